@@ -1,0 +1,103 @@
+// What growing is given, and what it gives back: views of arrays that somebody else owns.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace sketchforest {
+
+// X, with each value replaced by its rank among the distinct values of its feature. Nothing is
+// lost: sorting codes is sorting values, and a cut between two codes is a cut between two values.
+// A missing value has the code after the last one.
+struct Codes {
+    std::size_t n_rows = 0;
+    std::size_t n_features = 0;
+    int code_bytes = 1;  // 1, 2 or 4; 0: sparse, and each feature has one value besides zero
+    bool sparse = false;
+    const void* codes = nullptr;  // dense: by column; sparse: beside `columns`
+
+    // Sparse X: the non-zeros, by row.
+    const std::int64_t* row_start = nullptr;
+    const std::int32_t* columns = nullptr;
+    const std::uint32_t* zero_code = nullptr;  // the code of 0.0 in each feature
+
+    // The distinct values of each feature, ascending.
+    const std::int64_t* value_start = nullptr;
+    const void* values = nullptr;
+    bool wide_values = false;  // double, else float
+
+    std::uint32_t n_values(std::size_t feature) const {
+        return static_cast<std::uint32_t>(value_start[feature + 1] - value_start[feature]);
+    }
+    double value(std::size_t feature, std::uint32_t code) const {
+        const auto at = value_start[feature] + code;
+        return wide_values ? static_cast<const double*>(values)[at]
+                           : static_cast<double>(static_cast<const float*>(values)[at]);
+    }
+};
+
+// A sparse matrix by rows: Y itself, or a sparse Z.
+struct SparseRows {
+    const std::int64_t* row_start = nullptr;
+    const std::int32_t* columns = nullptr;
+    const float* values = nullptr;  // null: every entry is 1
+    std::size_t n_columns = 0;
+};
+
+// The outputs that splits are scored on, one row for each in-bag row: dense (a padded Z, of
+// floats or doubles) or sparse (rows of Y, found through the training row).
+struct Outputs {
+    const void* z = nullptr;
+    bool wide = false;         // z holds doubles
+    std::size_t stride = 0;    // components a row, padding included: 1, 4 or a multiple of 8
+    SparseRows sparse;         // used where z is null
+};
+
+// The in-bag rows of one tree and their weights.
+struct Bag {
+    std::span<const std::int32_t> rows;
+    std::span<const double> weights;
+};
+
+struct GrowParams {
+    std::uint32_t max_features = 1;
+    bool random_cuts = false;
+    std::uint32_t max_depth = std::numeric_limits<std::uint32_t>::max();
+    std::uint32_t min_samples_split = 2;
+    std::uint32_t min_samples_leaf = 1;
+    double min_weight_leaf = 0;
+    double min_gain = 0;               // smallest increase of the score that a split must bring
+    std::uint32_t max_leaf_nodes = 0;  // 0: no limit; else the tree is grown best first
+    std::uint64_t key = 0;             // of the stream that draws features and cuts
+};
+
+// An inner node. A child >= 0 is an inner node, a child < 0 is leaf number -1 - child.
+struct Node {
+    std::uint32_t feature;  // the high bit says that missing values go left
+    float threshold;        // left: x <= threshold
+    std::int32_t child[2];
+};
+static_assert(sizeof(Node) == 16);
+
+constexpr std::uint32_t missing_left_bit = 0x80000000u;
+
+struct Tree {
+    std::vector<Node> nodes;                // in the order of their making; the root is first
+    std::vector<double> wide_thresholds;    // empty where the floats separate the training values
+    std::vector<float> gains;               // increase of the score at each inner node
+    std::vector<std::uint32_t> leaf_start;  // leaf i holds members [leaf_start[i], leaf_start[i+1])
+    std::vector<std::uint32_t> members;     // positions in the bag
+    std::uint32_t depth = 0;
+};
+
+// Asked between pieces of work; true ends the work as soon as possible.
+class Stop {
+  public:
+    virtual ~Stop() = default;
+    virtual bool requested() = 0;
+};
+
+}  // namespace sketchforest

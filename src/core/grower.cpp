@@ -1,0 +1,236 @@
+#include "grower.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <queue>
+
+#include "columns.hpp"
+#include "splitter.hpp"
+#include "target.hpp"
+
+namespace sketchforest {
+namespace {
+
+// A node becomes a level of its own when it has this share of its level's rows or less, unless it
+// is so small that numbering its rows anew costs more than it saves.
+constexpr std::uint32_t level_shrink = 4;
+constexpr std::uint32_t smallest_level = 32;
+
+constexpr std::uint32_t no_parent = ~0u;
+
+struct Pending {  // a node that waits for its turn
+    Range range;
+    std::size_t depth;  // of its level in the stack of levels
+    std::uint32_t tree_depth;
+    std::uint32_t parent;
+    int side;
+};
+
+struct Candidate {  // a node whose rows are split, and that waits to be made an inner node
+    Pending node;
+    Split split;
+    double gain;
+    std::uint32_t n_left;
+    std::size_t serial;  // equal gains are served in order of making
+
+    bool operator<(const Candidate& other) const {
+        return gain != other.gain ? gain < other.gain : serial > other.serial;
+    }
+};
+
+class Grower {
+  public:
+    Grower(const Codes& codes, const Outputs& outputs, const Bag& bag, const GrowParams& params,
+           Stop& stop)
+        : codes_(codes),
+          bag_(bag),
+          params_(params),
+          stop_(stop),
+          columns_(make_columns(codes)),
+          target_(make_target(outputs, bag)),
+          splitter_(codes, *columns_, *target_, params, bag.rows.size()) {
+        tree_.leaf_start.push_back(0);
+        std::vector<std::uint32_t> all(bag.rows.size());
+        std::iota(all.begin(), all.end(), 0u);
+        enter_level(0, all);
+    }
+
+    Tree grow() {
+        const bool done = params_.max_leaf_nodes ? grow_best_first() : grow_depth_first();
+        if (!done) return {};
+        if (!needs_doubles_) tree_.wide_thresholds.clear();
+        return std::move(tree_);
+    }
+
+  private:
+    // Nothing recurses: trees on sparse data are chains hundreds of nodes deep. The node at place i
+    // of the stack has its sums in slot i of the target.
+    bool grow_depth_first() {
+        std::vector<Pending> stack{root()};
+        while (!stack.empty()) {
+            if (stop_.requested()) return false;
+            Pending node = stack.back();
+            stack.pop_back();
+            if (must_be_leaf(node)) {
+                make_leaf(node);
+                continue;
+            }
+            const std::size_t slot = stack.size();
+            const bool is_summed = node.parent != no_parent && !move_to_own_level(node);
+            const auto split = try_split(node, is_summed ? slot : Target::no_slot);
+            if (!split) {
+                make_leaf(node);
+                continue;
+            }
+            const auto [left, right] = make_children(*split);
+            target_->close(levels_[node.depth], left.range, right.range, slot + 1, slot);
+            stack.insert(stack.end(), {right, left});
+        }
+        return true;
+    }
+
+    // The leaf whose split gains most is split first, until there are enough leaves.
+    bool grow_best_first() {
+        std::priority_queue<Candidate> queue;
+        const auto consider = [&](const Pending& node) {
+            const auto split =
+                must_be_leaf(node) ? std::nullopt : try_split(node, Target::no_slot);
+            if (split)
+                queue.push(*split);
+            else
+                make_leaf(node);
+        };
+        consider(root());
+        for (std::uint32_t n_leaves = 1; n_leaves < params_.max_leaf_nodes && !queue.empty();
+             ++n_leaves) {
+            if (stop_.requested()) return false;
+            const Candidate best = queue.top();
+            queue.pop();
+            const auto [left, right] = make_children(best);
+            consider(left);
+            consider(right);
+        }
+        for (; !queue.empty(); queue.pop()) make_leaf(queue.top().node);
+        return true;
+    }
+
+    // Finds the best split and reorders the node's rows by it; nothing where no split will do.
+    std::optional<Candidate> try_split(const Pending& node, std::size_t slot) {
+        Level& level = levels_[node.depth];
+        target_->open(node.depth, level, node.range, slot);
+        const Split split = splitter_.search(node.depth, level, node.range);
+        const double gain = split.score - target_->score();
+        if (!split.found || gain < params_.min_gain) return {};
+        const auto n_left = splitter_.partition(node.depth, level, node.range, split);
+        return Candidate{node, split, gain, n_left, serial_++};
+    }
+
+    Pending root() const {
+        return {{0, static_cast<std::uint32_t>(bag_.rows.size())}, 0, 0, no_parent, 0};
+    }
+
+    bool must_be_leaf(const Pending& node) const {
+        const std::uint32_t size = node.range.size();
+        return node.tree_depth >= params_.max_depth || size < params_.min_samples_split ||
+               size < 2 || size / 2 < params_.min_samples_leaf ||
+               target_->pure(node.depth, node.range.rows(levels_[node.depth]));
+    }
+
+    void enter_level(std::size_t depth, std::span<const std::uint32_t> parent_rows) {
+        if (levels_.size() <= depth) levels_.resize(depth + 1);
+        Level& level = levels_[depth];
+        const std::size_t n = parent_rows.size();
+        level.member.resize(n);
+        level.row.resize(n);
+        level.weight.resize(n);
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::uint32_t row = parent_rows[i];
+            level.member[i] = depth ? levels_[depth - 1].member[row] : row;
+            level.row[i] = bag_.rows[level.member[i]];
+            level.weight[i] = bag_.weights[level.member[i]];
+        }
+        level.order.resize(n);
+        std::iota(level.order.begin(), level.order.end(), 0u);
+        level.position = level.order;
+        columns_->enter(depth, level);
+        target_->enter(depth, parent_rows);
+    }
+
+    // Levels above a node's own belong to subtrees that are finished, so the new one may take
+    // their place.
+    bool move_to_own_level(Pending& node) {
+        const std::uint32_t size = node.range.size();
+        if (size < smallest_level || size > levels_[node.depth].row.size() / level_shrink)
+            return false;
+        enter_level(node.depth + 1, node.range.rows(levels_[node.depth]));
+        ++node.depth;
+        node.range = {0, size};
+        return true;
+    }
+
+    void place(const Pending& node, std::int32_t reference) {
+        if (node.parent != no_parent) tree_.nodes[node.parent].child[node.side] = reference;
+        tree_.depth = std::max(tree_.depth, node.tree_depth);
+    }
+
+    void make_leaf(const Pending& node) {
+        place(node, -static_cast<std::int32_t>(tree_.leaf_start.size()));
+        const Level& level = levels_[node.depth];
+        for (const std::uint32_t row : node.range.rows(level))
+            tree_.members.push_back(level.member[row]);
+        tree_.leaf_start.push_back(static_cast<std::uint32_t>(tree_.members.size()));
+    }
+
+    std::pair<Pending, Pending> make_children(const Candidate& candidate) {
+        const auto& [node, split, gain, n_left, serial] = candidate;
+        const auto index = static_cast<std::uint32_t>(tree_.nodes.size());
+        place(node, static_cast<std::int32_t>(index));
+        const std::uint32_t bit = split.missing_left ? missing_left_bit : 0;
+        tree_.nodes.push_back({split.feature | bit, threshold(split), {0, 0}});
+        tree_.gains.push_back(static_cast<float>(gain));
+        const std::uint32_t middle = node.range.begin + n_left;
+        return {{{node.range.begin, middle}, node.depth, node.tree_depth + 1, index, 0},
+                {{middle, node.range.end}, node.depth, node.tree_depth + 1, index, 1}};
+    }
+
+    // Half-way between the two values, as a float where a float separates them. Where one does
+    // not, the tree keeps its table of doubles.
+    float threshold(const Split& split) {
+        double cut = std::numeric_limits<double>::infinity();
+        bool float_separates = true;
+        if (!split.only_missing_right) {
+            const double low = codes_.value(split.feature, split.last_left);
+            const double high = codes_.value(split.feature, split.first_right);
+            cut = split.is_random ? split.cut : low / 2 + high / 2;
+            if (!(low <= cut && cut < high)) cut = low;
+            const double narrow = static_cast<float>(cut);
+            float_separates = low <= narrow && narrow < high;
+        }
+        needs_doubles_ |= !float_separates;
+        tree_.wide_thresholds.push_back(cut);
+        return static_cast<float>(cut);
+    }
+
+    const Codes& codes_;
+    const Bag& bag_;
+    const GrowParams& params_;
+    Stop& stop_;
+    std::unique_ptr<Columns> columns_;
+    std::unique_ptr<Target> target_;
+    Splitter splitter_;
+    std::vector<Level> levels_;
+    std::size_t serial_ = 0;
+    bool needs_doubles_ = false;
+    Tree tree_;
+};
+
+}  // namespace
+
+Tree grow(const Codes& codes, const Outputs& outputs, const Bag& bag, const GrowParams& params,
+          Stop& stop) {
+    return Grower(codes, outputs, bag, params, stop).grow();
+}
+
+}  // namespace sketchforest

@@ -1,0 +1,70 @@
+// The vector kernels, one set for each instruction set, chosen when the library is loaded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sketchforest {
+
+// A row of the node under search, with the code of its value in the feature under search.
+struct Entry {
+    std::uint32_t code;
+    std::uint32_t row;
+};
+
+// What both children of a split must have.
+struct Limits {
+    std::size_t n_rows;    // of the node
+    double weight;         // of the node
+    std::size_t min_rows;  // of a child
+    double min_weight;     // of a child
+};
+
+// Entries in the order in which they join side A. A cut is scored after each run of equal codes,
+// as long as rows are left for the other side. The first `n_prefix` entries (rows with a missing
+// value) join before any cut; `score_prefix` scores them alone as well.
+struct Scan {
+    const Entry* entries;
+    std::size_t n_entries;  // prefix included
+    std::size_t n_prefix;
+    bool score_prefix;
+};
+
+struct Cut {
+    double score;
+    std::size_t n_taken;  // entries on side A, prefix included; 0: no cut beat `score`
+};
+
+struct DenseNode {
+    const void* z;          // rows of outputs
+    const double* weights;  // of the rows
+    const double* total;    // weighted sum of the node's outputs
+    std::size_t stride;
+    double* side;  // scratch of `stride` doubles
+};
+
+// A block of rows of a sparse matrix times a dense one: z = Y[rows] P.
+struct Projection {
+    const std::int64_t* row_start;
+    const std::int32_t* columns;
+    const float* values;  // null: ones
+    const std::int32_t* rows;
+    std::size_t n_rows;
+    const float* p;      // n_labels rows of `stride`
+    std::size_t stride;  // multiple of 8, or 4 or 1
+    float* z;            // n_rows rows of `stride`
+};
+
+struct Kernels {
+    Cut (*scan_float)(const Scan&, const Limits&, const DenseNode&, double best);
+    Cut (*scan_double)(const Scan&, const Limits&, const DenseNode&, double best);
+    void (*sum_float)(const void* z, const double* weights, std::size_t stride,
+                      const std::uint32_t* rows, std::size_t n_rows, double* total);
+    void (*sum_double)(const void* z, const double* weights, std::size_t stride,
+                       const std::uint32_t* rows, std::size_t n_rows, double* total);
+    void (*project)(const Projection&);
+};
+
+const Kernels& kernels();
+
+}  // namespace sketchforest

@@ -1,0 +1,241 @@
+#include "splitter.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace sketchforest {
+
+Splitter::Splitter(const Codes& codes, Columns& columns, Target& target, const GrowParams& params,
+                   std::size_t n_rows)
+    : codes_(codes),
+      columns_(columns),
+      target_(target),
+      params_(params),
+      stream_(params.key),
+      features_(codes.n_features),
+      entries_(n_rows + 1),  // one more: a sparse column writes an entry before it counts it
+      side_(n_rows + 1) {
+    std::iota(features_.begin(), features_.end(), 0u);
+}
+
+// `max_features` features are drawn without replacement. A feature that is constant in the node
+// counts as drawn, but the search goes on until one that varies has been tried.
+Split Splitter::search(std::size_t depth, const Level& level, Range node) {
+    depth_ = depth;
+    level_ = &level;
+    node_ = node;
+    limits_ = {node.size(), target_.weight(), std::max<std::size_t>(params_.min_samples_leaf, 1),
+               params_.min_weight_leaf};
+    best_ = Split{};
+    best_.score = -std::numeric_limits<double>::infinity();
+
+    const auto draw_from = [&](std::span<std::uint32_t> features, std::size_t i) {
+        const auto rest = static_cast<std::uint32_t>(features.size() - i);
+        std::swap(features[i], features[i + stream_.below(rest)]);
+        return features[i];
+    };
+    bool varies = false;
+    for (std::size_t i = 0; i < params_.max_features; ++i)
+        varies |= try_feature(draw_from(features_, i));
+    if (varies) return best_;
+
+    // All drawn so far are constant, so the next one that varies is any of those that vary.
+    const std::span<std::uint32_t> varying = columns_.varying(depth);
+    const std::span<std::uint32_t> rest = codes_.sparse ? varying : std::span(features_);
+    for (std::size_t i = codes_.sparse ? 0 : params_.max_features; !varies && i < rest.size(); ++i)
+        varies = try_feature(draw_from(rest, i));
+    return best_;
+}
+
+// Scores the cuts of one feature; false if it is constant in the node.
+bool Splitter::try_feature(std::uint32_t feature) {
+    const Column column = columns_.read(depth_, *level_, node_, feature, entries_.data());
+    has_zeros_ = column.n_entries < node_.size();
+    if (column.n_entries == 0 || (column.min_code == column.max_code && !has_zeros_)) return false;
+    const std::size_t n_missing = missing_first(feature, column);
+    if (params_.random_cuts)
+        random_cut(feature, column, n_missing);
+    else
+        best_cut(feature, column, n_missing);
+    return true;
+}
+
+// Moves the entries with a missing value to the front; returns how many they are.
+std::size_t Splitter::missing_first(std::uint32_t feature, const Column& column) {
+    const std::uint32_t missing_code = codes_.n_values(feature);
+    if (column.max_code < missing_code) return 0;
+    const auto end = entries_.begin() + column.n_entries;
+    return std::partition(entries_.begin(), end,
+                          [&](const Entry& e) { return e.code == missing_code; }) -
+           entries_.begin();
+}
+
+// Rows with a zero are never visited: values above zero join the right side from the largest down,
+// values below zero join the left side from the smallest up, and the zeros are on the other side
+// in both. Dense columns have no zeros set apart: all their rows join the left side.
+void Splitter::best_cut(std::uint32_t feature, const Column& column, std::size_t n_missing) {
+    Entry* const first = entries_.data() + n_missing;
+    const std::size_t n = column.n_entries - n_missing;
+    const std::uint32_t lowest = column.min_code;
+    const std::uint32_t highest = std::min(column.max_code, codes_.n_values(feature) - 1);
+    if (!has_zeros_) return scan(feature, {first, n, lowest, highest}, true);
+
+    const std::uint32_t zero = codes_.zero_code[feature];
+    if (n == 0 || lowest > zero) return scan(feature, {first, n, lowest, highest}, false);
+    const std::size_t n_above =
+        std::partition(first, first + n, [&](const Entry& e) { return e.code > zero; }) - first;
+    if (n_above > 0) scan(feature, {first, n_above, zero + 1, highest}, false);
+    // The missing values must stand before the entries that are scanned, so the two runs change
+    // places.
+    std::rotate(first, first + n_above, first + n);
+    if (n_above < n) scan(feature, {first, n - n_above, lowest, zero}, true);
+}
+
+// Scores all cuts among `n` entries that join one side in order of their code; the missing values
+// stand before them.
+void Splitter::scan(std::uint32_t feature, const Run& run, bool side_is_left) {
+    sorter_.sort(run.first, run.size, run.lowest, run.highest, !side_is_left);
+    const std::size_t n_missing = run.first - entries_.data();
+    scan_from(feature, run.first, 0, run.size, side_is_left, !side_is_left);
+    if (n_missing > 0)
+        scan_from(feature, entries_.data(), n_missing, run.size + n_missing, side_is_left,
+                  side_is_left);
+}
+
+void Splitter::scan_from(std::uint32_t feature, Entry* first, std::size_t n_prefix, std::size_t n,
+                         bool side_is_left, bool missing_left) {
+    const bool has_missing = first != entries_.data() || n_prefix > 0;
+    const Cut cut = target_.scan({first, n, n_prefix, n_prefix > 0}, limits_, best_.score);
+    if (cut.n_taken == 0) return;
+    keep(cut, feature, side_is_left ? cut.n_taken : node_.size() - cut.n_taken);
+    if (has_missing) best_.missing_left = missing_left;
+
+    const std::uint32_t zero = has_zeros_ ? codes_.zero_code[feature] : 0;
+    const bool at_end = cut.n_taken == n;
+    if (cut.n_taken == n_prefix) {  // the missing values against all others
+        best_.only_missing_right = true;
+        best_.missing_left = false;
+        return;
+    }
+    const std::uint32_t joined = first[cut.n_taken - 1].code;
+    if (side_is_left) {
+        best_.last_left = joined;
+        if (!at_end)
+            best_.first_right = first[cut.n_taken].code;
+        else if (has_zeros_)
+            best_.first_right = zero;
+        else
+            best_.only_missing_right = true;
+    } else {
+        best_.first_right = joined;
+        best_.last_left = at_end ? zero : first[cut.n_taken].code;
+    }
+}
+
+// One cut, uniform between the smallest and the largest value in the node.
+void Splitter::random_cut(std::uint32_t feature, const Column& column, std::size_t n_missing) {
+    const std::uint32_t zero = has_zeros_ ? codes_.zero_code[feature] : 0;
+    std::uint32_t lowest = has_zeros_ ? zero : std::numeric_limits<std::uint32_t>::max();
+    std::uint32_t highest = has_zeros_ ? zero : 0;
+    for (std::size_t i = n_missing; i < column.n_entries; ++i) {
+        lowest = std::min(lowest, entries_[i].code);
+        highest = std::max(highest, entries_[i].code);
+    }
+    if (lowest == highest) {  // only missing values differ from the others
+        const Cut cut = target_.scan({entries_.data(), n_missing, n_missing, true}, limits_,
+                                     best_.score);
+        if (cut.n_taken == 0) return;
+        keep(cut, feature, node_.size() - n_missing);
+        best_.only_missing_right = true;
+        best_.missing_left = false;
+        return;
+    }
+
+    const double low = codes_.value(feature, lowest), high = codes_.value(feature, highest);
+    const double u = stream_.uniform();
+    double threshold = low * (1 - u) + high * u;  // not low + u (high - low), which may overflow
+    if (!(threshold >= low && threshold < high)) threshold = low;
+    // The last code whose value does not exceed the threshold.
+    std::uint32_t last_left = lowest, above = highest;
+    while (above - last_left > 1) {
+        const std::uint32_t middle = last_left + (above - last_left) / 2;
+        (codes_.value(feature, middle) <= threshold ? last_left : above) = middle;
+    }
+
+    // The side without the zeros joins, all of it at once.
+    const bool side_is_left = !has_zeros_ || zero > last_left;
+    std::size_t n_side = 0;
+    for (std::size_t i = 0; i < n_missing; ++i) side_[n_side++] = {0, entries_[i].row};
+    for (std::size_t i = n_missing; i < column.n_entries; ++i) {
+        side_[n_side] = {0, entries_[i].row};
+        n_side += (entries_[i].code <= last_left) == side_is_left;
+    }
+    for (const std::size_t n_prefix : {std::size_t{0}, n_missing}) {
+        const Entry* first = side_.data() + n_missing - n_prefix;
+        const std::size_t n = n_side - n_missing + n_prefix;
+        const Cut cut = target_.scan({first, n, n_prefix, false}, limits_, best_.score);
+        if (cut.n_taken > 0) {
+            keep(cut, feature, side_is_left ? n : node_.size() - n);
+            if (n_missing > 0) best_.missing_left = side_is_left == (n_prefix > 0);
+            best_.last_left = last_left;
+            best_.first_right = above;
+            best_.is_random = true;
+            best_.cut = threshold;
+        }
+        if (n_missing == 0) break;
+    }
+}
+
+void Splitter::keep(const Cut& cut, std::uint32_t feature, std::size_t n_left) {
+    best_ = Split{};
+    best_.found = true;
+    best_.score = cut.score;
+    best_.feature = feature;
+    best_.last_left = codes_.n_values(feature) - 1;
+    // Where training has no missing value to learn from, one met later follows the majority.
+    best_.missing_left = n_left > node_.size() - n_left;
+}
+
+std::uint32_t Splitter::partition(std::size_t depth, Level& level, Range node,
+                                  const Split& split) {
+    const Column column = columns_.read(depth, level, node, split.feature, entries_.data());
+    const std::uint32_t missing_code = codes_.n_values(split.feature);
+    std::uint32_t* order = level.order.data();
+    if (column.n_entries == node.size()) {
+        // Every row is an entry: split the list and write it back. In dense X the entries come in
+        // the node's order, which is kept: rows stay ascending and columns are read forwards.
+        std::uint32_t to = node.begin, n_right = 0;
+        for (std::size_t i = 0; i < column.n_entries; ++i) {
+            const Entry entry = entries_[i];
+            const bool left = split.goes_left(entry.code, missing_code);
+            order[to] = entry.row;  // harmless if it goes right: written over by the next one
+            to += left;
+            side_[n_right].row = entry.row;
+            n_right += !left;
+        }
+        for (std::uint32_t i = 0; i < n_right; ++i) order[to + i] = side_[i].row;
+        if (codes_.sparse)
+            for (std::uint32_t i = node.begin; i < node.end; ++i) level.position[order[i]] = i;
+        return to - node.begin;
+    }
+    // The rows with a zero stay where they are; the entries of the other side change places with
+    // rows at that side's end.
+    const bool zeros_left = split.goes_left(codes_.zero_code[split.feature], missing_code);
+    std::uint32_t n_moved = 0;
+    for (std::size_t i = 0; i < column.n_entries; ++i) {
+        if (split.goes_left(entries_[i].code, missing_code) == zeros_left) continue;
+        const std::uint32_t row = entries_[i].row;
+        const std::uint32_t from = level.position[row];
+        const std::uint32_t to = zeros_left ? node.end - 1 - n_moved : node.begin + n_moved;
+        const std::uint32_t other = order[to];
+        order[to] = row;
+        order[from] = other;
+        level.position[row] = to;
+        level.position[other] = from;
+        ++n_moved;
+    }
+    return zeros_left ? node.size() - n_moved : n_moved;
+}
+
+}  // namespace sketchforest

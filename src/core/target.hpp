@@ -1,0 +1,48 @@
+// The outputs that splits are searched on, and the score of a split:
+//
+//     score = |S_A|^2 / w_A + |S_B|^2 / w_B,   S = weighted sum of the outputs of a side,
+//
+// which is largest where the variance within the two sides is smallest.
+#pragma once
+
+#include <memory>
+
+#include "data.hpp"
+#include "kernels.hpp"
+#include "level.hpp"
+
+namespace sketchforest {
+
+class Target {
+  public:
+    virtual ~Target() = default;
+
+    // Prepares depth `depth` of the stack of levels for `level`, whose rows are `parent_rows` of
+    // the level above (depth 0: positions in the bag).
+    virtual void enter(std::size_t depth, std::span<const std::uint32_t> parent_rows) = 0;
+
+    // Whether all outputs of the rows are the same: then no split can be of use.
+    virtual bool pure(std::size_t depth, std::span<const std::uint32_t> rows) const = 0;
+
+    // Sums up the node whose splits will be scored. A slot says where `close` left the sums when
+    // the node was made; no_slot: sum its rows.
+    virtual void open(std::size_t depth, const Level& level, Range node, std::size_t slot) = 0;
+
+    virtual double weight() const = 0;
+
+    // Score of the node as it is, unsplit: |S|^2 / w.
+    virtual double score() const = 0;
+
+    // The best cut of the scan if it beats `best`.
+    virtual Cut scan(const Scan& scan, const Limits& limits, double best) = 0;
+
+    // Ends the search. The node has been split into `left` and `right`, whose sums may be kept.
+    virtual void close(const Level& level, Range left, Range right, std::size_t left_slot,
+                       std::size_t right_slot) = 0;
+
+    static constexpr std::size_t no_slot = ~std::size_t{0};
+};
+
+std::unique_ptr<Target> make_target(const Outputs& outputs, const Bag& bag);
+
+}  // namespace sketchforest

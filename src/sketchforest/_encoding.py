@@ -1,0 +1,131 @@
+"""X, coded: each value becomes its rank among the distinct values of its feature.
+
+Codes are exact (32 bits where 16 are too few, so nothing is binned) and small, and a search over
+them sorts and compares integers.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from sketchforest import _core
+
+# Above this share of non-zeros a column is cheaper to read whole than by its entries, and its
+# codes take less memory than entries with their row numbers.
+DENSE_SHARE = 0.25
+# Columns of sparse input that are made dense at a time, while they are coded.
+COLUMN_BLOCK_BYTES = 1 << 24
+
+
+@dataclass(frozen=True)
+class EncodedX:
+    """Codes of X, dense (n_features, n_rows) or sparse by row.
+
+    `codes` is None where X is sparse and each feature has one value besides zero: that an entry
+    is there says it all.
+    """
+
+    n_rows: int
+    n_features: int
+    codes: np.ndarray | None
+    values: np.ndarray
+    value_start: np.ndarray
+    row_start: np.ndarray | None = None
+    columns: np.ndarray | None = None
+    zero_code: np.ndarray | None = None
+
+
+def encode(X: Any) -> EncodedX:
+    """Codes of X (n_rows, n_features), a numeric array or a scipy CSR or CSC matrix.
+
+    Whether the codes are dense or sparse follows from the share of non-zeros, not from the type.
+    """
+    n_cells = X.shape[0] * X.shape[1]
+    if sparse.issparse(X):
+        X = canonical(X)
+        if X.nnz > DENSE_SHARE * n_cells:
+            return _encode_dense(X.tocsc())
+        return _encode_sparse(X.tocsr())
+    if np.count_nonzero(X) <= DENSE_SHARE * n_cells:
+        return _encode_sparse(sparse.csr_array(X))
+    return _encode_dense(X)
+
+
+def canonical(X: Any) -> Any:
+    """X with duplicate entries added up; X itself, never changed, where there are none."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def float_type(dtype: np.dtype) -> type[np.floating]:
+    """The float that holds all values of the type: 32 bits for what fits, else 64."""
+    return np.float32 if np.can_cast(dtype, np.float32) else np.float64
+
+
+def _encode_dense(X: Any) -> EncodedX:
+    n_rows, n_features = X.shape
+    # 65,535 values and one code for missing ones fit into 16 bits.
+    code_bytes = 2
+    blocks = []
+    width = max(1, COLUMN_BLOCK_BYTES // (8 * n_rows))
+    first = 0
+    while first < n_features:
+        last = min(first + width, n_features)
+        try:
+            blocks.append(_rank_block(X, first, last, code_bytes))
+        except OverflowError:
+            code_bytes, first, blocks = 4, 0, []
+            continue
+        first = last
+    codes = np.concatenate([block[0] for block in blocks])
+    counts = np.concatenate([block[2] for block in blocks])
+    if counts.max() < np.iinfo(np.uint8).max:
+        codes = codes.astype(np.uint8)
+    return EncodedX(
+        n_rows=n_rows,
+        n_features=n_features,
+        codes=codes,
+        values=np.concatenate([block[1] for block in blocks]),
+        value_start=_starts(counts),
+    )
+
+
+def _rank_block(X: Any, first: int, last: int, code_bytes: int) -> tuple[np.ndarray, ...]:
+    wide = float_type(X.dtype) is np.float64
+    if sparse.issparse(X):
+        block = X[:, first:last].toarray(order="F")
+        return _core.rank_columns(block, 0, last - first, code_bytes, wide)
+    return _core.rank_columns(X, first, last, code_bytes, wide)
+
+
+def _encode_sparse(X: Any) -> EncodedX:
+    row_start, columns, codes, zero_code, values, counts = _core.encode_csr(
+        X.data.astype(float_type(X.dtype), copy=False),
+        X.indices.astype(np.int32, copy=False),
+        X.indptr.astype(np.int64, copy=False),
+        X.shape[1],
+    )
+    if not codes.size:
+        codes = None
+    elif counts.max() < np.iinfo(np.uint8).max:
+        codes = codes.astype(np.uint8)
+    elif counts.max() < np.iinfo(np.uint16).max:
+        codes = codes.astype(np.uint16)
+    return EncodedX(
+        n_rows=X.shape[0],
+        n_features=X.shape[1],
+        codes=codes,
+        values=values,
+        value_start=_starts(counts),
+        row_start=row_start,
+        columns=columns,
+        zero_code=zero_code,
+    )
+
+
+def _starts(counts: np.ndarray) -> np.ndarray:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])

@@ -1,0 +1,380 @@
+"""What forests and single trees, classifiers and regressors share."""
+
+import copy
+import math
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sketchforest import _core, _predict
+from sketchforest._class_weight import check_class_weight, row_weights
+from sketchforest._encoding import encode
+from sketchforest._grow import GrowSettings, TrainingData, draw_matrix, grow_one, share_outputs
+from sketchforest._model import Forest, Labels, SparseRows
+from sketchforest._parallel import run_all
+from sketchforest._random import SHARED
+from sketchforest._validation import (
+    check_class_targets,
+    check_k,
+    check_parameters,
+    check_real_targets,
+    check_same_length,
+    check_sample_weight,
+    check_X,
+    unchanged_on_error,
+)
+from sketchforest.projection import TransformerProjection, resolve_n_components, resolve_projection
+
+
+# What follows from the trees and their labels, and must go when one of the two changes.
+DERIVED = ("_source", "oob_score_", "oob_decision_function_", "oob_prediction_")
+
+
+class TreeEnsemble(BaseEstimator):
+    """Trees grown on a projection of the outputs; their leaves keep training rows."""
+
+    _has_random_cuts: bool = False  # extra-trees: one random cut a feature
+    _labels: Labels
+    _forest: Forest
+    _settings: GrowSettings
+
+    # ---- fitting
+
+    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Any:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, scipy sparse matrix or data frame
+            NaN means missing.
+        Y : (n_samples, n_outputs) array or scipy sparse matrix, or (n_samples,) array
+        sample_weight : (n_samples,) array, optional
+
+        Returns
+        -------
+        self
+        """
+        with unchanged_on_error(self):
+            check_parameters(self.get_params(deep=False))
+            X = check_X(self, X, reset=True)
+            labels = self._take_targets(Y)
+            check_same_length(X, labels)
+            weights = check_sample_weight(sample_weight, X.shape[0])
+            settings = self._grow_settings(X, labels, weights)
+            data = self._training_data(X, labels, weights)
+            self._forest = self._grow(data, settings)
+            self._labels, self._settings = labels, settings
+            self.n_outputs_ = labels.shape[1]
+            self._forget(DERIVED)
+            self._after_fit(X)
+        return self
+
+    def _forget(self, names: tuple[str, ...]) -> None:
+        for name in names:
+            vars(self).pop(name, None)
+
+    def _take_targets(self, Y: Any) -> Labels:
+        """The labels as they are stored; remembers their kind."""
+        raise NotImplementedError
+
+    def _n_trees(self) -> int:
+        return 1
+
+    def _n_draws(self, n_drawable: int) -> int | None:
+        return None
+
+    def _after_fit(self, X: Any) -> None:
+        pass
+
+    def _training_data(
+        self, X: Any, labels: Labels, weights: np.ndarray | None
+    ) -> TrainingData:
+        class_weights, balance = self._class_weights(labels, weights)
+        if class_weights is not None:
+            weights = class_weights if weights is None else weights * class_weights
+        if isinstance(labels, np.ndarray):
+            labels = labels - labels.mean(axis=0)
+        return TrainingData(
+            X=encode(X),
+            labels=labels,
+            sample_weight=weights,
+            rows=None if weights is None else np.flatnonzero(weights).astype(np.int32),
+            balance=balance,
+        )
+
+    def _class_weights(self, labels: Labels, weights: np.ndarray | None) -> tuple[Any, Any]:
+        return None, None
+
+    def _grow_settings(self, X: Any, labels: Labels, weights: np.ndarray | None) -> GrowSettings:
+        n_rows, n_features = X.shape
+        n_drawable = n_rows if weights is None else int(np.count_nonzero(weights))
+        projection = resolve_projection(self.projection)
+        n_components = None
+        if projection is not None and not isinstance(projection, TransformerProjection):
+            n_components = resolve_n_components(self.n_components, labels.shape[1])
+            if n_components is None:
+                projection = None
+        return GrowSettings(
+            max_features=_n_features_drawn(self.max_features, n_features),
+            random_cuts=self._has_random_cuts,
+            max_depth=None if self.max_depth is None else int(self.max_depth),
+            min_samples_split=max(2, _count(self.min_samples_split, n_rows)),
+            min_samples_leaf=_count(self.min_samples_leaf, n_rows),
+            min_weight_fraction_leaf=float(self.min_weight_fraction_leaf),
+            min_impurity_decrease=float(self.min_impurity_decrease),
+            max_leaf_nodes=None if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
+            n_draws=self._n_draws(n_drawable),
+            projection=projection,
+            n_components=n_components,
+            impurity_scale=self._impurity_scale(labels.shape[1]),
+            seed=self._seed(),
+        )
+
+    def _impurity_scale(self, n_outputs: int) -> float:
+        """From the variance summed over outputs to scikit-learn's impurity."""
+        return 1 / n_outputs
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _grow(self, data: TrainingData, settings: GrowSettings) -> Forest:
+        return Forest.from_trees(self._grow_trees(data, settings, range(self._n_trees())))
+
+    def _grow_trees(self, data: TrainingData, settings: GrowSettings, indices: range) -> list:
+        stop = _core.StopFlag()
+        shared = share_outputs(data, settings, self._shares_projection())
+        return run_all(
+            partial(_grow_numbered, data, settings, shared, stop),
+            indices,
+            n_jobs=self._jobs(),
+            description="growing trees",
+            verbose=getattr(self, "verbose", 0),
+            on_abort=stop.set,
+        )
+
+    # ---- what is known after fitting
+
+    def apply(self, X: Any) -> np.ndarray:
+        """(n_samples, n_trees) number of the leaf, within its tree, of each row."""
+        return _predict.apply(self._forest, self._check_new(X), self._jobs())
+
+    def leaf_weights(self, X: Any) -> sparse.csr_array:
+        """(n_samples, n_train) CSR: how much each training row contributes to each prediction.
+
+        Rows sum to 1, and ``leaf_weights(X) @ Y`` is the prediction.
+        """
+        X = self._check_new(X)
+        source = _predict.identity_source(self._forest, self._labels.shape[0])
+        return _predict.predict_csr(source, X, self._jobs(), np.float64)
+
+    def relabel(self, Y: Any) -> Any:
+        """The same trees with other labels on the same training rows, as a new estimator."""
+        check_is_fitted(self)
+        twin = copy.copy(self)
+        twin._labels = twin._take_targets(Y)
+        n_train = self._labels.shape[0]
+        if twin._labels.shape[0] != n_train:
+            raise ValueError(
+                f"Y must have one row for each of the {n_train} training rows; "
+                f"got {twin._labels.shape[0]}."
+            )
+        twin.n_outputs_ = twin._labels.shape[1]
+        twin._forget(DERIVED)
+        return twin
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """(n_features,) share of each feature in the decrease of impurity, in the space that the
+        splits were searched in: the projected one, where outputs are projected."""
+        check_is_fitted(self)
+        gains = self._forest.feature_gains(self.n_features_in_)
+        total = gains.sum()
+        return gains.sum(axis=0) / total if total > 0 else gains.sum(axis=0)
+
+    def projection_matrix(self, tree: int = 0) -> np.ndarray | sparse.csr_array:
+        """(n_outputs, n_components) matrix P that tree number `tree` was grown on.
+
+        It is not stored but drawn again from the tree's random stream.
+        """
+        check_is_fitted(self)
+        if not 0 <= tree < self._forest.n_trees:
+            raise ValueError(f"tree must be from 0 to {self._forest.n_trees - 1}; got {tree!r}.")
+        return draw_matrix(self._labels, self._settings, self._address(tree))
+
+    def _address(self, tree: int) -> int:
+        """Whose random stream drew the projection of the tree."""
+        return SHARED if self._shares_projection() else tree
+
+    def _shares_projection(self) -> bool:
+        return False
+
+    def _averages(self, X: Any, dtype: type[np.floating]) -> np.ndarray:
+        return _predict.predict_dense(self._prediction_source(), X, self._jobs(), dtype)
+
+    def _prediction_source(self) -> _predict.Source:
+        if "_source" not in vars(self):
+            self._source = _predict.prediction_source(self._forest, self._labels)
+        return self._source
+
+    def _check_new(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return check_X(self, X, reset=False)
+
+    def _jobs(self) -> int | None:
+        return None
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        state.pop("_source", None)  # made again when it is needed
+        return state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+class LabelPredictor(ClassifierMixin, TreeEnsemble):
+    """Multi-label, multi-class and binary classification."""
+
+    _classes: np.ndarray | None
+    _allows_subsample_balance: ClassVar[bool] = True
+
+    def _take_targets(self, Y: Any) -> SparseRows:
+        targets = check_class_targets(self, Y)
+        self._classes = targets.classes
+        self._label_dtype, self._sparse_labels = targets.dtype, targets.is_sparse
+        return targets.labels
+
+    def _class_weights(self, labels: Labels, weights: np.ndarray | None) -> tuple[Any, Any]:
+        check_class_weight(self.class_weight, is_tree=not self._allows_subsample_balance)
+        if self.class_weight is None:
+            return None, None
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample":
+            return None, partial(_balance_bag, labels, self._classes)
+        present = None if weights is None else (weights > 0).astype(float)
+        return row_weights(self.class_weight, labels, self._classes, present), None
+
+    def _impurity_scale(self, n_outputs: int) -> float:
+        # Gini: over the classes 1 - sum p^2, the summed variance of their indicators; over the
+        # labels the mean of 2 p (1 - p).
+        return 1.0 if self._classes is not None else 2 / n_outputs
+
+    @property
+    def classes_(self) -> np.ndarray | list[np.ndarray]:
+        """(n_classes,) classes, or for many labels a list with [0, 1] for each."""
+        check_is_fitted(self)
+        if self._classes is not None:
+            return self._classes
+        return [np.array([0, 1], dtype=self._label_dtype)] * self.n_outputs_
+
+    @property
+    def n_classes_(self) -> int | list[int]:
+        check_is_fitted(self)
+        return len(self._classes) if self._classes is not None else [2] * self.n_outputs_
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """(n_samples, n_labels) float32 probability of each label, or (n_samples, n_classes)."""
+        X = self._check_new(X)
+        return self._averages(X, np.float32 if self._classes is None else np.float64)
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithm of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> np.ndarray | sparse.csr_array:
+        """(n_samples, n_labels) indicators, sparse if fitted on sparse Y; or (n_samples,) classes.
+
+        A label is predicted where its probability is above one half.
+        """
+        if self._is_multilabel() and self._sparse_labels:
+            scores = self.predict_sparse(X)
+            above = scores.data > 0.5
+            scores.data = above.astype(self._label_dtype)
+            scores.eliminate_zeros()
+            return scores
+        probabilities = self.predict_proba(X)
+        if self._classes is None:
+            return (probabilities > 0.5).astype(self._label_dtype)
+        return self._classes[probabilities.argmax(axis=1)]
+
+    def predict_sparse(self, X: Any, k: int | None = None) -> sparse.csr_array:
+        """(n_samples, n_labels) CSR of the probabilities above zero, or the k largest a row."""
+        X = self._check_new(X)
+        if k is not None:
+            k = check_k(k, self._labels.shape[1])
+        return _predict.predict_csr(self._prediction_source(), X, self._jobs(), np.float32, k)
+
+    def predict_topk(self, X: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
+        """The k most probable labels and their probabilities, both (n_samples, k), best first.
+
+        Labels are column numbers of Y, or classes where Y had one dimension. Equal probabilities
+        come in order of label.
+        """
+        X = self._check_new(X)
+        k = check_k(k, self._labels.shape[1])
+        labels, scores = _predict.predict_best(self._prediction_source(), X, self._jobs(), k)
+        return (labels if self._classes is None else self._classes[labels]), scores
+
+    def _is_multilabel(self) -> bool:
+        check_is_fitted(self)
+        return self._classes is None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+class OutputPredictor(RegressorMixin, TreeEnsemble):
+    """Regression on one or many real outputs."""
+
+    def _take_targets(self, Y: Any) -> Labels:
+        targets = check_real_targets(self, Y)
+        self._is_vector = targets.is_vector
+        return targets.labels
+
+    def predict(self, X: Any) -> np.ndarray:
+        """(n_samples,) or (n_samples, n_outputs) means of the outputs."""
+        averages = self._averages(self._check_new(X), np.float64)
+        return averages.ravel() if self._is_vector else averages
+
+
+def _grow_numbered(
+    data: TrainingData, settings: GrowSettings, shared: Any, stop: _core.StopFlag, index: int
+) -> Any:
+    return grow_one(data, settings, shared, index, stop)
+
+
+def _balance_bag(
+    labels: SparseRows, classes: np.ndarray | None, rows: np.ndarray, counts: np.ndarray | None
+) -> np.ndarray:
+    picked = SparseRows.from_csr(labels.to_csr()[rows])
+    return row_weights("balanced", picked, classes, counts)
+
+
+def _n_features_drawn(max_features: Any, n_features: int) -> int:
+    if max_features is None:
+        return n_features
+    if max_features == "sqrt":
+        return max(1, int(math.sqrt(n_features)))
+    if max_features == "log2":
+        return max(1, int(math.log2(n_features)))
+    if isinstance(max_features, float | np.floating):
+        return max(1, int(max_features * n_features))
+    return min(int(max_features), n_features)
+
+
+def _count(number: Any, n_rows: int) -> int:
+    """A number of rows, given as such or as a fraction."""
+    return (
+        math.ceil(number * n_rows) if isinstance(number, float | np.floating) else int(number)
+    )

@@ -1,0 +1,27 @@
+"""Random streams by address.
+
+A stream belongs to (seed, tree, purpose), so that what a tree draws does not depend on threads, on
+order, or on the other trees, and a forest grown in steps is the forest grown at once.
+"""
+
+from enum import IntEnum
+
+import numpy as np
+
+SHARED = 2**32 - 1  # the "tree" of what all trees share
+
+
+class Purpose(IntEnum):
+    BOOTSTRAP = 0
+    PROJECTION = 1
+    SPLITS = 2
+
+
+def generator(seed: int, tree: int, purpose: Purpose) -> np.random.Generator:
+    """The stream as a numpy generator."""
+    return np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, tree, purpose])))
+
+
+def key(seed: int, tree: int, purpose: Purpose) -> int:
+    """The stream's 64-bit key, for the native core's own counter-based generator."""
+    return int(np.random.SeedSequence([seed, tree, purpose]).generate_state(1, np.uint64)[0])

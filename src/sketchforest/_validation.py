@@ -1,0 +1,296 @@
+"""Everything a user can get wrong, said once: parameter, rule, value, way out."""
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from sketchforest._encoding import canonical
+from sketchforest._model import Labels, SparseRows
+
+
+class Rule(NamedTuple):
+    says: str
+    holds: Callable[[Any], bool]
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, Real) and not _is_int(value) and not isinstance(value, bool | np.bool_)
+
+
+def _at_least(low: int) -> Rule:
+    return Rule(f"an int of at least {low}", lambda v: _is_int(v) and v >= low)
+
+
+def _int_or_share(low: int, *, none: bool = False) -> Rule:
+    says = f"an int of at least {low} or a fraction in (0, 1]"
+    return Rule(
+        says + " or None" if none else says,
+        lambda v: (none and v is None) or (_is_int(v) and v >= low) or (_is_real(v) and 0 < v <= 1),
+    )
+
+
+def _or_none(rule: Rule) -> Rule:
+    return Rule(f"{rule.says} or None", lambda v: v is None or rule.holds(v))
+
+
+_FLAG = Rule("True or False", lambda v: isinstance(v, bool | np.bool_))
+_MAX_FEATURES = _int_or_share(1, none=True)
+
+RULES: dict[str, Rule] = {
+    "n_estimators": _at_least(1),
+    "max_depth": _or_none(_at_least(1)),
+    "min_samples_split": _int_or_share(2),
+    "min_samples_leaf": _int_or_share(1),
+    "min_weight_fraction_leaf": Rule(
+        "a number in [0, 0.5]", lambda v: (_is_int(v) or _is_real(v)) and 0 <= v <= 0.5
+    ),
+    "max_features": Rule(
+        f"'sqrt', 'log2', {_MAX_FEATURES.says}",
+        lambda v: v in ("sqrt", "log2") if isinstance(v, str) else _MAX_FEATURES.holds(v),
+    ),
+    "max_leaf_nodes": _or_none(_at_least(2)),
+    "min_impurity_decrease": Rule(
+        "a number of at least 0", lambda v: (_is_int(v) or _is_real(v)) and 0 <= v < math.inf
+    ),
+    "bootstrap": _FLAG,
+    "max_samples": _int_or_share(1, none=True),
+    "oob_score": Rule(
+        "True, False, the name of a metric or a callable",
+        lambda v: isinstance(v, bool | np.bool_ | str) or callable(v),
+    ),
+    "shared_projection": _FLAG,
+    "n_jobs": Rule("an int other than 0 or None", lambda v: v is None or (_is_int(v) and v != 0)),
+    "verbose": Rule("an int of at least 0", lambda v: isinstance(v, Integral) and v >= 0),
+    "warm_start": _FLAG,
+    "splitter": Rule("'best' or 'random'", lambda v: v in ("best", "random")),
+}
+
+
+def check_parameters(params: dict[str, Any]) -> None:
+    """Raises for the first parameter that breaks its rule; the others are checked where used."""
+    for name, value in params.items():
+        rule = RULES.get(name)
+        if rule is not None and not rule.holds(value):
+            raise ValueError(f"{name} must be {rule.says}; got {value!r}.")
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Whatever goes wrong inside, Ctrl-C included, leaves the estimator as it was."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def check_X(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X as a numeric array, or a CSR or CSC matrix; NaN means missing."""
+    X = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse=("csr", "csc"),
+        accept_large_sparse=True,
+        dtype="numeric",
+        ensure_all_finite=False,
+    )
+    if X.dtype == np.float16 or X.dtype.itemsize > 8:
+        X = X.astype(np.float32 if X.dtype == np.float16 else np.float64)
+    values = X.data if sparse.issparse(X) else X
+    # A sum is finite unless something in it is not, and is faster than a look at each value.
+    if values.dtype.kind == "f" and not np.isfinite(values.sum(dtype=np.float64)):
+        if np.isinf(values).any():
+            raise ValueError(
+                "X must not contain infinity; got inf or -inf. Replace it by NaN, which means "
+                "missing, or by a large number."
+            )
+    if X.shape[0] > np.iinfo(np.int32).max:
+        raise ValueError(
+            f"X must have fewer than 2**31 rows; got {X.shape[0]}. Fit on a sample of them."
+        )
+    return X
+
+
+def check_same_length(X: Any, Y: Any) -> None:
+    if X.shape[0] != Y.shape[0]:
+        raise ValueError(
+            f"X and Y must have the same number of rows; got {X.shape[0]} and {Y.shape[0]}. "
+            "Row i of Y holds the labels of row i of X."
+        )
+
+
+class ClassTargets(NamedTuple):
+    """The labels of a classifier, and how to speak of them."""
+
+    labels: SparseRows
+    classes: np.ndarray | None  # None: multi-label
+    dtype: np.dtype
+    is_sparse: bool
+
+
+def check_class_targets(estimator: Any, Y: Any) -> ClassTargets:
+    """Y of a classifier: an indicator matrix, dense or sparse, or one class a row."""
+    Y = _not_none(estimator, Y)
+    if sparse.issparse(Y):
+        return ClassTargets(_sparse_indicator(Y), None, Y.dtype, True)
+    Y = _as_target_array(Y)
+    if Y.ndim == 2 and Y.shape[1] == 1:
+        Y = _ravel_column(Y)
+    if Y.ndim == 2:
+        if Y.dtype.kind not in "biuf":
+            raise _not_an_indicator(f"dtype {Y.dtype}")
+        _check_indicator_values(Y)
+        labels = sparse.csr_array(Y != 0)
+        return ClassTargets(SparseRows.from_csr(labels), None, Y.dtype, False)
+    check_classification_targets(Y)
+    classes, codes = np.unique(Y, return_inverse=True)
+    one_hot = SparseRows(
+        row_start=np.arange(len(codes) + 1, dtype=np.int64),
+        columns=codes.astype(np.int32),
+        values=None,
+        n_columns=len(classes),
+    )
+    return ClassTargets(one_hot, classes, Y.dtype, False)
+
+
+class RealTargets(NamedTuple):
+    labels: Labels
+    is_vector: bool
+
+
+def check_real_targets(estimator: Any, Y: Any) -> RealTargets:
+    """Y of a regressor: (n_rows,) or (n_rows, n_outputs), dense or sparse."""
+    Y = _not_none(estimator, Y)
+    if sparse.issparse(Y):
+        _check_finite(Y.data)
+        Y = canonical(Y.tocsr().astype(np.float32))
+        Y.eliminate_zeros()
+        return RealTargets(SparseRows.from_csr(Y), False)
+    Y = _as_target_array(Y)
+    if Y.ndim == 2 and Y.shape[1] == 1:
+        Y = _ravel_column(Y)
+    if Y.dtype.kind not in "biuf":
+        try:
+            Y = Y.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"Y must hold numbers; got dtype {Y.dtype}. Use a classifier for names of classes."
+            ) from error
+        _check_finite(Y)
+    Y = np.ascontiguousarray(Y, dtype=np.float64)
+    return RealTargets(Y.reshape(len(Y), -1), Y.ndim == 1)
+
+
+def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
+    """(n_rows,) float64, none below zero and not all zero; None for equal weights."""
+    if sample_weight is None:
+        return None
+    weights = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must have one number for each of the {n_rows} rows; "
+            f"got shape {weights.shape}."
+        )
+    if weights.min() < 0:
+        raise ValueError(
+            f"sample_weight must not be negative; got {weights.min()}. "
+            "A weight of 0 leaves a row out."
+        )
+    if not weights.any():
+        raise ValueError("sample_weight must not be all zero; got no row with a weight above 0.")
+    return weights
+
+
+def check_k(k: Any, n_outputs: int) -> int:
+    if not (_is_int(k) and 1 <= k <= n_outputs):
+        raise ValueError(
+            f"k must be an int from 1 to the number of outputs, {n_outputs}; got {k!r}."
+        )
+    return int(k)
+
+
+def _not_none(estimator: Any, Y: Any) -> Any:
+    if Y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None."
+        )
+    return Y
+
+
+def _as_target_array(Y: Any) -> np.ndarray:
+    Y = np.asarray(Y.to_numpy() if hasattr(Y, "to_numpy") else Y)
+    if Y.ndim not in (1, 2):
+        raise ValueError(f"Y must have one or two dimensions; got shape {Y.shape}.")
+    if Y.dtype.kind == "c":
+        raise ValueError("Complex data not supported: Y must be real.")
+    if Y.dtype.kind == "f":
+        _check_finite(Y)
+    return Y
+
+
+def _check_finite(values: np.ndarray) -> None:
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise ValueError(
+            "Y must be finite; got NaN or inf. Leave out the rows whose labels are not known."
+        )
+
+
+def _ravel_column(Y: np.ndarray) -> np.ndarray:
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
+        "to (n_samples,), for example using ravel().",
+        DataConversionWarning,
+        stacklevel=5,
+    )
+    return Y.ravel()
+
+
+def _not_an_indicator(got: str) -> ValueError:
+    return ValueError(
+        f"Y must be an indicator matrix of zeros and ones; got {got}. Use a one-dimensional Y for "
+        "classes, or a regressor for real outputs."
+    )
+
+
+def _check_indicator_values(values: np.ndarray) -> None:
+    if values.dtype.kind == "b":
+        return
+    wrong = (values != 0) & (values != 1)
+    if wrong.any():
+        raise _not_an_indicator(f"the value {values[wrong].flat[0]!s}")
+
+
+def _sparse_indicator(Y: Any) -> SparseRows:
+    if Y.ndim != 2:
+        raise ValueError(f"Y must have two dimensions where it is sparse; got shape {Y.shape}.")
+    if Y.dtype.kind not in "biuf":
+        raise _not_an_indicator(f"dtype {Y.dtype}")
+    if Y.format not in ("coo", "csr", "csc"):
+        Y = Y.tocsr()
+    _check_finite(Y.data)
+    _check_indicator_values(Y.data)
+    # As bool before duplicates are added up: a label given twice is a label.
+    Y = canonical(sparse.csr_array(Y.astype(bool)))
+    if not Y.data.all():
+        Y = Y.copy()
+        Y.eliminate_zeros()
+    return SparseRows.from_csr(Y)

@@ -1,0 +1,157 @@
+"""Seeded multi-label data in the shape of real ones.
+
+A row mixes two topics, and its words and labels are drawn from those topics without knowing of
+each other. Labels follow Zipf's law, and a rare label belongs to fewer topics than a frequent
+one: that is what makes the tail predictable and the head noisy, as on real tags.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from .dataset import Dataset
+
+_Array = npt.NDArray
+
+# The constants are fitted to the Delicious tags: label and word frequencies by rank, and the
+# ranking quality of a forest and of the label frequencies alone.
+_TOPIC_SHARES = (0.8, 0.2)  # of a row's tokens: its first and its second topic
+_BACKGROUND = 0.05  # of a topic's tokens: drawn from all items, whatever the topic
+_RARE_IS_SPECIFIC = 0.8  # 0: rare items live in as many topics as frequent ones
+_WORD_COUNT_SPREAD = 1.2  # of log counts: half of the rows are short, a few are very long
+_DELICIOUS_TRAIN_SHARE = 12_920 / 16_105
+
+
+@dataclass(frozen=True)
+class _Vocabulary:
+    """Items with frequencies proportional to 1 / (rank + offset * n_items) ** exponent."""
+
+    n_items: int
+    exponent: float
+    offset: float
+    generality: float  # how evenly the most frequent item is spread over topics
+
+    def topics(self, n_topics: int, rng: np.random.Generator) -> _Array:
+        """(n_topics, n_items) probabilities, rows summing to 1."""
+        ranks = 1.0 + rng.permutation(self.n_items)
+        popularity = (ranks + self.offset * self.n_items) ** -self.exponent
+        popularity /= popularity.sum()
+        generality = self.generality * (popularity / popularity.max()) ** _RARE_IS_SPECIFIC
+        # A gamma of small shape is nearly 0 in most topics and large in a few; its mean is its
+        # shape, so the division keeps the item's popularity.
+        weights = rng.gamma(generality, size=(n_topics, self.n_items)) * popularity / generality
+        weights /= weights.sum(axis=1, keepdims=True)
+        return (1 - _BACKGROUND) * weights + _BACKGROUND * popularity
+
+
+def make_multilabel(
+    n_samples: int,
+    n_features: int,
+    n_labels: int,
+    labels_per_row: float,
+    features_per_row: float,
+    random_state: int | np.random.Generator | None = 0,
+    *,
+    n_topics: int = 90,
+) -> Dataset:
+    """X (n_samples, n_features) of binary words and Y (n_samples, n_labels), both uint8 CSR.
+
+    The means of labels and words per row come out a few percent low when they are a large share
+    of all labels or words. Every row has at least one of each. More topics, or shorter rows, make
+    the labels harder to predict.
+
+    Examples
+    --------
+    >>> data = make_multilabel(1000, 200, 50, labels_per_row=3, features_per_row=10)
+    >>> data.X.shape, data.Y.shape
+    ((1000, 200), (1000, 50))
+    """
+    _check_mean("labels_per_row", labels_per_row, "n_labels", n_labels)
+    _check_mean("features_per_row", features_per_row, "n_features", n_features)
+    rng = np.random.default_rng(random_state)
+    labels = _Vocabulary(n_labels, exponent=1.25, offset=0.015, generality=0.25)
+    words = _Vocabulary(n_features, exponent=1.0, offset=0.1, generality=0.1)
+    row_topics = _draw_row_topics(n_samples, n_topics, rng)
+    label_counts = 1 + rng.poisson(labels_per_row - 1, n_samples)
+    word_counts = _skewed_counts(n_samples, features_per_row, rng)
+    return Dataset(
+        name="multilabel",
+        Y=_draw_items(label_counts, row_topics, labels.topics(n_topics, rng), rng),
+        X=_draw_items(word_counts, row_topics, words.topics(n_topics, rng), rng),
+        feature_names=np.array([f"word{j}" for j in range(n_features)]),
+        label_names=np.array([f"tag{j}" for j in range(n_labels)]),
+    )
+
+
+def make_delicious_like(
+    n_samples: int = 16_105,
+    n_features: int = 500,
+    n_labels: int = 983,
+    labels_per_row: float = 19.0,
+    features_per_row: float = 18.3,
+    random_state: int | np.random.Generator | None = 0,
+) -> Dataset:
+    """A tag-suggestion problem shaped like Delicious, split in the same proportion."""
+    data = make_multilabel(
+        n_samples, n_features, n_labels, labels_per_row, features_per_row, random_state
+    )
+    # Rows are exchangeable, so the first ones are as good a training sample as any.
+    n_train = round(n_samples * _DELICIOUS_TRAIN_SHARE)
+    train, test = np.split(np.arange(n_samples, dtype=np.int32), [n_train])
+    return replace(data, name="delicious-like", splits={"train": train, "test": test})
+
+
+def _check_mean(name: str, mean: float, limit_name: str, limit: int) -> None:
+    if not 1 <= mean <= limit:
+        raise ValueError(f"{name} must be between 1 and {limit_name}={limit}; got {mean}.")
+
+
+def _draw_row_topics(n_samples: int, n_topics: int, rng: np.random.Generator) -> _Array:
+    popularity = np.arange(1, n_topics + 1) ** -0.5
+    size = (n_samples, len(_TOPIC_SHARES))
+    return rng.choice(n_topics, size=size, p=popularity / popularity.sum())
+
+
+def _skewed_counts(n_samples: int, mean: float, rng: np.random.Generator) -> _Array:
+    length = rng.lognormal(sigma=_WORD_COUNT_SPREAD, size=n_samples)
+    return 1 + np.rint((mean - 1) * length / length.mean()).astype(np.int64)
+
+
+def _draw_items(
+    counts: _Array, row_topics: _Array, topics: _Array, rng: np.random.Generator
+) -> sparse.csr_array:
+    """(n_samples, n_items) indicators: the first ``counts[i]`` distinct items drawn for row i."""
+    n_samples, n_items = len(counts), topics.shape[1]
+    # No row takes more than half of the items: it would say nothing about its topics.
+    counts = np.minimum(counts, max(1, n_items // 2))
+    # A row that wants a larger share of the items meets more repeats.
+    rows = np.repeat(np.arange(n_samples), 3 * counts + 30 * counts**2 // n_items)
+    cells = rows * n_items + _draw_tokens(rows, row_topics, topics, rng)
+    _, first_draws = np.unique(cells, return_index=True)
+    first_draws.sort()
+    rows = rows[first_draws]
+    place_in_row = np.arange(len(rows)) - np.searchsorted(rows, np.arange(n_samples))[rows]
+    cells = np.sort(cells[first_draws[place_in_row < counts[rows]]])
+    indptr = np.searchsorted(cells, n_items * np.arange(n_samples + 1))
+    return sparse.csr_array(
+        (
+            np.ones(len(cells), np.uint8),
+            (cells % n_items).astype(np.int32),
+            indptr.astype(np.int32),
+        ),
+        shape=(n_samples, n_items),
+    )
+
+
+def _draw_tokens(
+    rows: _Array, row_topics: _Array, topics: _Array, rng: np.random.Generator
+) -> _Array:
+    """(n_tokens,) one item for each row named, from one of the row's topics."""
+    slots = rng.choice(len(_TOPIC_SHARES), size=len(rows), p=_TOPIC_SHARES)
+    topic = row_topics[rows, slots]
+    # One ladder for all topics, topic t on (t, t + 1], inverts every distribution at once.
+    ladder = np.cumsum(topics, axis=1)
+    ladder = ladder / ladder[:, -1:] + np.arange(len(topics))[:, np.newaxis]
+    return np.searchsorted(ladder.ravel(), topic + rng.random(len(rows))) % topics.shape[1]

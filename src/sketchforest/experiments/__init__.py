@@ -1,0 +1,1 @@
+"""Experiments that can be run again: each module is one of them."""

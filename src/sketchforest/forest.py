@@ -1,0 +1,494 @@
+"""Random forests and extra-trees on a projection of the outputs."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils.validation import check_is_fitted
+
+from sketchforest import _predict
+from sketchforest._estimator import DERIVED, LabelPredictor, OutputPredictor, TreeEnsemble
+from sketchforest._grow import GrowSettings, TrainingData
+from sketchforest._model import Forest
+from sketchforest.metrics import get_metric, lrap
+from sketchforest.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+class _ForestEnsemble(TreeEnsemble):
+    def _n_trees(self) -> int:
+        return int(self.n_estimators)
+
+    def _n_draws(self, n_drawable: int) -> int | None:
+        if not self.bootstrap:
+            if self.oob_score:
+                raise ValueError(
+                    "oob_score must be False where bootstrap=False; "
+                    f"got {self.oob_score!r}. Use bootstrap=True to leave rows out of each tree."
+                )
+            if self.max_samples is not None:
+                raise ValueError(
+                    "max_samples must be None where bootstrap=False; "
+                    f"got {self.max_samples!r}. Use bootstrap=True to draw rows."
+                )
+            return None
+        if self.max_samples is None:
+            return n_drawable
+        if isinstance(self.max_samples, float | np.floating):
+            return max(1, round(self.max_samples * n_drawable))
+        if self.max_samples > n_drawable:
+            raise ValueError(
+                f"max_samples must be at most the number of rows, {n_drawable}; "
+                f"got {self.max_samples}."
+            )
+        return int(self.max_samples)
+
+    def _seed(self) -> int:
+        # Later trees of a warm start take the next places of the first one's streams.
+        return self._settings.seed if self._goes_on() else super()._seed()
+
+    def _goes_on(self) -> bool:
+        return bool(self.warm_start) and "_forest" in vars(self)
+
+    def _grow(self, data: TrainingData, settings: GrowSettings) -> Forest:
+        if not self._goes_on():
+            return super()._grow(data, settings)
+        old = self._forest
+        if self._labels.shape[0] != data.X.n_rows or self._labels.shape[1] != data.labels.shape[1]:
+            raise ValueError(
+                "X and Y must be those of the first fit where warm_start=True, of shape "
+                f"{self._labels.shape}; got Y of shape {data.labels.shape}. "
+                "Use warm_start=False to fit anew."
+            )
+        if self.n_estimators < old.n_trees:
+            raise ValueError(
+                f"n_estimators must be at least the {old.n_trees} trees already grown where "
+                f"warm_start=True; got {self.n_estimators}."
+            )
+        if self.n_estimators == old.n_trees:
+            warnings.warn("Warm-start fitting without more trees: nothing is grown.", stacklevel=4)
+            return old
+        more = self._grow_trees(data, settings, range(old.n_trees, int(self.n_estimators)))
+        return Forest.from_trees(old.trees() + more)
+
+    def _after_fit(self, X: Any) -> None:
+        if self.oob_score:
+            self._score_out_of_bag(X)
+
+    def _score_out_of_bag(self, X: Any) -> None:
+        raise NotImplementedError
+
+    def _rows_out_of_bag(self) -> tuple[Any, np.ndarray]:
+        in_bag = _predict.in_bag(self._forest, self._labels.shape[0])
+        is_left_out = np.diff(in_bag.indptr) < self._forest.n_trees
+        if not is_left_out.all():
+            warnings.warn(
+                f"{np.count_nonzero(~is_left_out)} rows are in the bag of every tree and have no "
+                "out-of-bag prediction; use more trees.",
+                stacklevel=6,
+            )
+        return in_bag, is_left_out
+
+    def _shares_projection(self) -> bool:
+        return bool(self.shared_projection)
+
+    def _jobs(self) -> int | None:
+        return self.n_jobs
+
+    def _single_tree(self, kind: type, index: int) -> Any:
+        """Tree number `index` as an estimator of its own, on the same arrays."""
+        tree = kind(splitter="random" if self._has_random_cuts else "best")
+        ours, theirs = self.get_params(deep=False), tree.get_params(deep=False)
+        tree.set_params(**{name: ours[name] for name in ours if name in theirs})
+        vars(tree).update({name: v for name, v in vars(self).items() if name not in ours})
+        tree._forget(DERIVED)
+        tree._forest = Forest.from_trees([self._forest.tree(index)])
+        tree._number = self._address(index)
+        return tree
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """(n_features,) mean over the trees of each feature's share in the decrease of impurity,
+        in the space that the splits were searched in."""
+        return super().feature_importances_
+
+    @property
+    def estimators_(self) -> list:
+        """The trees, each as a fitted single-tree estimator on the forest's own arrays."""
+        check_is_fitted(self)
+        return [self._single_tree(self._tree_kind, i) for i in range(self._forest.n_trees)]
+
+
+class _ForestClassifier(LabelPredictor, _ForestEnsemble):
+    _tree_kind = DecisionTreeClassifier
+
+    def _score_out_of_bag(self, X: Any) -> None:
+        in_bag, is_left_out = self._rows_out_of_bag()
+        source = self._prediction_source()
+        if self._classes is None and self._sparse_labels:
+            scores = _predict.predict_csr(source, X, self.n_jobs, np.float32, forget=in_bag)
+        else:
+            dtype = np.float32 if self._classes is None else np.float64
+            scores = _predict.predict_dense(source, X, self.n_jobs, dtype, forget=in_bag)
+        self.oob_decision_function_ = scores
+        truth = self._labels.to_csr(np.uint8)[is_left_out]
+        scores = scores[is_left_out]
+        if self._classes is None:
+            metric = lrap if self.oob_score is True else get_metric(self.oob_score)
+            self.oob_score_ = float(metric(truth, scores))
+        else:
+            true_classes = self._classes[truth.indices]
+            guess = self._classes[scores.argmax(axis=1)]
+            if callable(self.oob_score):
+                self.oob_score_ = float(self.oob_score(true_classes, guess))
+            elif self.oob_score is True:
+                self.oob_score_ = float(accuracy_score(true_classes, guess))
+            else:
+                self.oob_score_ = float(get_metric(self.oob_score)(truth, scores))
+
+
+class _ForestRegressor(OutputPredictor, _ForestEnsemble):
+    _tree_kind = DecisionTreeRegressor
+
+    def _score_out_of_bag(self, X: Any) -> None:
+        in_bag, is_left_out = self._rows_out_of_bag()
+        prediction = _predict.predict_dense(
+            self._prediction_source(), X, self.n_jobs, np.float64, forget=in_bag
+        )
+        truth = self._labels
+        if not isinstance(truth, np.ndarray):
+            truth = truth.to_csr(np.float64).toarray()
+        if self._is_vector:
+            prediction, truth = prediction.ravel(), truth.ravel()
+        self.oob_prediction_ = prediction
+        metric = self.oob_score if callable(self.oob_score) else _regression_metric(self.oob_score)
+        self.oob_score_ = float(metric(truth[is_left_out], prediction[is_left_out]))
+
+
+def _regression_metric(name: Any) -> Any:
+    if name is True or name == "r2":
+        return r2_score
+    raise ValueError(
+        f"oob_score must be True, 'r2' or a callable f(Y_true, Y_pred) for a regressor; got {name!r}."
+    )
+
+
+class RandomForestClassifier(_ForestClassifier):
+    """A random forest for many labels, or for classes.
+
+    Splits are searched on a random projection ``Z = Y P`` of the outputs; leaves keep training
+    rows, so that predictions are averages of the original outputs.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    projection : str, projection object, scikit-learn transformer or None, default="gaussian"
+        "gaussian", "rademacher", "achlioptas", "sparse", "hadamard", "subsample" or "pca"; None
+        keeps the original outputs.
+    n_components : int, float, "log", "sqrt", "all" or None, default=None
+        Dimension of the projection: a number, a fraction of the d outputs, floor(0.5 + ln d),
+        floor(0.5 + sqrt d) or d. None is 32, and up to 32 outputs are kept as they are.
+    shared_projection : bool, default=False
+        One projection for all trees (the paper's algorithm 1), not one for each (algorithm 2).
+    oob_score : bool, str or callable, default=False
+        True (LRAP for many labels, accuracy for classes), the name of a metric of
+        `sketchforest.metrics`, or f(Y_true, Y_score) for many labels, f(y_true, y_pred) for
+        classes.
+    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
+    max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose,
+    warm_start, class_weight
+        As in scikit-learn. Impurity is measured in the space in which splits are searched.
+
+    Examples
+    --------
+    >>> from sketchforest import RandomForestClassifier
+    >>> from sketchforest.datasets import make_multilabel
+    >>> data = make_multilabel(n_samples=200, n_features=30, n_labels=50, random_state=0)
+    >>> forest = RandomForestClassifier(n_estimators=10, n_components=5, random_state=0)
+    >>> labels, scores = forest.fit(data.X, data.Y).predict_topk(data.X, k=3)
+    >>> labels.shape
+    (200, 3)
+    """
+
+    def __init__(
+        self,
+        n_estimators: Any = 100,
+        *,
+        max_depth: Any = None,
+        min_samples_split: Any = 2,
+        min_samples_leaf: Any = 1,
+        min_weight_fraction_leaf: Any = 0.0,
+        max_features: Any = "sqrt",
+        max_leaf_nodes: Any = None,
+        min_impurity_decrease: Any = 0.0,
+        bootstrap: Any = True,
+        max_samples: Any = None,
+        oob_score: Any = False,
+        projection: Any = "gaussian",
+        n_components: Any = None,
+        shared_projection: Any = False,
+        n_jobs: Any = None,
+        random_state: Any = None,
+        verbose: Any = 0,
+        warm_start: Any = False,
+        class_weight: Any = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.oob_score = oob_score
+        self.projection = projection
+        self.n_components = n_components
+        self.shared_projection = shared_projection
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+
+
+class ExtraTreesClassifier(_ForestClassifier):
+    """Extra-trees (random cuts, all rows) for many labels, or for classes.
+
+    Splits are searched on a random projection ``Z = Y P`` of the outputs; leaves keep training
+    rows, so that predictions are averages of the original outputs.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    projection : str, projection object, scikit-learn transformer or None, default="gaussian"
+        "gaussian", "rademacher", "achlioptas", "sparse", "hadamard", "subsample" or "pca"; None
+        keeps the original outputs.
+    n_components : int, float, "log", "sqrt", "all" or None, default=None
+        Dimension of the projection: a number, a fraction of the d outputs, floor(0.5 + ln d),
+        floor(0.5 + sqrt d) or d. None is 32, and up to 32 outputs are kept as they are.
+    shared_projection : bool, default=False
+        One projection for all trees (the paper's algorithm 1), not one for each (algorithm 2).
+    oob_score : bool, str or callable, default=False
+        True (LRAP for many labels, accuracy for classes), the name of a metric of
+        `sketchforest.metrics`, or f(Y_true, Y_score) for many labels, f(y_true, y_pred) for
+        classes.
+    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
+    max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose,
+    warm_start, class_weight
+        As in scikit-learn. Impurity is measured in the space in which splits are searched.
+
+    Examples
+    --------
+    >>> from sketchforest import ExtraTreesClassifier
+    >>> from sketchforest.datasets import make_multilabel
+    >>> data = make_multilabel(n_samples=200, n_features=30, n_labels=50, random_state=0)
+    >>> forest = ExtraTreesClassifier(n_estimators=10, n_components=5, random_state=0)
+    >>> labels, scores = forest.fit(data.X, data.Y).predict_topk(data.X, k=3)
+    >>> labels.shape
+    (200, 3)
+    """
+
+    _has_random_cuts = True
+
+    def __init__(
+        self,
+        n_estimators: Any = 100,
+        *,
+        max_depth: Any = None,
+        min_samples_split: Any = 2,
+        min_samples_leaf: Any = 1,
+        min_weight_fraction_leaf: Any = 0.0,
+        max_features: Any = "sqrt",
+        max_leaf_nodes: Any = None,
+        min_impurity_decrease: Any = 0.0,
+        bootstrap: Any = False,
+        max_samples: Any = None,
+        oob_score: Any = False,
+        projection: Any = "gaussian",
+        n_components: Any = None,
+        shared_projection: Any = False,
+        n_jobs: Any = None,
+        random_state: Any = None,
+        verbose: Any = 0,
+        warm_start: Any = False,
+        class_weight: Any = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.oob_score = oob_score
+        self.projection = projection
+        self.n_components = n_components
+        self.shared_projection = shared_projection
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+
+
+class RandomForestRegressor(_ForestRegressor):
+    """A random forest for one or many real outputs.
+
+    Splits are searched on a random projection ``Z = Y P`` of the outputs; leaves keep training
+    rows, so that predictions are averages of the original outputs.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    projection : str, projection object, scikit-learn transformer or None, default="gaussian"
+        "gaussian", "rademacher", "achlioptas", "sparse", "hadamard", "subsample" or "pca"; None
+        keeps the original outputs.
+    n_components : int, float, "log", "sqrt", "all" or None, default=None
+        Dimension of the projection: a number, a fraction of the d outputs, floor(0.5 + ln d),
+        floor(0.5 + sqrt d) or d. None is 32, and up to 32 outputs are kept as they are.
+    shared_projection : bool, default=False
+        One projection for all trees (the paper's algorithm 1), not one for each (algorithm 2).
+    oob_score : bool, str or callable, default=False
+        True or "r2", or a callable f(Y_true, Y_pred).
+    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
+    max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose,
+    warm_start
+        As in scikit-learn. Impurity is measured in the space in which splits are searched.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sketchforest import RandomForestRegressor
+    >>> X = np.arange(20.0).reshape(-1, 1)
+    >>> forest = RandomForestRegressor(n_estimators=10, random_state=0)
+    >>> forest.fit(X, np.hstack([X, -X])).predict(X).shape
+    (20, 2)
+    """
+
+    def __init__(
+        self,
+        n_estimators: Any = 100,
+        *,
+        max_depth: Any = None,
+        min_samples_split: Any = 2,
+        min_samples_leaf: Any = 1,
+        min_weight_fraction_leaf: Any = 0.0,
+        max_features: Any = "sqrt",
+        max_leaf_nodes: Any = None,
+        min_impurity_decrease: Any = 0.0,
+        bootstrap: Any = True,
+        max_samples: Any = None,
+        oob_score: Any = False,
+        projection: Any = "gaussian",
+        n_components: Any = None,
+        shared_projection: Any = False,
+        n_jobs: Any = None,
+        random_state: Any = None,
+        verbose: Any = 0,
+        warm_start: Any = False,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.oob_score = oob_score
+        self.projection = projection
+        self.n_components = n_components
+        self.shared_projection = shared_projection
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+
+
+class ExtraTreesRegressor(_ForestRegressor):
+    """Extra-trees (random cuts, all rows) for one or many real outputs.
+
+    Splits are searched on a random projection ``Z = Y P`` of the outputs; leaves keep training
+    rows, so that predictions are averages of the original outputs.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    projection : str, projection object, scikit-learn transformer or None, default="gaussian"
+        "gaussian", "rademacher", "achlioptas", "sparse", "hadamard", "subsample" or "pca"; None
+        keeps the original outputs.
+    n_components : int, float, "log", "sqrt", "all" or None, default=None
+        Dimension of the projection: a number, a fraction of the d outputs, floor(0.5 + ln d),
+        floor(0.5 + sqrt d) or d. None is 32, and up to 32 outputs are kept as they are.
+    shared_projection : bool, default=False
+        One projection for all trees (the paper's algorithm 1), not one for each (algorithm 2).
+    oob_score : bool, str or callable, default=False
+        True or "r2", or a callable f(Y_true, Y_pred).
+    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
+    max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose,
+    warm_start
+        As in scikit-learn. Impurity is measured in the space in which splits are searched.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sketchforest import ExtraTreesRegressor
+    >>> X = np.arange(20.0).reshape(-1, 1)
+    >>> forest = ExtraTreesRegressor(n_estimators=10, random_state=0)
+    >>> forest.fit(X, np.hstack([X, -X])).predict(X).shape
+    (20, 2)
+    """
+
+    _has_random_cuts = True
+
+    def __init__(
+        self,
+        n_estimators: Any = 100,
+        *,
+        max_depth: Any = None,
+        min_samples_split: Any = 2,
+        min_samples_leaf: Any = 1,
+        min_weight_fraction_leaf: Any = 0.0,
+        max_features: Any = "sqrt",
+        max_leaf_nodes: Any = None,
+        min_impurity_decrease: Any = 0.0,
+        bootstrap: Any = False,
+        max_samples: Any = None,
+        oob_score: Any = False,
+        projection: Any = "gaussian",
+        n_components: Any = None,
+        shared_projection: Any = False,
+        n_jobs: Any = None,
+        random_state: Any = None,
+        verbose: Any = 0,
+        warm_start: Any = False,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.oob_score = oob_score
+        self.projection = projection
+        self.n_components = n_components
+        self.shared_projection = shared_projection
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start

@@ -1,0 +1,77 @@
+"""Tables for the terminal."""
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.table import Table
+
+from ..experiments.measure import PRECISION_DEPTHS, Measurement
+
+_UNKNOWN = "–"
+
+
+def comparison_table(measurements: Sequence[Measurement], n_labels: int) -> Table:
+    """One row for each forest, with how much faster and smaller it is than the first."""
+    reference = measurements[0]
+    table = Table(
+        title=f"{reference.n_estimators} trees",
+        caption=_footnote(reference),
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+        # With these, the table fits into 80 columns.
+        show_edge=False,
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    table.add_column("forest", no_wrap=True)
+    table.add_column("outputs", no_wrap=True)
+    depths = "/".join(map(str, PRECISION_DEPTHS))
+    for header in ("fit", "faster", "LRAP", f"P@{depths}", "size", "smaller"):
+        table.add_column(header, justify="right", no_wrap=True)
+    for row in measurements:
+        is_scaled = row.n_grown != row.n_estimators
+        table.add_row(
+            row.library + " *" * is_scaled,
+            f"{n_labels} labels" if row.n_components is None else f"m = {row.n_components}",
+            _seconds(row.fit_seconds),
+            _ratio(reference.fit_seconds, row.fit_seconds),
+            _UNKNOWN if row.lrap is None else f"{row.lrap:.3f}",
+            _precisions(row.precision),
+            _size(row.n_bytes),
+            _ratio(reference.n_bytes, row.n_bytes),
+            end_section=row is reference,
+        )
+    return table
+
+
+def _footnote(row: Measurement) -> str | None:
+    if row.n_grown == row.n_estimators:
+        return None
+    trees = "1 tree" if row.n_grown == 1 else f"{row.n_grown} trees"
+    return (
+        f"* grown with {trees}; time and size scaled to {row.n_estimators}, "
+        "ranking quality not measured"
+    )
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds >= 100 else f"{seconds:.3g} s"
+
+
+def _ratio(reference: float, value: float) -> str:
+    ratio = reference / value
+    return f"{ratio:,.0f}×" if ratio >= 10 else f"{ratio:.1f}×"
+
+
+def _precisions(precision: tuple[float, ...] | None) -> str:
+    if precision is None:
+        return _UNKNOWN
+    return "/".join(f"{100 * share:.0f}" for share in precision) + " %"
+
+
+def _size(n_bytes: float) -> str:
+    for unit in ("B", "kB", "MB"):
+        if n_bytes < 999.5:
+            return f"{n_bytes:.3g} {unit}"
+        n_bytes /= 1000
+    return f"{n_bytes:.3g} GB"

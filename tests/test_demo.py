@@ -45,7 +45,7 @@ def test_the_demo_measures_every_forest_and_draws_them(tmp_path):
     assert all(row.n_estimators == 3 and row.fit_seconds > 0 and row.n_bytes > 0 for row in rows)
     assert all(0 < row.lrap <= 1 and len(row.precision) == 3 for row in rows[1:])
     assert (tmp_path / "demo.png").read_bytes().startswith(PNG_SIGNATURE)
-    assert "* grown with 1 tree; time and size scaled to 3" in printed(console)
+    assert "* grown with 1 of 3 trees; time and size are scaled" in printed(console)
 
 
 def test_a_seed_decides_the_quality(tmp_path, without_matplotlib):

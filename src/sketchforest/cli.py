@@ -20,7 +20,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from . import __version__
+        from sketchforest import __version__
 
         typer.echo(f"sketchforest {__version__}")
         raise typer.Exit
@@ -62,7 +62,7 @@ def demo(
 
     Example:  sketchforest demo --n-jobs -1 --out demo.png
     """
-    from .experiments.demo import FULL_SIZE, QUICK_SIZE, run_demo
+    from sketchforest.experiments.demo import FULL_SIZE, QUICK_SIZE, run_demo
 
     n_samples = QUICK_SIZE if quick else FULL_SIZE
     run_demo(n_samples, n_estimators, n_jobs, out, seed)

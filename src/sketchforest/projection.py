@@ -302,7 +302,7 @@ def resolve_n_components(n_components: Any, n_labels: int) -> int | None:
 
 def project_labels(Y: Matrix, P: Matrix) -> np.ndarray:
     """Z = Y @ P (n_samples, n_components), dense float32; Y is never made dense."""
-    # A dense P streams whole rows: on Delicious, 12 times faster than a third of them in CSR.
+    # Dense rows are streamed: with s = 3 on Delicious, over ten times faster than in CSR.
     if not isinstance(P, np.ndarray) and DENSE_ENOUGH * P.nnz >= P.shape[0] * P.shape[1]:
         P = P.toarray()
     Z = Y @ P

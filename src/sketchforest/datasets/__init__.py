@@ -1,9 +1,9 @@
 """Multi-label data: files by name, readers, seeded generators."""
 
-from .catalogue import list_datasets, load
-from .dataset import Dataset
-from .generators import make_delicious_like, make_multilabel
-from .npz import load_npz
+from sketchforest.datasets.catalogue import list_datasets, load
+from sketchforest.datasets.dataset import Dataset
+from sketchforest.datasets.generators import make_delicious_like, make_multilabel
+from sketchforest.datasets.npz import load_npz
 
 __all__ = [
     "Dataset",

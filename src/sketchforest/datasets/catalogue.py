@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from .dataset import Dataset
-from .npz import load_npz
+from sketchforest.datasets.dataset import Dataset
+from sketchforest.datasets.npz import load_npz
 
 DATA_VARIABLE = "SKETCHFOREST_DATA"
 

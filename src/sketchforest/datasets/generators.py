@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from .dataset import Dataset
+from sketchforest.datasets.dataset import Dataset
 
 _Array = npt.NDArray
 
 # The constants are fitted to the Delicious tags: label and word frequencies by rank, and the
 # ranking quality of a forest and of the label frequencies alone.
-_TOPIC_SHARES = (0.8, 0.2)  # of a row's tokens: its first and its second topic
+_TOPIC_SHARES = (0.75, 0.25)  # of a row's tokens: its first and its second topic
 _BACKGROUND = 0.05  # of a topic's tokens: drawn from all items, whatever the topic
 _RARE_IS_SPECIFIC = 0.8  # 0: rare items live in as many topics as frequent ones
 _WORD_COUNT_SPREAD = 1.2  # of log counts: half of the rows are short, a few are very long
@@ -54,7 +54,7 @@ def make_multilabel(
     features_per_row: float,
     random_state: int | np.random.Generator | None = 0,
     *,
-    n_topics: int = 90,
+    n_topics: int = 100,
 ) -> Dataset:
     """X (n_samples, n_features) of binary words and Y (n_samples, n_labels), both uint8 CSR.
 

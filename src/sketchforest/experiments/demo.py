@@ -9,9 +9,9 @@ from joblib import effective_n_jobs
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from ..datasets import Dataset, make_delicious_like
-from ..report.tables import comparison_table
-from .measure import Measurement, pickled_size, ranking_quality, timed_fit
+from sketchforest.datasets import Dataset, make_delicious_like
+from sketchforest.experiments.measure import Measurement, pickled_size, ranking_quality, timed_fit
+from sketchforest.report.tables import comparison_table
 
 FULL_SIZE, QUICK_SIZE = 16_105, 2_000
 
@@ -74,7 +74,7 @@ def _progress(console: Console, n_steps: int) -> Progress:
 def _measure_sketchforest(
     data: Dataset, n_components: int | None, n_estimators: int, n_jobs: int, seed: int
 ) -> Measurement:
-    from .. import RandomForestClassifier
+    from sketchforest import RandomForestClassifier
 
     train, test = data.splits["train"], data.splits["test"]
     projected = n_components is not None
@@ -130,7 +130,7 @@ def _write_picture(measurements: list[Measurement], path: Path, console: Console
         message = "For the picture, install the extra: pip install 'sketchforest[plot]'."
         console.print(message, markup=False)
         return
-    from ..report.figures import save_components_figure
+    from sketchforest.report.figures import save_components_figure
 
     save_components_figure(measurements, path)
     console.print(f"Picture: {path}", markup=False)

@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, cast
 
-from ..metrics import lrap, precision_at_k
+from sketchforest.metrics import lrap, precision_at_k
 
 PRECISION_DEPTHS = (1, 3, 5)
 

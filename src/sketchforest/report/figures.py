@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from ..experiments.measure import Measurement
+from sketchforest.experiments.measure import Measurement
 
 # Told apart by readers who see few colours, too.
 _COLOURS = {"projected": "#0072b2", "sketchforest": "#222222", "scikit-learn": "#d55e00"}
@@ -26,6 +26,8 @@ def save_components_figure(
     _draw(time, measurements, "fit_seconds", "{:.3g} s")
     # From 0, so that a difference looks as large as it is.
     quality.set_ylim(0, 1.15 * quality.dataLim.ymax)
+    quality.legend(loc="lower right", edgecolor="none")
+    time.legend(loc="best", edgecolor="none", fontsize="small")
     figure.savefig(path, format="png", dpi=150)
 
 
@@ -35,12 +37,13 @@ def _draw(axes: Any, measurements: Sequence[Measurement], field: str, label: str
     known = [row for row in measurements if getattr(row, field) is not None]
     points = {row.n_components: getattr(row, field) for row in known if row.n_components}
     m, values = zip(*sorted(points.items()), strict=True)
-    for row in known:
-        if row.n_components is None:
-            _draw_level(axes, row, getattr(row, field), label)
+    levels = {row: getattr(row, field) for row in known if row.n_components is None}
+    for row, value in levels.items():
+        _draw_level(axes, row, value, label)
     axes.plot(m, values, "o-", color=_COLOURS["projected"], label="sketchforest, m outputs")
-    for point in zip(m, values, strict=True):
-        _annotate(axes, point, label)
+    for x, value in points.items():
+        # Away from the lowest line, which is the nearest.
+        _annotate(axes, x, value, label, above=value > min(levels.values()))
     axes.set_xscale("log")
     axes.set_xticks(m, m)
     axes.xaxis.set_minor_locator(NullLocator())
@@ -49,11 +52,14 @@ def _draw(axes: Any, measurements: Sequence[Measurement], field: str, label: str
     axes.margins(x=0.12, y=0.15)
     axes.grid(axis="y", color="#e6e6e6")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(edgecolor="none")
 
 
 def _draw_level(axes: Any, row: Measurement, value: float, label: str) -> None:
-    scaled = f" (scaled from {row.n_grown} trees)" if row.n_grown != row.n_estimators else ""
+    scaled = (
+        f" (scaled from {row.n_grown} of {row.n_estimators})"
+        if row.n_grown != row.n_estimators
+        else ""
+    )
     axes.axhline(
         value,
         color=_COLOURS[row.library],
@@ -62,13 +68,13 @@ def _draw_level(axes: Any, row: Measurement, value: float, label: str) -> None:
     )
 
 
-def _annotate(axes: Any, point: tuple[int, float], label: str) -> None:
+def _annotate(axes: Any, x: int, value: float, label: str, *, above: bool) -> None:
     axes.annotate(
-        label.format(point[1]),
-        point,
-        xytext=(0, -8),
+        label.format(value),
+        (x, value),
+        xytext=(0, 8 if above else -8),
         textcoords="offset points",
         ha="center",
-        va="top",
+        va="bottom" if above else "top",
         color=_COLOURS["projected"],
     )

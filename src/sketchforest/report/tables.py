@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich import box
 from rich.table import Table
 
-from ..experiments.measure import PRECISION_DEPTHS, Measurement
+from sketchforest.experiments.measure import PRECISION_DEPTHS, Measurement
 
 _UNKNOWN = "–"
 
@@ -47,10 +47,9 @@ def comparison_table(measurements: Sequence[Measurement], n_labels: int) -> Tabl
 def _footnote(row: Measurement) -> str | None:
     if row.n_grown == row.n_estimators:
         return None
-    trees = "1 tree" if row.n_grown == 1 else f"{row.n_grown} trees"
     return (
-        f"* grown with {trees}; time and size scaled to {row.n_estimators}, "
-        "ranking quality not measured"
+        f"* grown with {row.n_grown} of {row.n_estimators} trees; time and size are scaled, "
+        "quality is not measured"
     )
 
 

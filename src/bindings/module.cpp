@@ -161,8 +161,8 @@ nb::object project(nb::handle labels, Vector<std::int32_t> rows, Matrix<float> p
     const SparseRows y = to_sparse_rows(labels);
     auto [z, array] = new_matrix<float>(rows.size(), p.shape(1));
     nb::gil_scoped_release nogil;
-    kernels().project({y.row_start, y.columns, y.values, rows.data(), rows.size(), p.data(),
-                       p.shape(1), z});
+    kernels().project(
+        {y.row_start, y.columns, y.values, rows.data(), rows.size(), p.data(), p.shape(1), z});
     nb::gil_scoped_acquire gil;
     return array;
 }
@@ -236,8 +236,8 @@ nb::object grow_tree(nb::handle codes_from, nb::handle outputs_from, Vector<std:
 Trees to_trees(nb::handle from) {
     Trees trees;
     trees.n_trees = nb::cast<std::size_t>(from.attr("n_trees"));
-    trees.nodes = reinterpret_cast<const Node*>(
-        view<Matrix<std::int32_t>>(from.attr("nodes")).data());
+    trees.nodes =
+        reinterpret_cast<const Node*>(view<Matrix<std::int32_t>>(from.attr("nodes")).data());
     trees.wide_thresholds = pointer_or_null<double>(from.attr("thresholds"));
     trees.node_start = pointer_or_null<std::int64_t>(from.attr("node_start"));
     return trees;

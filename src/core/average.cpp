@@ -136,9 +136,9 @@ void average_top(const Leaves& leaves, const Values& values, const std::int32_t*
         // Too few columns of their own: the first of the others, whose score is zero, join.
         const std::size_t n_touched = sums.touched().size();
         std::vector<std::int32_t>& candidates = sums.touched();
-        for (std::int32_t column = 0; candidates.size() < n_touched + k &&
-                                      column < static_cast<std::int32_t>(values.n_columns) &&
-                                      n_touched < k;
+        for (std::int32_t column = 0;
+             candidates.size() < n_touched + k &&
+             column < static_cast<std::int32_t>(values.n_columns) && n_touched < k;
              ++column)
             if (!sums.is_touched(column)) candidates.push_back(column);
         sums.select(k, true);

@@ -12,7 +12,14 @@ class DenseColumns final : public Columns {
 
     void enter(std::size_t, const Level&) override {}
 
-    std::span<std::uint32_t> varying(std::size_t) override { return {}; }
+    std::span<std::uint32_t> varying(std::size_t, const Level&, Range) override { return {}; }
+
+    void expect(std::size_t, const Level&, Range, std::span<const std::uint32_t>) override {}
+
+    Column read_expected(std::size_t, std::size_t depth, const Level& level, Range node,
+                         std::uint32_t feature, Entry* out) const override {
+        return read(depth, level, node, feature, out);
+    }
 
     Column read(std::size_t, const Level& level, Range node, std::uint32_t feature,
                 Entry* out) const override {
@@ -40,7 +47,7 @@ class SparseColumns final : public Columns {
     static constexpr bool has_codes = !std::is_same_v<Code, NoCode>;
 
   public:
-    explicit SparseColumns(const Codes& codes) : codes_(codes) {}
+    explicit SparseColumns(const Codes& codes) : codes_(codes), place_(codes.n_features, 0) {}
 
     void enter(std::size_t depth, const Level& level) override {
         if (stack_.size() <= depth) stack_.resize(depth + 1);
@@ -51,9 +58,8 @@ class SparseColumns final : public Columns {
 
         std::uint64_t n_entries = 0;
         for (const std::int64_t row : level.row) {
-            n_entries += codes_.row_start[row + 1] - codes_.row_start[row];
-            for (std::int64_t at = codes_.row_start[row]; at < codes_.row_start[row + 1]; ++at) {
-                const std::uint32_t feature = codes_.columns[at];
+            n_entries += columns_of(row).size();
+            for (const std::int32_t feature : columns_of(row)) {
                 if (block.column[feature].size++ == 0) block.features.push_back(feature);
             }
         }
@@ -79,40 +85,91 @@ class SparseColumns final : public Columns {
         }
     }
 
-    std::span<std::uint32_t> varying(std::size_t depth) override { return stack_[depth].features; }
+    // All features of the level; of a small node, those that its rows have.
+    std::span<std::uint32_t> varying(std::size_t depth, const Level& level, Range node) override {
+        if (node.size() > pile_size) return stack_[depth].features;
+        present_.clear();
+        for (const std::uint32_t row : node.rows(level)) {
+            for (const std::int32_t feature : columns_of(level.row[row])) {
+                if (place_[feature] == 0) present_.push_back(feature);
+                place_[feature] = 1;
+            }
+        }
+        for (const std::uint32_t feature : present_) place_[feature] = 0;
+        return present_;
+    }
+
+    // The few rows of a small node are read whole, and their entries dealt out to the features that
+    // are expected, one pile for each; pile 0 takes the others.
+    void expect(std::size_t, const Level& level, Range node,
+                std::span<const std::uint32_t> features) override {
+        is_dealt_ = node.size() <= pile_size && features.size() <= most_piles;
+        if (!is_dealt_) return;
+        pile_count_.assign(features.size() + 1, 0);
+        if (piles_.size() < pile_count_.size() * pile_size)
+            piles_.resize(pile_count_.size() * pile_size);
+        std::uint32_t n_places = 0;
+        for (const std::uint32_t feature : features) place_[feature] = ++n_places;
+        for (const std::uint32_t row : node.rows(level)) {
+            const std::int64_t from = level.row[row];
+            for (std::int64_t at = codes_.row_start[from]; at < codes_.row_start[from + 1]; ++at) {
+                const std::uint32_t place = place_[codes_.columns[at]];
+                Entry& entry = piles_[place * pile_size + pile_count_[place]++ % pile_size];
+                entry.row = row;
+                if constexpr (has_codes) entry.code = static_cast<const Code*>(codes_.codes)[at];
+            }
+        }
+        for (const std::uint32_t feature : features) place_[feature] = 0;
+    }
+
+    Column read_expected(std::size_t place, std::size_t depth, const Level& level, Range node,
+                         std::uint32_t feature, Entry* out) const override {
+        if (!is_dealt_) return read(depth, level, node, feature, out);
+        const std::size_t n = pile_count_[place + 1];
+        std::copy_n(piles_.data() + (place + 1) * pile_size, n, out);
+        return summed_up(feature, out, n);
+    }
 
     Column read(std::size_t depth, const Level& level, Range node, std::uint32_t feature,
                 Entry* out) const override {
         const Block& block = stack_[depth];
         const Slice slice = block.column[feature];
         const std::uint32_t* rows = block.rows.data() + slice.start;
-        Column column{0, ~0u, 0};
+        std::size_t n = 0;
         // A node is a range of positions; the entry is written first and kept by counting it, so
         // that the loop has no branch to mispredict.
         for (std::uint32_t i = 0; i < slice.size; ++i) {
             const std::uint32_t row = rows[i];
-            out[column.n_entries].row = row;
-            if constexpr (has_codes)
-                out[column.n_entries].code = block.codes[slice.start + i];
-            else
-                out[column.n_entries].code = 0;
-            column.n_entries += level.position[row] - node.begin < node.size();
+            out[n].row = row;
+            if constexpr (has_codes) out[n].code = block.codes[slice.start + i];
+            n += level.position[row] - node.begin < node.size();
         }
+        return summed_up(feature, out, n);
+    }
+
+  private:
+    static constexpr std::size_t pile_size = 8;
+    static constexpr std::size_t most_piles = 1024;
+
+    std::span<const std::int32_t> columns_of(std::int64_t row) const {
+        return {codes_.columns + codes_.row_start[row], codes_.columns + codes_.row_start[row + 1]};
+    }
+
+    Column summed_up(std::uint32_t feature, Entry* entries, std::size_t n) const {
+        Column column{n, ~0u, 0};
         if constexpr (has_codes) {
-            for (std::size_t i = 0; i < column.n_entries; ++i) {
-                column.min_code = std::min(column.min_code, out[i].code);
-                column.max_code = std::max(column.max_code, out[i].code);
+            for (std::size_t i = 0; i < n; ++i) {
+                column.min_code = std::min(column.min_code, entries[i].code);
+                column.max_code = std::max(column.max_code, entries[i].code);
             }
         } else {
             // The one value besides zero lies on the other side of zero's code.
-            const std::uint32_t code = 1 - codes_.zero_code[feature];
-            for (std::size_t i = 0; i < column.n_entries; ++i) out[i].code = code;
-            column.min_code = column.max_code = code;
+            column.min_code = column.max_code = 1 - codes_.zero_code[feature];
+            for (std::size_t i = 0; i < n; ++i) entries[i].code = column.min_code;
         }
         return column;
     }
 
-  private:
     struct Slice {
         std::uint64_t start = 0;
         std::uint32_t size = 0;
@@ -126,6 +183,12 @@ class SparseColumns final : public Columns {
 
     const Codes& codes_;
     std::vector<Block> stack_;
+
+    bool is_dealt_ = false;
+    std::vector<std::uint32_t> place_;  // of each feature among the piles; 0: not expected
+    std::vector<std::uint32_t> pile_count_;
+    std::vector<std::uint32_t> present_;
+    std::vector<Entry> piles_;
 };
 
 }  // namespace
@@ -133,16 +196,23 @@ class SparseColumns final : public Columns {
 std::unique_ptr<Columns> make_columns(const Codes& codes) {
     if (codes.sparse) {
         switch (codes.code_bytes) {
-            case 0: return std::make_unique<SparseColumns<NoCode>>(codes);
-            case 1: return std::make_unique<SparseColumns<std::uint8_t>>(codes);
-            case 2: return std::make_unique<SparseColumns<std::uint16_t>>(codes);
-            default: return std::make_unique<SparseColumns<std::uint32_t>>(codes);
+            case 0:
+                return std::make_unique<SparseColumns<NoCode>>(codes);
+            case 1:
+                return std::make_unique<SparseColumns<std::uint8_t>>(codes);
+            case 2:
+                return std::make_unique<SparseColumns<std::uint16_t>>(codes);
+            default:
+                return std::make_unique<SparseColumns<std::uint32_t>>(codes);
         }
     }
     switch (codes.code_bytes) {
-        case 1: return std::make_unique<DenseColumns<std::uint8_t>>(codes);
-        case 2: return std::make_unique<DenseColumns<std::uint16_t>>(codes);
-        default: return std::make_unique<DenseColumns<std::uint32_t>>(codes);
+        case 1:
+            return std::make_unique<DenseColumns<std::uint8_t>>(codes);
+        case 2:
+            return std::make_unique<DenseColumns<std::uint16_t>>(codes);
+        default:
+            return std::make_unique<DenseColumns<std::uint32_t>>(codes);
     }
 }
 

@@ -51,9 +51,9 @@ struct SparseRows {
 // floats or doubles) or sparse (rows of Y, found through the training row).
 struct Outputs {
     const void* z = nullptr;
-    bool wide = false;         // z holds doubles
-    std::size_t stride = 0;    // components a row, padding included: 1, 4 or a multiple of 8
-    SparseRows sparse;         // used where z is null
+    bool wide = false;       // z holds doubles
+    std::size_t stride = 0;  // components a row, padding included: 1, 4 or a multiple of 8
+    SparseRows sparse;       // used where z is null
 };
 
 // The in-bag rows of one tree and their weights.

@@ -56,8 +56,8 @@ template <class T>
 void find_leaves(const Trees& trees, const SparseX<T>& x, std::int32_t* leaves) {
     constexpr std::size_t block_bytes = 1 << 19;
     const std::size_t width = std::max<std::size_t>(x.n_features, 1);
-    const std::size_t block =
-        std::clamp<std::size_t>(block_bytes / (width * sizeof(T)), 1, std::max<std::size_t>(x.n_rows, 1));
+    const std::size_t block = std::clamp<std::size_t>(block_bytes / (width * sizeof(T)), 1,
+                                                      std::max<std::size_t>(x.n_rows, 1));
     std::vector<T> full(block * width, T{0});
     for (std::size_t first = 0; first < x.n_rows; first += block) {
         const std::size_t n = std::min(block, x.n_rows - first);

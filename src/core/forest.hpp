@@ -41,12 +41,12 @@ void find_leaves(const Trees& trees, const SparseX<T>& x, std::int32_t* leaves);
 // The training rows in the leaves.
 struct Leaves {
     std::size_t n_trees = 0;
-    const std::int64_t* leaf_start = nullptr;      // tree -> its first place in member_start
-    const std::uint32_t* member_start = nullptr;   // leaf -> its first member, within the tree
-    const std::int64_t* tree_members = nullptr;    // tree -> its first place in members
-    const std::int32_t* members = nullptr;         // training rows
-    const std::uint8_t* counts = nullptr;          // their weights: bootstrap counts,
-    const double* weights = nullptr;               // or numbers; both null: one each
+    const std::int64_t* leaf_start = nullptr;     // tree -> its first place in member_start
+    const std::uint32_t* member_start = nullptr;  // leaf -> its first member, within the tree
+    const std::int64_t* tree_members = nullptr;   // tree -> its first place in members
+    const std::int32_t* members = nullptr;        // training rows
+    const std::uint8_t* counts = nullptr;         // their weights: bootstrap counts,
+    const double* weights = nullptr;              // or numbers; both null: one each
 };
 
 // What is averaged: a row for each training row, sparse or dense.

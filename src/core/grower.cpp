@@ -16,7 +16,7 @@ namespace {
 // A node becomes a level of its own when it has this share of its level's rows or less, unless it
 // is so small that numbering its rows anew costs more than it saves.
 constexpr std::uint32_t level_shrink = 4;
-constexpr std::uint32_t smallest_level = 32;
+constexpr std::uint32_t smallest_level = 16;
 
 constexpr std::uint32_t no_parent = ~0u;
 
@@ -95,8 +95,7 @@ class Grower {
     bool grow_best_first() {
         std::priority_queue<Candidate> queue;
         const auto consider = [&](const Pending& node) {
-            const auto split =
-                must_be_leaf(node) ? std::nullopt : try_split(node, Target::no_slot);
+            const auto split = must_be_leaf(node) ? std::nullopt : try_split(node, Target::no_slot);
             if (split)
                 queue.push(*split);
             else

@@ -34,8 +34,12 @@ inline Doubles<L> widen(const T* from) {
         return __builtin_convertvector((load<T, L>(from)), Doubles<L>);
 }
 
-inline double sum(Doubles<1> x) { return x; }
-inline double sum(Doubles<4> x) { return (x[0] + x[2]) + (x[1] + x[3]); }
+inline double sum(Doubles<1> x) {
+    return x;
+}
+inline double sum(Doubles<4> x) {
+    return (x[0] + x[2]) + (x[1] + x[3]);
+}
 inline double sum(Doubles<8> x) {
     return sum(__builtin_shufflevector(x, x, 0, 1, 2, 3) +
                __builtin_shufflevector(x, x, 4, 5, 6, 7));
@@ -88,13 +92,20 @@ Cut scan(const Scan& scan, const Limits& limits, const DenseNode& node, double b
 template <class T>
 Cut scan_any(const Scan& request, const Limits& limits, const DenseNode& node, double best) {
     switch (node.stride) {
-        case 1: return scan<T, 1, 1>(request, limits, node, best);
-        case 4: return scan<T, 4, 1>(request, limits, node, best);
-        case 8: return scan<T, 8, 1>(request, limits, node, best);
-        case 16: return scan<T, 8, 2>(request, limits, node, best);
-        case 24: return scan<T, 8, 3>(request, limits, node, best);
-        case 32: return scan<T, 8, 4>(request, limits, node, best);
-        default: return scan<T, 8, 0>(request, limits, node, best);
+        case 1:
+            return scan<T, 1, 1>(request, limits, node, best);
+        case 4:
+            return scan<T, 4, 1>(request, limits, node, best);
+        case 8:
+            return scan<T, 8, 1>(request, limits, node, best);
+        case 16:
+            return scan<T, 8, 2>(request, limits, node, best);
+        case 24:
+            return scan<T, 8, 3>(request, limits, node, best);
+        case 32:
+            return scan<T, 8, 4>(request, limits, node, best);
+        default:
+            return scan<T, 8, 0>(request, limits, node, best);
     }
 }
 
@@ -140,9 +151,11 @@ void project(const Projection& job) {
                 const float* p = job.p + job.columns[at] * stride + first;
                 const float value = job.values ? job.values[at] : 1.0f;
                 if (n == V)
-                    for (std::size_t v = 0; v < V; ++v) sums[v] += value * load<float, L>(p + v * L);
+                    for (std::size_t v = 0; v < V; ++v)
+                        sums[v] += value * load<float, L>(p + v * L);
                 else
-                    for (std::size_t v = 0; v < n; ++v) sums[v] += value * load<float, L>(p + v * L);
+                    for (std::size_t v = 0; v < n; ++v)
+                        sums[v] += value * load<float, L>(p + v * L);
             }
             std::memcpy(job.z + i * stride + first, sums, n * sizeof(Floats));
         }
@@ -151,11 +164,16 @@ void project(const Projection& job) {
 
 void project_any(const Projection& job) {
     switch (job.stride) {
-        case 1: return project<1, 1>(job);
-        case 4: return project<4, 1>(job);
-        case 8: return project<8, 1>(job);
-        case 16: return project<8, 2>(job);
-        default: return project<8, 4>(job);
+        case 1:
+            return project<1, 1>(job);
+        case 4:
+            return project<4, 1>(job);
+        case 8:
+            return project<8, 1>(job);
+        case 16:
+            return project<8, 2>(job);
+        default:
+            return project<8, 4>(job);
     }
 }
 

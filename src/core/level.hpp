@@ -12,8 +12,8 @@
 namespace sketchforest {
 
 struct Level {
-    std::vector<std::uint32_t> member;    // row of this level -> position in the bag
-    std::vector<std::int32_t> row;        // -> training row
+    std::vector<std::uint32_t> member;  // row of this level -> position in the bag
+    std::vector<std::int32_t> row;      // -> training row
     std::vector<double> weight;
     std::vector<std::uint32_t> order;     // each node of the tree is a range of this
     std::vector<std::uint32_t> position;  // its inverse

@@ -5,6 +5,11 @@
 #include <numeric>
 
 namespace sketchforest {
+namespace {
+
+constexpr std::size_t few_values = 64;
+
+}  // namespace
 
 Splitter::Splitter(const Codes& codes, Columns& columns, Target& target, const GrowParams& params,
                    std::size_t n_rows)
@@ -35,22 +40,28 @@ Split Splitter::search(std::size_t depth, const Level& level, Range node) {
         std::swap(features[i], features[i + stream_.below(rest)]);
         return features[i];
     };
+    for (std::size_t i = 0; i < params_.max_features; ++i) draw_from(features_, i);
+    const std::span<const std::uint32_t> drawn(features_.data(), params_.max_features);
+    columns_.expect(depth, level, node, drawn);
     bool varies = false;
-    for (std::size_t i = 0; i < params_.max_features; ++i)
-        varies |= try_feature(draw_from(features_, i));
+    for (std::size_t i = 0; i < drawn.size(); ++i)
+        varies |= try_column(
+            drawn[i], columns_.read_expected(i, depth, level, node, drawn[i], entries_.data()));
     if (varies) return best_;
 
     // All drawn so far are constant, so the next one that varies is any of those that vary.
-    const std::span<std::uint32_t> varying = columns_.varying(depth);
+    const std::span<std::uint32_t> varying = columns_.varying(depth, level, node);
     const std::span<std::uint32_t> rest = codes_.sparse ? varying : std::span(features_);
-    for (std::size_t i = codes_.sparse ? 0 : params_.max_features; !varies && i < rest.size(); ++i)
-        varies = try_feature(draw_from(rest, i));
+    for (std::size_t i = codes_.sparse ? 0 : params_.max_features; !varies && i < rest.size();
+         ++i) {
+        const std::uint32_t feature = draw_from(rest, i);
+        varies = try_column(feature, columns_.read(depth, level, node, feature, entries_.data()));
+    }
     return best_;
 }
 
-// Scores the cuts of one feature; false if it is constant in the node.
-bool Splitter::try_feature(std::uint32_t feature) {
-    const Column column = columns_.read(depth_, *level_, node_, feature, entries_.data());
+// Scores the cuts of one feature, whose entries are in place; false if it is constant in the node.
+bool Splitter::try_column(std::uint32_t feature, const Column& column) {
     has_zeros_ = column.n_entries < node_.size();
     if (column.n_entries == 0 || (column.min_code == column.max_code && !has_zeros_)) return false;
     const std::size_t n_missing = missing_first(feature, column);
@@ -135,16 +146,20 @@ void Splitter::scan_from(std::uint32_t feature, Entry* first, std::size_t n_pref
 
 // One cut, uniform between the smallest and the largest value in the node.
 void Splitter::random_cut(std::uint32_t feature, const Column& column, std::size_t n_missing) {
+    const Entry* const entries = entries_.data();
+    const std::size_t n_entries = column.n_entries;
     const std::uint32_t zero = has_zeros_ ? codes_.zero_code[feature] : 0;
-    std::uint32_t lowest = has_zeros_ ? zero : std::numeric_limits<std::uint32_t>::max();
-    std::uint32_t highest = has_zeros_ ? zero : 0;
-    for (std::size_t i = n_missing; i < column.n_entries; ++i) {
-        lowest = std::min(lowest, entries_[i].code);
-        highest = std::max(highest, entries_[i].code);
+    std::uint32_t lowest = column.min_code, highest = column.max_code;
+    if (n_missing > 0) {
+        lowest = std::numeric_limits<std::uint32_t>::max(), highest = 0;
+        for (std::size_t i = n_missing; i < n_entries; ++i) {
+            lowest = std::min(lowest, entries[i].code);
+            highest = std::max(highest, entries[i].code);
+        }
     }
+    if (has_zeros_) lowest = std::min(lowest, zero), highest = std::max(highest, zero);
     if (lowest == highest) {  // only missing values differ from the others
-        const Cut cut = target_.scan({entries_.data(), n_missing, n_missing, true}, limits_,
-                                     best_.score);
+        const Cut cut = target_.scan({entries, n_missing, n_missing, true}, limits_, best_.score);
         if (cut.n_taken == 0) return;
         keep(cut, feature, node_.size() - n_missing);
         best_.only_missing_right = true;
@@ -156,23 +171,35 @@ void Splitter::random_cut(std::uint32_t feature, const Column& column, std::size
     const double u = stream_.uniform();
     double threshold = low * (1 - u) + high * u;  // not low + u (high - low), which may overflow
     if (!(threshold >= low && threshold < high)) threshold = low;
-    // The last code whose value does not exceed the threshold.
+    // The last code whose value does not exceed the threshold. A small node asks for the values of
+    // its own rows: a search by halves would wait for a distant piece of memory at each step.
     std::uint32_t last_left = lowest, above = highest;
-    while (above - last_left > 1) {
-        const std::uint32_t middle = last_left + (above - last_left) / 2;
-        (codes_.value(feature, middle) <= threshold ? last_left : above) = middle;
+    if (n_entries <= few_values) {
+        const auto place = [&](std::uint32_t code) {
+            const bool left = codes_.value(feature, code) <= threshold;
+            last_left = std::max(last_left, left ? code : lowest);
+            above = std::min(above, left ? highest : code);
+        };
+        for (std::size_t i = n_missing; i < n_entries; ++i) place(entries[i].code);
+        if (has_zeros_) place(zero);
+    } else {
+        while (above - last_left > 1) {
+            const std::uint32_t middle = last_left + (above - last_left) / 2;
+            (codes_.value(feature, middle) <= threshold ? last_left : above) = middle;
+        }
     }
 
     // The side without the zeros joins, all of it at once.
     const bool side_is_left = !has_zeros_ || zero > last_left;
+    Entry* const side = side_.data();
     std::size_t n_side = 0;
-    for (std::size_t i = 0; i < n_missing; ++i) side_[n_side++] = {0, entries_[i].row};
-    for (std::size_t i = n_missing; i < column.n_entries; ++i) {
-        side_[n_side] = {0, entries_[i].row};
-        n_side += (entries_[i].code <= last_left) == side_is_left;
+    for (std::size_t i = 0; i < n_missing; ++i) side[n_side++] = {0, entries[i].row};
+    for (std::size_t i = n_missing; i < n_entries; ++i) {
+        side[n_side] = {0, entries[i].row};
+        n_side += (entries[i].code <= last_left) == side_is_left;
     }
     for (const std::size_t n_prefix : {std::size_t{0}, n_missing}) {
-        const Entry* first = side_.data() + n_missing - n_prefix;
+        const Entry* first = side + n_missing - n_prefix;
         const std::size_t n = n_side - n_missing + n_prefix;
         const Cut cut = target_.scan({first, n, n_prefix, false}, limits_, best_.score);
         if (cut.n_taken > 0) {
@@ -197,8 +224,7 @@ void Splitter::keep(const Cut& cut, std::uint32_t feature, std::size_t n_left) {
     best_.missing_left = n_left > node_.size() - n_left;
 }
 
-std::uint32_t Splitter::partition(std::size_t depth, Level& level, Range node,
-                                  const Split& split) {
+std::uint32_t Splitter::partition(std::size_t depth, Level& level, Range node, const Split& split) {
     const Column column = columns_.read(depth, level, node, split.feature, entries_.data());
     const std::uint32_t missing_code = codes_.n_values(split.feature);
     std::uint32_t* order = level.order.data();

@@ -43,7 +43,7 @@ class Splitter {
         std::uint32_t lowest, highest;
     };
 
-    bool try_feature(std::uint32_t feature);
+    bool try_column(std::uint32_t feature, const Column& column);
     void best_cut(std::uint32_t feature, const Column& column, std::size_t n_missing);
     void random_cut(std::uint32_t feature, const Column& column, std::size_t n_missing);
     void scan(std::uint32_t feature, const Run& run, bool side_is_left);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <numeric>
 
 namespace sketchforest {
 namespace {
@@ -134,7 +135,7 @@ class DenseTarget final : public Target {
 class SparseTarget final : public Target {
   public:
     SparseTarget(const SparseRows& outputs, const Bag& bag)
-        : outputs_(outputs), bag_(bag), sums_(outputs.n_columns) {}
+        : outputs_(outputs), bag_(bag), side_(outputs.n_columns), own_total_(outputs.n_columns) {}
 
     void enter(std::size_t depth, std::span<const std::uint32_t> parent_rows) override {
         if (stack_.size() <= depth) stack_.resize(depth + 1);
@@ -167,19 +168,38 @@ class SparseTarget final : public Target {
         });
     }
 
-    void open(std::size_t depth, const Level& level, Range node, std::size_t) override {
-        for (const std::uint32_t label : seen_) sums_[label].total = 0;
-        seen_.clear();
+    // Large nodes have the totals of all outputs, handed down by subtraction; small ones, of the
+    // outputs that their rows have, summed up anew.
+    void open(std::size_t depth, const Level& level, Range node, std::size_t slot) override {
         rows_ = &stack_[depth];
         weights_ = level.weight.data();
-        weight_ = total_weight(level, node);
-        squares_ = 0;
+        weight_ = slot == no_slot ? total_weight(level, node) : slot_weights_[slot];
+        if (slot != no_slot && !slots_[slot].empty()) {
+            total_ = slots_[slot].data();
+            squares_ = sum_of_squares(slots_[slot]);
+            return;
+        }
+        for (std::size_t i = 0; i < n_seen_; ++i) own_total_[seen_[i]] = 0;
+        n_seen_ = 0;
         for (const std::uint32_t row : node.rows(level)) {
-            each_label(row, [&](Sums& sums, double x, std::int32_t label) {
-                if (sums.total == 0) seen_.push_back(label);
-                squares_ += x * (2 * sums.total + x);
-                sums.total += x;
+            const std::size_t room = n_seen_ + rows_->start[row + 1] - rows_->start[row];
+            if (seen_.size() < room) seen_.resize(2 * room);
+            each_label(row, [&](std::int32_t label, double x) {
+                // Written first and kept by counting: whether a label is new is hard to predict.
+                seen_[n_seen_] = label;
+                n_seen_ += own_total_[label] == 0;
+                own_total_[label] += x;
             });
+        }
+        if (outputs_.values) {  // sums that came back to zero were counted as new again
+            std::sort(seen_.begin(), seen_.begin() + n_seen_);
+            n_seen_ = std::unique(seen_.begin(), seen_.begin() + n_seen_) - seen_.begin();
+        }
+        total_ = own_total_.data();
+        squares_ = 0;
+        for (std::size_t i = 0; i < n_seen_; ++i) {
+            const double total = own_total_[seen_[i]];
+            squares_ += total * total;
         }
     }
 
@@ -198,11 +218,9 @@ class SparseTarget final : public Target {
         for (; i < scan.n_entries; ++i) {
             const std::uint32_t row = entries[i].row;
             weight += weights_[row];
-            each_label(row, [&](Sums& sums, double x, std::int32_t) {
-                side_squares += x * (2 * sums.side + x);
-                side_by_total += x * sums.total;
-                sums.side += x;
-            });
+            const auto [squares, by_total] = add_to_side(row);
+            side_squares += squares;
+            side_by_total += by_total;
 
             const std::size_t taken = i + 1;
             if (taken < scan.n_prefix || (taken == scan.n_prefix && !scan.score_prefix)) continue;
@@ -218,23 +236,114 @@ class SparseTarget final : public Target {
             if (score > cut.score) cut = {score, taken};
         }
         const std::size_t n_added = std::min(i + 1, scan.n_entries);
-        for (std::size_t j = 0; j < n_added; ++j)
-            each_label(entries[j].row, [](Sums& sums, double, std::int32_t) { sums.side = 0; });
+        if (is_large(n_added))
+            std::fill(side_.begin(), side_.end(), 0.0);
+        else
+            for (std::size_t j = 0; j < n_added; ++j)
+                each_label(entries[j].row, [&](std::int32_t label, double) { side_[label] = 0; });
         return cut;
     }
 
-    void close(const Level&, Range, Range, std::size_t, std::size_t) override {}
+    void close(const Level& level, Range left, Range right, std::size_t left_slot,
+               std::size_t right_slot) override {
+        const bool left_is_smaller = left.size() < right.size();
+        const Range smaller = left_is_smaller ? left : right;
+        const Range larger = left_is_smaller ? right : left;
+        Totals part, rest;
+        if (is_large(larger.size())) {
+            part = new_totals();
+            std::fill(part.begin(), part.end(), 0.0);
+            for (const std::uint32_t row : smaller.rows(level))
+                each_label(row, [&](std::int32_t label, double x) { part[label] += x; });
+            rest = new_totals();
+            for (std::size_t label = 0; label < part.size(); ++label)
+                rest[label] = total_[label] - part[label];
+            if (!is_large(smaller.size())) recycle(part);
+        }
+        if (slots_.size() <= std::max(left_slot, right_slot)) {
+            slots_.resize(std::max(left_slot, right_slot) + 1);
+            slot_weights_.resize(slots_.size());
+        }
+        const double part_weight = total_weight(level, smaller);
+        slot_weights_[left_slot] = left_is_smaller ? part_weight : weight_ - part_weight;
+        slot_weights_[right_slot] = weight_ - slot_weights_[left_slot];
+        // What stands in the slots is of no more use: the parent's totals, or those of a node that
+        // became a leaf.
+        for (const std::size_t slot : {left_slot, right_slot}) recycle(slots_[slot]);
+        slots_[left_slot] = std::move(left_is_smaller ? part : rest);
+        slots_[right_slot] = std::move(left_is_smaller ? rest : part);
+    }
 
   private:
-    struct Rows {  // of one level, side by side
+    using Totals = std::vector<double>;  // of all outputs
+    struct Rows {                        // of one level, side by side
         std::vector<std::uint64_t> start;
         std::vector<std::int32_t> labels;
         std::vector<float> values;  // empty where every value is 1
     };
-    struct Sums {  // of one label; beside each other, since an update needs both
-        double total = 0;
-        double side = 0;
-    };
+    // Whether so many rows have about as many labels as there are outputs.
+    bool is_large(std::size_t n_rows) const {
+        return n_rows * rows_->labels.size() >= side_.size() * (rows_->start.size() - 1);
+    }
+
+    // Few nodes wait with totals at the same time, at any place of the stack: they share memory.
+    Totals new_totals() {
+        Totals totals;
+        if (!spare_.empty()) {
+            totals = std::move(spare_.back());
+            spare_.pop_back();
+        }
+        totals.resize(side_.size());
+        return totals;
+    }
+    void recycle(Totals& totals) {
+        if (!totals.empty()) spare_.push_back(std::move(totals));
+        totals.clear();
+    }
+
+    // The changes of |S_A|^2 and S.S_A. A row's labels are distinct, so that they can be read
+    // before any is written, and two sums at a time keep the adder busy.
+    std::pair<double, double> add_to_side(std::uint32_t row) {
+        if (outputs_.values) {
+            double squares = 0, by_total = 0;
+            each_label(row, [&](std::int32_t label, double x) {
+                squares += x * (2 * side_[label] + x);
+                by_total += x * total_[label];
+                side_[label] += x;
+            });
+            return {squares, by_total};
+        }
+        const std::int32_t* labels = rows_->labels.data() + rows_->start[row];
+        const std::size_t n = rows_->start[row + 1] - rows_->start[row];
+        const double weight = weights_[row];
+        double side[2]{}, total[2]{};
+        std::size_t i = 0;
+        for (; i + 1 < n; i += 2) {
+            for (int j = 0; j < 2; ++j) {
+                side[j] += side_[labels[i + j]];
+                total[j] += total_[labels[i + j]];
+            }
+            side_[labels[i]] += weight;
+            side_[labels[i + 1]] += weight;
+        }
+        if (i < n) {
+            side[0] += side_[labels[i]];
+            total[0] += total_[labels[i]];
+            side_[labels[i]] += weight;
+        }
+        const double all = static_cast<double>(n) * weight;
+        return {weight * (2 * (side[0] + side[1]) + all), weight * (total[0] + total[1])};
+    }
+
+    static double sum_of_squares(const std::vector<double>& values) {
+        constexpr std::size_t lanes = 8;
+        double sums[lanes]{};
+        std::size_t i = 0;
+        for (; i + lanes <= values.size(); i += lanes)
+            for (std::size_t j = 0; j < lanes; ++j) sums[j] += values[i + j] * values[i + j];
+        for (; i < values.size(); ++i) sums[0] += values[i] * values[i];
+        return std::accumulate(sums, sums + lanes, 0.0);
+    }
 
     static void append(Rows& to, const std::int32_t* labels, const float* values,
                        std::int64_t begin, std::int64_t end) {
@@ -250,20 +359,24 @@ class SparseTarget final : public Target {
         const double weight = weights_[row];
         if (outputs_.values) {
             const float* values = rows_->values.data();
-            for (std::uint64_t at = begin; at < end; ++at)
-                visit(sums_[labels[at]], weight * values[at], labels[at]);
+            for (std::uint64_t at = begin; at < end; ++at) visit(labels[at], weight * values[at]);
         } else {
-            for (std::uint64_t at = begin; at < end; ++at)
-                visit(sums_[labels[at]], weight, labels[at]);
+            for (std::uint64_t at = begin; at < end; ++at) visit(labels[at], weight);
         }
     }
 
     SparseRows outputs_;
     Bag bag_;
     std::vector<Rows> stack_;
-    std::vector<Sums> sums_;
-    std::vector<std::int32_t> seen_;  // labels whose total may not be zero
-    double squares_ = 0;              // |S|^2
+    std::vector<double> side_;        // S_A; zero between scans
+    const double* total_ = nullptr;   // S: in a slot, or
+    std::vector<double> own_total_;   // summed up for the node,
+    std::vector<std::int32_t> seen_;  // zero but for the first n_seen_ of these labels
+    std::size_t n_seen_ = 0;
+    std::vector<Totals> slots_;  // of waiting nodes; empty: not kept
+    std::vector<double> slot_weights_;
+    std::vector<Totals> spare_;
+    double squares_ = 0;  // |S|^2
     double weight_ = 0;
     const Rows* rows_ = nullptr;
     const double* weights_ = nullptr;

@@ -5,10 +5,15 @@
 namespace sketchforest {
 namespace {
 
-// Calls visit(training row, its share) for every training row that one row's leaves hold, tree by
-// tree, so that sums are always made in the same order.
-template <class Visit>
-void each_share(const Leaves& leaves, const std::int32_t* leaf_of, Visit visit) {
+struct Share {
+    std::int64_t row;  // of the training data
+    double weight;
+};
+
+// The training rows that one row's leaves hold, tree by tree, so that sums are always made in the
+// same order. Collected before they are used: the look-ups of one tree do not wait for another's.
+void collect_shares(const Leaves& leaves, const std::int32_t* leaf_of, std::vector<Share>& shares) {
+    shares.clear();
     std::size_t n_used = 0;
     for (std::size_t tree = 0; tree < leaves.n_trees; ++tree) n_used += leaf_of[tree] >= 0;
     const double tree_share = n_used ? 1.0 / static_cast<double>(n_used) : 0.0;
@@ -17,25 +22,47 @@ void each_share(const Leaves& leaves, const std::int32_t* leaf_of, Visit visit) 
         const std::uint32_t* leaf = leaves.member_start + leaves.leaf_start[tree] + leaf_of[tree];
         const std::int64_t begin = leaves.tree_members[tree] + leaf[0];
         const std::int64_t end = leaves.tree_members[tree] + leaf[1];
+        if (end - begin == 1) {
+            shares.push_back({leaves.members[begin], tree_share});
+            continue;
+        }
         const auto weight = [&](std::int64_t at) {
             return leaves.counts ? leaves.counts[at] : leaves.weights ? leaves.weights[at] : 1.0;
         };
         double total = 0;
         for (std::int64_t at = begin; at < end; ++at) total += weight(at);
         for (std::int64_t at = begin; at < end; ++at)
-            visit(leaves.members[at], weight(at) / total * tree_share);
+            shares.push_back({leaves.members[at], weight(at) / total * tree_share});
     }
 }
 
-void add_dense(const Values& values, std::int64_t row, double share, double* sums) {
-    const double* from = values.dense + row * static_cast<std::int64_t>(values.n_columns);
-    for (std::size_t j = 0; j < values.n_columns; ++j) sums[j] += share * from[j];
+// Calls visit(column, value) for all values of the rows, each times the row's share.
+template <class Visit>
+void each_value(const SparseRows& rows, const std::vector<Share>& shares, Visit visit) {
+    constexpr std::size_t ahead = 8;
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+        // Training rows are met in no order that the processor could guess.
+        if (i + 2 * ahead < shares.size())
+            __builtin_prefetch(rows.row_start + shares[i + 2 * ahead].row);
+        if (i + ahead < shares.size()) {
+            const std::int32_t* next = rows.columns + rows.row_start[shares[i + ahead].row];
+            __builtin_prefetch(next);
+            __builtin_prefetch(next + 16);
+        }
+        const auto [row, weight] = shares[i];
+        const std::int64_t end = rows.row_start[row + 1];
+        if (rows.values)
+            for (std::int64_t at = rows.row_start[row]; at < end; ++at)
+                visit(rows.columns[at], weight * static_cast<double>(rows.values[at]));
+        else
+            for (std::int64_t at = rows.row_start[row]; at < end; ++at)
+                visit(rows.columns[at], weight);
+    }
 }
 
-template <class Visit>
-void each_value(const SparseRows& rows, std::int64_t row, Visit visit) {
-    for (std::int64_t at = rows.row_start[row]; at < rows.row_start[row + 1]; ++at)
-        visit(rows.columns[at], rows.values ? static_cast<double>(rows.values[at]) : 1.0);
+void add_dense(const Values& values, const Share& share, double* sums) {
+    const double* from = values.dense + share.row * static_cast<std::int64_t>(values.n_columns);
+    for (std::size_t j = 0; j < values.n_columns; ++j) sums[j] += share.weight * from[j];
 }
 
 // Sums of one row at a time, with a list of the columns it touched.
@@ -49,14 +76,13 @@ class SparseSums {
             is_touched_[column] = false;
         }
         touched_.clear();
-        each_share(leaves, leaf_of, [&](std::int64_t row, double share) {
-            each_value(values.sparse, row, [&](std::int32_t column, double value) {
-                if (!is_touched_[column]) {
-                    is_touched_[column] = true;
-                    touched_.push_back(column);
-                }
-                sums_[column] += share * value;
-            });
+        collect_shares(leaves, leaf_of, shares_);
+        each_value(values.sparse, shares_, [&](std::int32_t column, double value) {
+            if (!is_touched_[column]) {
+                is_touched_[column] = true;
+                touched_.push_back(column);
+            }
+            sums_[column] += value;
         });
     }
 
@@ -82,6 +108,7 @@ class SparseSums {
     std::vector<double> sums_;
     std::vector<std::uint8_t> is_touched_;
     std::vector<std::int32_t> touched_;
+    std::vector<Share> shares_;
 };
 
 }  // namespace
@@ -89,18 +116,18 @@ class SparseSums {
 template <class T>
 void average(const Leaves& leaves, const Values& values, const std::int32_t* leaf_of,
              std::size_t n_rows, T* out) {
-    std::vector<double> sums(values.n_columns);
+    std::vector<Share> shares;
+    std::vector<double> row_sums(values.n_columns);
+    double* const sums = row_sums.data();
     for (std::size_t i = 0; i < n_rows; ++i) {
-        std::fill(sums.begin(), sums.end(), 0.0);
-        each_share(leaves, leaf_of + i * leaves.n_trees, [&](std::int64_t row, double share) {
-            if (values.dense)
-                add_dense(values, row, share, sums.data());
-            else
-                each_value(values.sparse, row, [&](std::int32_t column, double value) {
-                    sums[column] += share * value;
-                });
-        });
-        std::copy(sums.begin(), sums.end(), out + i * values.n_columns);
+        std::fill_n(sums, values.n_columns, 0.0);
+        collect_shares(leaves, leaf_of + i * leaves.n_trees, shares);
+        if (values.dense)
+            for (const Share& share : shares) add_dense(values, share, sums);
+        else
+            each_value(values.sparse, shares,
+                       [sums](std::int32_t column, double value) { sums[column] += value; });
+        std::copy_n(sums, values.n_columns, out + i * values.n_columns);
     }
 }
 

@@ -143,6 +143,9 @@ Codes to_codes(nb::handle from) {
         codes.codes = array.data();
         codes.code_bytes = array.itemsize();
     }
+    if (!from.attr("row_codes").is_none())
+        codes.row_codes =
+            view<nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig>>(from.attr("row_codes")).data();
     return codes;
 }
 

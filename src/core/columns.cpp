@@ -14,11 +14,35 @@ class DenseColumns final : public Columns {
 
     std::span<std::uint32_t> varying(std::size_t, const Level&, Range) override { return {}; }
 
-    void expect(std::size_t, const Level&, Range, std::span<const std::uint32_t>) override {}
+    // A small node's rows lie far apart in a column, but what is wanted of one row lies close.
+    void expect(std::size_t, const Level& level, Range node,
+                std::span<const std::uint32_t> features) override {
+        is_dealt_ = codes_.row_codes && node.size() <= most_dealt && features.size() <= most_piles;
+        if (!is_dealt_) return;
+        const std::size_t n = node.size();
+        if (piles_.size() < n * features.size()) piles_.resize(n * features.size());
+        Entry* pile = piles_.data();
+        for (const std::uint32_t row : node.rows(level)) {
+            const Code* codes = static_cast<const Code*>(codes_.row_codes) +
+                                static_cast<std::size_t>(level.row[row]) * codes_.n_features;
+            for (std::size_t i = 0; i < features.size(); ++i)
+                pile[i * n] = {codes[features[i]], row};
+            ++pile;
+        }
+    }
 
-    Column read_expected(std::size_t, std::size_t depth, const Level& level, Range node,
+    Column read_expected(std::size_t place, std::size_t depth, const Level& level, Range node,
                          std::uint32_t feature, Entry* out) const override {
-        return read(depth, level, node, feature, out);
+        if (!is_dealt_) return read(depth, level, node, feature, out);
+        const std::size_t n = node.size();
+        const Entry* pile = piles_.data() + place * n;
+        Column column{n, ~0u, 0};
+        for (std::size_t i = 0; i < n; ++i) {
+            out[i] = pile[i];
+            column.min_code = std::min(column.min_code, pile[i].code);
+            column.max_code = std::max(column.max_code, pile[i].code);
+        }
+        return column;
     }
 
     Column read(std::size_t, const Level& level, Range node, std::uint32_t feature,
@@ -35,7 +59,12 @@ class DenseColumns final : public Columns {
     }
 
   private:
+    static constexpr std::size_t most_dealt = 1024;
+    static constexpr std::size_t most_piles = 1024;
+
     const Codes& codes_;
+    bool is_dealt_ = false;
+    std::vector<Entry> piles_;
 };
 
 struct NoCode {};

@@ -17,7 +17,8 @@ struct Codes {
     std::size_t n_features = 0;
     int code_bytes = 1;  // 1, 2 or 4; 0: sparse, and each feature has one value besides zero
     bool sparse = false;
-    const void* codes = nullptr;  // dense: by column; sparse: beside `columns`
+    const void* codes = nullptr;      // dense: by column; sparse: beside `columns`
+    const void* row_codes = nullptr;  // dense: the same by row, for small nodes; may be null
 
     // Sparse X: the non-zeros, by row.
     const std::int64_t* row_start = nullptr;

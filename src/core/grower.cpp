@@ -49,7 +49,7 @@ class Grower {
           params_(params),
           stop_(stop),
           columns_(make_columns(codes)),
-          target_(make_target(outputs, bag)),
+          target_(make_target(outputs, bag, !codes.sparse)),
           splitter_(codes, *columns_, *target_, params, bag.rows.size()) {
         tree_.leaf_start.push_back(0);
         std::vector<std::uint32_t> all(bag.rows.size());

@@ -33,6 +33,15 @@ struct Scan {
 struct Cut {
     double score;
     std::size_t n_taken;  // entries on side A, prefix included; 0: no cut beat `score`
+
+    // Takes |S_A|^2 / w_A + |S_B|^2 / w_B if it is larger. It is compared by cross-multiplication:
+    // a division for each cut would take longer than all the rest.
+    void improve(double a_squares, double a_weight, double b_squares, double b_weight,
+                 std::size_t taken) {
+        const double numerator = a_squares * b_weight + b_squares * a_weight;
+        const double denominator = a_weight * b_weight;
+        if (numerator > score * denominator) *this = {numerator / denominator, taken};
+    }
 };
 
 struct DenseNode {
@@ -55,6 +64,9 @@ struct Projection {
     float* z;            // n_rows rows of `stride`
 };
 
+constexpr std::size_t most_ranked = 64;
+constexpr std::uint32_t ranked_range = 1u << 25;
+
 struct Kernels {
     Cut (*scan_float)(const Scan&, const Limits&, const DenseNode&, double best);
     Cut (*scan_double)(const Scan&, const Limits&, const DenseNode&, double best);
@@ -63,6 +75,8 @@ struct Kernels {
     void (*sum_double)(const void* z, const double* weights, std::size_t stride,
                        const std::uint32_t* rows, std::size_t n_rows, double* total);
     void (*project)(const Projection&);
+    // Sorts at most most_ranked entries by codes that lie within ranked_range above `lowest`.
+    void (*rank_sort)(Entry* entries, std::size_t n, std::uint32_t lowest);
 };
 
 const Kernels& kernels();

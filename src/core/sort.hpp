@@ -14,10 +14,10 @@ class EntrySorter {
               bool descending);
 
   private:
-    void bucket_sort(Entry* entries, std::size_t n, std::uint32_t lowest, std::uint32_t highest);
+    void radix_sort(Entry* entries, std::size_t n, std::uint32_t lowest, std::uint32_t highest);
 
     std::vector<Entry> scratch_;
-    std::vector<std::uint32_t> starts_;
+    std::vector<std::uint32_t> counts_;
 };
 
 }  // namespace sketchforest

@@ -134,8 +134,12 @@ class DenseTarget final : public Target {
 // row's own labels alone, so a row costs its labels and not the number of outputs.
 class SparseTarget final : public Target {
   public:
-    SparseTarget(const SparseRows& outputs, const Bag& bag)
-        : outputs_(outputs), bag_(bag), side_(outputs.n_columns), own_total_(outputs.n_columns) {}
+    SparseTarget(const SparseRows& outputs, const Bag& bag, bool scans_all_rows)
+        : outputs_(outputs),
+          bag_(bag),
+          scans_all_rows_(scans_all_rows),
+          side_(outputs.n_columns),
+          own_total_(outputs.n_columns) {}
 
     void enter(std::size_t depth, std::span<const std::uint32_t> parent_rows) override {
         if (stack_.size() <= depth) stack_.resize(depth + 1);
@@ -174,33 +178,14 @@ class SparseTarget final : public Target {
         rows_ = &stack_[depth];
         weights_ = level.weight.data();
         weight_ = slot == no_slot ? total_weight(level, node) : slot_weights_[slot];
+        dense_width_ = 0;
         if (slot != no_slot && !slots_[slot].empty()) {
             total_ = slots_[slot].data();
             squares_ = sum_of_squares(slots_[slot]);
-            return;
+        } else {
+            sum_rows(level, node);
         }
-        for (std::size_t i = 0; i < n_seen_; ++i) own_total_[seen_[i]] = 0;
-        n_seen_ = 0;
-        for (const std::uint32_t row : node.rows(level)) {
-            const std::size_t room = n_seen_ + rows_->start[row + 1] - rows_->start[row];
-            if (seen_.size() < room) seen_.resize(2 * room);
-            each_label(row, [&](std::int32_t label, double x) {
-                // Written first and kept by counting: whether a label is new is hard to predict.
-                seen_[n_seen_] = label;
-                n_seen_ += own_total_[label] == 0;
-                own_total_[label] += x;
-            });
-        }
-        if (outputs_.values) {  // sums that came back to zero were counted as new again
-            std::sort(seen_.begin(), seen_.begin() + n_seen_);
-            n_seen_ = std::unique(seen_.begin(), seen_.begin() + n_seen_) - seen_.begin();
-        }
-        total_ = own_total_.data();
-        squares_ = 0;
-        for (std::size_t i = 0; i < n_seen_; ++i) {
-            const double total = own_total_[seen_[i]];
-            squares_ += total * total;
-        }
+        if (scans_all_rows_) prepare_rows(level, node);
     }
 
     double weight() const override { return weight_; }
@@ -208,6 +193,10 @@ class SparseTarget final : public Target {
     double score() const override { return squares_ / weight_; }
 
     Cut scan(const Scan& scan, const Limits& limits, double best) override {
+        if (dense_width_ > 0) {
+            const DenseNode node{dense_.data(), weights_, dense_total_, dense_width_, nullptr};
+            return kernels().scan_float(scan, limits, node, best);
+        }
         Cut cut{best, 0};
         double weight = 0;
         double side_squares = 0;   // |S_A|^2
@@ -232,8 +221,7 @@ class SparseTarget final : public Target {
             const double other = limits.weight - weight;
             if (weight < limits.min_weight || other < limits.min_weight) continue;
             const double rest_squares = squares_ - 2 * side_by_total + side_squares;
-            const double score = side_squares / weight + rest_squares / other;
-            if (score > cut.score) cut = {score, taken};
+            cut.improve(side_squares, weight, rest_squares, other, taken);
         }
         const std::size_t n_added = std::min(i + 1, scan.n_entries);
         if (is_large(n_added))
@@ -281,6 +269,60 @@ class SparseTarget final : public Target {
         std::vector<std::int32_t> labels;
         std::vector<float> values;  // empty where every value is 1
     };
+    void sum_rows(const Level& level, Range node) {
+        for (std::size_t i = 0; i < n_seen_; ++i) own_total_[seen_[i]] = 0;
+        n_seen_ = 0;
+        for (const std::uint32_t row : node.rows(level)) {
+            const std::size_t room = n_seen_ + rows_->start[row + 1] - rows_->start[row];
+            if (seen_.size() < room) seen_.resize(2 * room);
+            each_label(row, [&](std::int32_t label, double x) {
+                // Written first and kept by counting: whether a label is new is hard to predict.
+                seen_[n_seen_] = label;
+                n_seen_ += own_total_[label] == 0;
+                own_total_[label] += x;
+            });
+        }
+        if (outputs_.values) {  // sums that came back to zero were counted as new again
+            std::sort(seen_.begin(), seen_.begin() + n_seen_);
+            n_seen_ = std::unique(seen_.begin(), seen_.begin() + n_seen_) - seen_.begin();
+        }
+        total_ = own_total_.data();
+        squares_ = 0;
+        for (std::size_t i = 0; i < n_seen_; ++i) {
+            const double total = own_total_[seen_[i]];
+            squares_ += total * total;
+        }
+    }
+
+    // Where every feature scans every row of the node, work on the rows pays. A few labels become a
+    // dense block of outputs; else each row gets its part of S.S_A, which no scan changes.
+    void prepare_rows(const Level& level, Range node) {
+        if (total_ == own_total_.data() && n_seen_ <= most_dense && n_seen_ > 0) {
+            dense_width_ = (n_seen_ + 7) / 8 * 8;
+            if (dense_.size() < level.row.size() * dense_width_)
+                dense_.resize(level.row.size() * dense_width_);
+            if (place_.empty()) place_.resize(side_.size());
+            std::fill_n(dense_total_, dense_width_, 0.0);
+            for (std::size_t i = 0; i < n_seen_; ++i) {
+                place_[seen_[i]] = static_cast<std::uint32_t>(i);
+                dense_total_[i] = own_total_[seen_[i]];
+            }
+            for (const std::uint32_t row : node.rows(level)) {
+                float* outputs = dense_.data() + row * dense_width_;
+                std::fill_n(outputs, dense_width_, 0.0f);
+                for (std::uint64_t at = rows_->start[row]; at < rows_->start[row + 1]; ++at)
+                    outputs[place_[rows_->labels[at]]] = outputs_.values ? rows_->values[at] : 1.0f;
+            }
+            return;
+        }
+        if (by_total_.size() < level.row.size()) by_total_.resize(level.row.size());
+        for (const std::uint32_t row : node.rows(level)) {
+            double by_total = 0;
+            each_label(row, [&](std::int32_t label, double x) { by_total += x * total_[label]; });
+            by_total_[row] = by_total;
+        }
+    }
+
     // Whether so many rows have about as many labels as there are outputs.
     bool is_large(std::size_t n_rows) const {
         return n_rows * rows_->labels.size() >= side_.size() * (rows_->start.size() - 1);
@@ -301,8 +343,8 @@ class SparseTarget final : public Target {
         totals.clear();
     }
 
-    // The changes of |S_A|^2 and S.S_A. A row's labels are distinct, so that they can be read
-    // before any is written, and two sums at a time keep the adder busy.
+    // Adds a row to side A; the changes of |S_A|^2 and S.S_A. A row's labels are distinct, so that
+    // they can be read before any is written, and two sums at a time keep the adder busy.
     std::pair<double, double> add_to_side(std::uint32_t row) {
         if (outputs_.values) {
             double squares = 0, by_total = 0;
@@ -316,23 +358,30 @@ class SparseTarget final : public Target {
         const std::int32_t* labels = rows_->labels.data() + rows_->start[row];
         const std::size_t n = rows_->start[row + 1] - rows_->start[row];
         const double weight = weights_[row];
-        double side[2]{}, total[2]{};
+        double* const side = side_.data();
+        double before[2]{};
         std::size_t i = 0;
         for (; i + 1 < n; i += 2) {
-            for (int j = 0; j < 2; ++j) {
-                side[j] += side_[labels[i + j]];
-                total[j] += total_[labels[i + j]];
-            }
-            side_[labels[i]] += weight;
-            side_[labels[i + 1]] += weight;
+            const double first = side[labels[i]], second = side[labels[i + 1]];
+            before[0] += first;
+            before[1] += second;
+            side[labels[i]] = first + weight;
+            side[labels[i + 1]] = second + weight;
         }
         if (i < n) {
-            side[0] += side_[labels[i]];
-            total[0] += total_[labels[i]];
-            side_[labels[i]] += weight;
+            before[0] += side[labels[i]];
+            side[labels[i]] += weight;
         }
-        const double all = static_cast<double>(n) * weight;
-        return {weight * (2 * (side[0] + side[1]) + all), weight * (total[0] + total[1])};
+        const double squares =
+            weight * (2 * (before[0] + before[1]) + static_cast<double>(n) * weight);
+        if (scans_all_rows_) return {squares, by_total_[row]};
+        double totals[2]{};
+        for (i = 0; i + 1 < n; i += 2) {
+            totals[0] += total_[labels[i]];
+            totals[1] += total_[labels[i + 1]];
+        }
+        if (i < n) totals[0] += total_[labels[i]];
+        return {squares, weight * (totals[0] + totals[1])};
     }
 
     static double sum_of_squares(const std::vector<double>& values) {
@@ -367,13 +416,21 @@ class SparseTarget final : public Target {
 
     SparseRows outputs_;
     Bag bag_;
+    bool scans_all_rows_;
     std::vector<Rows> stack_;
     std::vector<double> side_;        // S_A; zero between scans
     const double* total_ = nullptr;   // S: in a slot, or
     std::vector<double> own_total_;   // summed up for the node,
     std::vector<std::int32_t> seen_;  // zero but for the first n_seen_ of these labels
     std::size_t n_seen_ = 0;
-    std::vector<Totals> slots_;  // of waiting nodes; empty: not kept
+
+    static constexpr std::size_t most_dense = 32;
+    std::size_t dense_width_ = 0;  // of the dense block; 0: none
+    AlignedVector<float> dense_;   // the outputs of the node's rows, in the places of their labels
+    std::vector<std::uint32_t> place_;
+    double dense_total_[most_dense];
+    std::vector<double> by_total_;  // of each row
+    std::vector<Totals> slots_;     // of waiting nodes; empty: not kept
     std::vector<double> slot_weights_;
     std::vector<Totals> spare_;
     double squares_ = 0;  // |S|^2
@@ -384,8 +441,8 @@ class SparseTarget final : public Target {
 
 }  // namespace
 
-std::unique_ptr<Target> make_target(const Outputs& outputs, const Bag& bag) {
-    if (!outputs.z) return std::make_unique<SparseTarget>(outputs.sparse, bag);
+std::unique_ptr<Target> make_target(const Outputs& outputs, const Bag& bag, bool scans_all_rows) {
+    if (!outputs.z) return std::make_unique<SparseTarget>(outputs.sparse, bag, scans_all_rows);
     if (outputs.wide) return std::make_unique<DenseTarget<double>>(outputs);
     return std::make_unique<DenseTarget<float>>(outputs);
 }

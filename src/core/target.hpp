@@ -43,6 +43,7 @@ class Target {
     static constexpr std::size_t no_slot = ~std::size_t{0};
 };
 
-std::unique_ptr<Target> make_target(const Outputs& outputs, const Bag& bag);
+// `scans_all_rows`: every feature has an entry for every row of a node, as in dense X.
+std::unique_ptr<Target> make_target(const Outputs& outputs, const Bag& bag, bool scans_all_rows);
 
 }  // namespace sketchforest

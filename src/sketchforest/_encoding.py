@@ -30,6 +30,7 @@ class EncodedX:
     n_rows: int
     n_features: int
     codes: np.ndarray | None
+    row_codes: np.ndarray | None  # dense codes once more, by row: small nodes read them so
     values: np.ndarray
     value_start: np.ndarray
     row_start: np.ndarray | None = None
@@ -89,6 +90,7 @@ def _encode_dense(X: Any) -> EncodedX:
         n_rows=n_rows,
         n_features=n_features,
         codes=codes,
+        row_codes=np.ascontiguousarray(codes.T),
         values=np.concatenate([block[1] for block in blocks]),
         value_start=_starts(counts),
     )
@@ -119,6 +121,7 @@ def _encode_sparse(X: Any) -> EncodedX:
         n_rows=X.shape[0],
         n_features=X.shape[1],
         codes=codes,
+        row_codes=None,
         values=values,
         value_start=_starts(counts),
         row_start=row_start,

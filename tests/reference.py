@@ -4,7 +4,7 @@ Tests compare the native core with these.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from scipy import sparse
@@ -144,6 +144,18 @@ def shape_of(tree) -> list[tuple]:
             shape.append((node.feature, node.threshold, node.missing_left))
             waiting += [node.right, node.left]
     return shape
+
+
+def assert_same_forest(ours, theirs):
+    """Two fitted estimators have the same trees, bit for bit."""
+    ours, theirs = ours._forest, theirs._forest
+    for field in fields(ours):
+        our, their = getattr(ours, field.name), getattr(theirs, field.name)
+        if our is None or their is None:
+            assert our is their, field.name
+        else:
+            assert our.dtype == their.dtype, field.name
+            np.testing.assert_array_equal(our, their, err_msg=field.name)
 
 
 # ---- what a tree draws

@@ -245,20 +245,6 @@ class Identity(Projection):
         return np.eye(n_labels, n_components, dtype=np.float32)
 
 
-def assert_same_forest(ours, theirs):
-    """Bit for bit."""
-    ours, theirs = getattr(ours, "_forest", ours), getattr(theirs, "_forest", theirs)
-    for name in vars(ours):
-        if name == "leaf_members":  # made when it is needed
-            continue
-        our, their = getattr(ours, name), getattr(theirs, name)
-        if our is None or their is None:
-            assert our is their, name
-        else:
-            assert np.asarray(our).dtype == np.asarray(their).dtype, name
-            np.testing.assert_array_equal(our, their, err_msg=name)
-
-
 def label_data(seed=0, n=200, p=40, d=60):
     data = make_multilabel(n, p, d, labels_per_row=4, features_per_row=p / 6, random_state=seed)
     return data.X, data.Y
@@ -271,7 +257,7 @@ def test_identity_projection_grows_the_same_trees_as_no_projection(kind, shared)
     plain = kind(10, projection=None, random_state=1).fit(X, Y)
     same = kind(10, projection=Identity(), n_components="all", shared_projection=shared)
     same.set_params(random_state=1).fit(X, Y)
-    assert_same_forest(plain, same)
+    reference.assert_same_forest(plain, same)
     np.testing.assert_array_equal(plain.predict_proba(X), same.predict_proba(X))
 
 
@@ -327,7 +313,7 @@ def test_the_trees_of_algorithm_1_are_grown_on_the_one_matrix():
     settings = {"n_components": 7, "random_state": 3, "shared_projection": True}
     forest = RandomForestClassifier(3, **settings).fit(X, Y)
     again = RandomForestClassifier(3, projection=Fixed(forest.projection_matrix(2)), **settings)
-    assert_same_forest(forest, again.fit(X, Y))
+    reference.assert_same_forest(forest, again.fit(X, Y))
 
 
 def assert_same_tree_arrays(ours, theirs):

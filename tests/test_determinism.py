@@ -208,6 +208,8 @@ STORED = {
     "csr float32": lambda X: sparse.csr_array(X.astype(np.float32)),
     "csr with 64-bit indices": lambda X: with_wide_indices(sparse.csr_array(X)),
     "csc with 64-bit indices": lambda X: with_wide_indices(sparse.csc_array(X)),
+    "explicit zeros": with_explicit_zeros,
+    "explicit zeros by column": lambda X: with_explicit_zeros(X).tocsc(),
     "duplicates": with_duplicates,
     "unsorted indices": with_unsorted_indices,
 }
@@ -255,7 +257,7 @@ def test_booleans_are_zeros_and_ones():
 def test_negative_zero_is_zero():
     X, Y = sparse_features().astype(float), labels()
     X_signed = np.where(X == 0, -0.0, X)
-    for stored in (X_signed, sparse.csr_array(X_signed)):
+    for stored in (X_signed, with_explicit_zeros(X_signed)):
         plain, other = (clone(FORESTS["extra-trees"]).fit(x, Y) for x in (X, stored))
         assert_same(plain, other, X, stored)
 

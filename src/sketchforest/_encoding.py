@@ -45,7 +45,7 @@ def encode(X: Any) -> EncodedX:
     n_cells = X.shape[0] * X.shape[1]
     if sparse.issparse(X):
         X = canonical(X)
-        if X.nnz > DENSE_SHARE * n_cells:
+        if X.count_nonzero() > DENSE_SHARE * n_cells:  # a zero that is stored is a zero
             return _encode_dense(X.tocsc())
         return _encode_sparse(X.tocsr())
     if np.count_nonzero(X) <= DENSE_SHARE * n_cells:

@@ -108,7 +108,7 @@ def test_the_first_trees_of_a_larger_forest_are_the_smaller_one(forest):
         np.testing.assert_array_equal(ours.members, theirs.members)
 
 
-@pytest.mark.parametrize("backend", ["loky", "threading", "sequential"])
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading", "sequential"])
 def test_any_joblib_backend_grows_the_same_forest(backend):
     X, Y = sparse.csr_array(sparse_features()), sparse.csr_array(labels())
     for name in ("algorithm 2", "algorithm 1"):

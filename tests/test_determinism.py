@@ -199,6 +199,8 @@ STORED = {
     "list": lambda X: X.tolist(),
     "float32": lambda X: X.astype(np.float32),
     "float16": lambda X: X.astype(np.float16),
+    "big-endian": lambda X: X.astype(">f8"),
+    "unaligned": lambda X: unaligned(X),
     "long double": lambda X: X.astype(np.longdouble),
     "csr_array": sparse.csr_array,
     "csr_matrix": sparse.csr_matrix,
@@ -222,6 +224,13 @@ INTEGERS = {
 
 def kinds(name):
     return {"array": np.asarray, "csr": sparse.csr_array}[name]
+
+
+def unaligned(X):
+    packed = np.zeros(len(X), dtype=[("gap", "i1"), ("X", "f8", X.shape[1])])
+    packed["X"] = X
+    assert not packed["X"].flags.aligned
+    return packed["X"]
 
 
 @pytest.mark.parametrize("stored", STORED | INTEGERS)

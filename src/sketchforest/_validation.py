@@ -113,6 +113,8 @@ def check_X(estimator: Any, X: Any, *, reset: bool) -> Any:
     )
     if X.dtype == np.float16 or X.dtype.itemsize > 8:
         X = X.astype(np.float32 if X.dtype == np.float16 else np.float64)
+    if not sparse.issparse(X):  # big-endian files and fields of packed records
+        X = np.require(X, dtype=X.dtype.newbyteorder("="), requirements="A")
     values = X.data if sparse.issparse(X) else X
     # A sum is finite unless something in it is not, and is faster than a look at each value.
     if values.dtype.kind == "f" and not np.isfinite(values.sum(dtype=np.float64)):

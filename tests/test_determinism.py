@@ -313,3 +313,15 @@ def test_inputs_may_be_read_only_and_are_not_changed(stored):
         fitted.leaf_weights(X)
     for array, copy in zip([*arrays_of(X), *arrays_of(Y), weights], before, strict=True):
         np.testing.assert_array_equal(array, copy)
+
+
+def test_the_fitted_forest_does_not_see_later_changes_of_the_inputs(forest):
+    X = real_features()
+    for Y in (labels().astype(float), sparse.csr_array(labels().astype(np.float32))):
+        given = Y.copy()
+        fitted = clone(forest).fit(X, given)
+        before = averages(fitted, X)
+        for array in arrays_of(given)[:2]:  # values and columns
+            array[...] = 0
+        # Through a pickle, so that nothing computed before is used.
+        np.testing.assert_array_equal(averages(pickle.loads(pickle.dumps(fitted)), X), before)

@@ -196,7 +196,7 @@ def check_real_targets(estimator: Any, Y: Any) -> RealTargets:
                 f"Y must hold numbers; got dtype {Y.dtype}. Use a classifier for names of classes."
             ) from error
         _check_finite(Y)
-    Y = np.ascontiguousarray(Y, dtype=np.float64)
+    Y = np.array(Y, dtype=np.float64, order="C")  # a copy: leaves refer to it, callers change theirs
     return RealTargets(Y.reshape(len(Y), -1), Y.ndim == 1)
 
 

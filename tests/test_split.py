@@ -483,3 +483,14 @@ def test_projected_rows_are_the_product_with_the_matrix(width, has_values):
     expected = reference.project(Y, P)[rows]
     np.testing.assert_allclose(Z[:, :width], expected, atol=1e-5)
     assert not Z[:, width:].any()
+
+
+# ---- weights of very different size
+
+
+def test_light_rows_are_split_as_well_as_heavy_ones():
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X, Z = rng.normal(size=(120, 2)), rng.normal(size=(120, 3))
+        weights = 10.0 ** rng.uniform(0, 14, 120)
+        check_every_node(grow(X, padded(Z), weights), X, Z, weights)

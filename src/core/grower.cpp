@@ -50,7 +50,8 @@ class Grower {
           stop_(stop),
           columns_(make_columns(codes)),
           target_(make_target(outputs, bag, !codes.sparse)),
-          splitter_(codes, *columns_, *target_, params, bag.rows.size()) {
+          splitter_(codes, *columns_, *target_, params, bag.rows.size()),
+          weights_are_alike_(are_alike(bag.weights)) {
         tree_.leaf_start.push_back(0);
         std::vector<std::uint32_t> all(bag.rows.size());
         std::iota(all.begin(), all.end(), 0u);
@@ -65,6 +66,14 @@ class Grower {
     }
 
   private:
+    // A node's sums may be its parent's less its sibling's, unless a light node would be left with
+    // the rounding errors of its heavy relatives.
+    static bool are_alike(std::span<const double> weights) {
+        const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+        const double lightest = *std::min_element(weights.begin(), weights.end());
+        return total <= 0x1p32 * lightest;
+    }
+
     // Nothing recurses: trees on sparse data are chains hundreds of nodes deep. The node at place i
     // of the stack has its sums in slot i of the target.
     bool grow_depth_first() {
@@ -78,7 +87,8 @@ class Grower {
                 continue;
             }
             const std::size_t slot = stack.size();
-            const bool is_summed = node.parent != no_parent && !move_to_own_level(node);
+            const bool has_moved = node.parent != no_parent && move_to_own_level(node);
+            const bool is_summed = node.parent != no_parent && !has_moved && weights_are_alike_;
             const auto split = try_split(node, is_summed ? slot : Target::no_slot);
             if (!split) {
                 make_leaf(node);
@@ -219,6 +229,7 @@ class Grower {
     std::unique_ptr<Columns> columns_;
     std::unique_ptr<Target> target_;
     Splitter splitter_;
+    bool weights_are_alike_;
     std::vector<Level> levels_;
     std::size_t serial_ = 0;
     bool needs_doubles_ = false;

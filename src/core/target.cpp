@@ -254,7 +254,7 @@ class SparseTarget final : public Target {
         }
         const double part_weight = total_weight(level, smaller);
         slot_weights_[left_slot] = left_is_smaller ? part_weight : weight_ - part_weight;
-        slot_weights_[right_slot] = weight_ - slot_weights_[left_slot];
+        slot_weights_[right_slot] = left_is_smaller ? weight_ - part_weight : part_weight;
         // What stands in the slots is of no more use: the parent's totals, or those of a node that
         // became a leaf.
         for (const std::size_t slot : {left_slot, right_slot}) recycle(slots_[slot]);

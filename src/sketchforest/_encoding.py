@@ -15,7 +15,7 @@ from sketchforest import _core
 # Above this share of non-zeros a column is cheaper to read whole than by its entries, and its
 # codes take less memory than entries with their row numbers.
 DENSE_SHARE = 0.25
-# Columns of sparse input that are made dense at a time, while they are coded.
+# Columns are coded in blocks of about this size, and Ctrl-C is heard in between.
 COLUMN_BLOCK_BYTES = 1 << 24
 
 
@@ -46,8 +46,9 @@ def encode(X: Any) -> EncodedX:
     n_cells = X.shape[0] * X.shape[1]
     if sparse.issparse(X):
         X = canonical(X)
-        if X.nnz > DENSE_SHARE * n_cells:
-            return _encode_dense(X.tocsc())
+        if X.count_nonzero() > DENSE_SHARE * n_cells:  # a zero that is stored is a zero
+            # Dense data in sparse clothes: written out, they take less than twice the memory.
+            return _encode_dense(X.toarray())
         return _encode_sparse(X.tocsr())
     if np.count_nonzero(X) <= DENSE_SHARE * n_cells:
         return _encode_sparse(sparse.csr_array(X))
@@ -67,17 +68,18 @@ def float_type(dtype: np.dtype) -> type[np.floating]:
     return np.float32 if np.can_cast(dtype, np.float32) else np.float64
 
 
-def _encode_dense(X: Any) -> EncodedX:
+def _encode_dense(X: np.ndarray) -> EncodedX:
     n_rows, n_features = X.shape
     # 65,535 values and one code for missing ones fit into 16 bits.
     code_bytes = 2
-    blocks = []
+    wide = float_type(X.dtype) is np.float64
+    blocks: list[tuple[np.ndarray, ...]] = []
     width = max(1, COLUMN_BLOCK_BYTES // (8 * n_rows))
     first = 0
     while first < n_features:
         last = min(first + width, n_features)
         try:
-            blocks.append(_rank_block(X, first, last, code_bytes))
+            blocks.append(_core.rank_columns(X, first, last, code_bytes, wide))
         except OverflowError:
             code_bytes, first, blocks = 4, 0, []
             continue
@@ -94,14 +96,6 @@ def _encode_dense(X: Any) -> EncodedX:
         values=np.concatenate([block[1] for block in blocks]),
         value_start=_starts(counts),
     )
-
-
-def _rank_block(X: Any, first: int, last: int, code_bytes: int) -> tuple[np.ndarray, ...]:
-    wide = float_type(X.dtype) is np.float64
-    if sparse.issparse(X):
-        block = X[:, first:last].toarray(order="F")
-        return _core.rank_columns(block, 0, last - first, code_bytes, wide)
-    return _core.rank_columns(X, first, last, code_bytes, wide)
 
 
 def _encode_sparse(X: Any) -> EncodedX:

@@ -29,13 +29,20 @@ def run_all(
         return [work(tasks[0])]
     try:
         sharing = {"require": "sharedmem"} if shared_memory else {"prefer": "threads"}
-        parallel = Parallel(n_jobs=n_jobs, return_as="generator", **sharing)
+        parallel = _make_parallel(n_jobs, **sharing)
         results = parallel(delayed(work)(task) for task in tasks)
         with _progress(description, len(tasks), verbose) as track:
             return list(track(results))
     except BaseException:
         on_abort()
         raise
+
+
+def _make_parallel(n_jobs: int | None, **sharing: str) -> Parallel:
+    try:
+        return Parallel(n_jobs=n_jobs, return_as="generator", **sharing)
+    except ValueError:  # some backends, multiprocessing among them, give all results at once
+        return Parallel(n_jobs=n_jobs, **sharing)
 
 
 @contextmanager

@@ -113,6 +113,8 @@ def check_X(estimator: Any, X: Any, *, reset: bool) -> Any:
     )
     if X.dtype == np.float16 or X.dtype.itemsize > 8:
         X = X.astype(np.float32 if X.dtype == np.float16 else np.float64)
+    if not sparse.issparse(X):  # big-endian files and fields of packed records
+        X = np.require(X, dtype=X.dtype.newbyteorder("="), requirements="A")
     values = X.data if sparse.issparse(X) else X
     # A sum is finite unless something in it is not, and is faster than a look at each value.
     if values.dtype.kind == "f" and not np.isfinite(values.sum(dtype=np.float64)):
@@ -194,7 +196,7 @@ def check_real_targets(estimator: Any, Y: Any) -> RealTargets:
                 f"Y must hold numbers; got dtype {Y.dtype}. Use a classifier for names of classes."
             ) from error
         _check_finite(Y)
-    Y = np.ascontiguousarray(Y, dtype=np.float64)
+    Y = np.array(Y, dtype=np.float64, order="C")  # a copy: leaves refer to it, callers change theirs
     return RealTargets(Y.reshape(len(Y), -1), Y.ndim == 1)
 
 

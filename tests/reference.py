@@ -1,0 +1,183 @@
+"""The definitions, in NumPy, written to be read. Nothing here is fast.
+
+Tests compare the native core with these.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+import numpy as np
+from scipy import sparse
+
+# ---- splits
+
+
+@dataclass(frozen=True)
+class Split:
+    """One way to send the rows of a node left or right."""
+
+    feature: int
+    left: np.ndarray  # of each row: does it go left?
+    score: float
+
+
+def node_score(Z, weights) -> float:
+    """|S|^2 / w, with S the weighted sum of the rows' outputs and w the sum of their weights."""
+    S = weights @ Z
+    return float(S @ S / weights.sum())
+
+
+def split_score(Z, weights, left) -> float:
+    """|S_L|^2 / w_L + |S_R|^2 / w_R: largest where the variance within the sides is smallest."""
+    return node_score(Z[left], weights[left]) + node_score(Z[~left], weights[~left])
+
+
+def every_split(X, Z, weights, min_rows=1, min_weight=0.0) -> Iterator[Split]:
+    """Every split of the rows of X: each feature, each cut between two values that are there, and
+    where values are missing, each side for them."""
+    for feature in range(X.shape[1]):
+        x = X[:, feature]
+        is_missing = np.isnan(x)
+        for value in np.unique(x[~is_missing]):
+            for missing_left in (False, True) if is_missing.any() else (False,):
+                left = np.where(is_missing, missing_left, x <= value)
+                sides = (left, ~left)
+                if min(side.sum() for side in sides) < max(min_rows, 1):
+                    continue
+                if min(weights[side].sum() for side in sides) < min_weight:
+                    continue
+                yield Split(feature, left, split_score(Z, weights, left))
+
+
+def best_split(X, Z, weights, min_rows=1, min_weight=0.0) -> Split | None:
+    """A split of the largest score; None where there is no split."""
+    splits = every_split(X, Z, weights, min_rows, min_weight)
+    return max(splits, key=lambda split: split.score, default=None)
+
+
+# ---- trees, read from their flat arrays
+
+MISSING_LEFT = 1 << 31
+
+
+@dataclass(frozen=True)
+class InnerNode:
+    feature: int
+    threshold: float
+    missing_left: bool
+    left: int  # a child below zero is leaf number -1 - child
+    right: int
+
+    def goes_left(self, x) -> bool:
+        """Where a row of features goes."""
+        value = float(x[self.feature])
+        return self.missing_left if np.isnan(value) else value <= self.threshold
+
+
+def inner_node(tree, index) -> InnerNode:
+    feature, threshold, left, right = tree.nodes[index]
+    bits = int(feature) & 0xFFFFFFFF
+    narrow = float(np.int32(threshold).view(np.float32))
+    return InnerNode(
+        feature=bits & ~MISSING_LEFT,
+        threshold=narrow if tree.thresholds is None else float(tree.thresholds[index]),
+        missing_left=bool(bits & MISSING_LEFT),
+        left=int(left),
+        right=int(right),
+    )
+
+
+def leaf_of(tree, x) -> int:
+    """Number of the leaf that a row of features falls into."""
+    at = 0 if len(tree.nodes) else -1
+    while at >= 0:
+        node = inner_node(tree, at)
+        at = node.left if node.goes_left(x) else node.right
+    return -1 - at
+
+
+def leaf_rows(tree, leaf) -> tuple[np.ndarray, np.ndarray]:
+    """The training rows in a leaf and their weights."""
+    members = slice(tree.member_start[leaf], tree.member_start[leaf + 1])
+    rows = tree.members[members]
+    weights = np.ones(len(rows)) if tree.weights is None else tree.weights[members].astype(float)
+    return rows, weights
+
+
+def rows_below(tree, child) -> np.ndarray:
+    """All training rows in the leaves under a child, ascending."""
+    leaves, waiting = [], [child]
+    while waiting:
+        at = waiting.pop()
+        if at < 0:
+            leaves.append(-1 - at)
+        else:
+            node = inner_node(tree, at)
+            waiting += [node.left, node.right]
+    return np.sort(np.concatenate([leaf_rows(tree, leaf)[0] for leaf in leaves]))
+
+
+def leaf_mean(tree, leaf, Y) -> np.ndarray:
+    """The weighted mean of the original outputs over the leaf's training rows."""
+    rows, weights = leaf_rows(tree, leaf)
+    return weights @ dense(Y)[rows] / weights.sum()
+
+
+def predict(forest, X, Y) -> np.ndarray:
+    """The mean over the trees of the leaf means."""
+    trees = forest.trees()
+    return np.array(
+        [np.mean([leaf_mean(tree, leaf_of(tree, x), Y) for tree in trees], axis=0) for x in X]
+    )
+
+
+def shape_of(tree) -> list[tuple]:
+    """The tree from its root downwards, left before right, in a form to compare: (feature,
+    threshold, missing left) of inner nodes, None for leaves."""
+    shape, waiting = [], [0 if len(tree.nodes) else -1]
+    while waiting:
+        at = waiting.pop()
+        if at < 0:
+            shape.append(None)
+        else:
+            node = inner_node(tree, at)
+            shape.append((node.feature, node.threshold, node.missing_left))
+            waiting += [node.right, node.left]
+    return shape
+
+
+def assert_same_forest(ours, theirs):
+    """Two fitted estimators have the same trees, bit for bit."""
+    ours, theirs = ours._forest, theirs._forest
+    for field in fields(ours):
+        our, their = getattr(ours, field.name), getattr(theirs, field.name)
+        if our is None or their is None:
+            assert our is their, field.name
+        else:
+            assert our.dtype == their.dtype, field.name
+            np.testing.assert_array_equal(our, their, err_msg=field.name)
+
+
+# ---- what a tree draws
+
+
+def bootstrap_counts(seed, tree, n_rows, n_draws) -> np.ndarray:
+    """How often a tree draws each row: `n_draws` rows with replacement, from the stream of
+    (seed, tree, purpose 0)."""
+    stream = np.random.Philox(np.random.SeedSequence([seed, tree, 0]))
+    counts = np.zeros(n_rows, int)
+    for row in np.random.Generator(stream).integers(0, n_rows, n_draws):
+        counts[row] += 1
+    return counts
+
+
+# ---- projections
+
+
+def dense(A) -> np.ndarray:
+    return A.toarray() if sparse.issparse(A) else np.asarray(A)
+
+
+def project(Y, P) -> np.ndarray:
+    """Z = Y P."""
+    return dense(Y).astype(float) @ dense(P).astype(float)

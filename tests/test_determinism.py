@@ -60,7 +60,8 @@ def forest(request):
 
 
 def averages(fitted, X):
-    return fitted.predict_proba(X) if hasattr(fitted, "predict_proba") else fitted.predict(X)
+    predict = fitted.predict_proba if hasattr(fitted, "predict_proba") else fitted.predict
+    return reference.dense(predict(X))
 
 
 def assert_same(ours, theirs, X, X_theirs=None):

@@ -161,7 +161,8 @@ class TreeEnsemble(BaseEstimator):
 
     def apply(self, X: Any) -> np.ndarray:
         """(n_samples, n_trees) number of the leaf, within its tree, of each row."""
-        return _predict.apply(self._forest, self._check_new(X), self._jobs())
+        X = self._check_new(X)
+        return _predict.apply(self._forest, X, self._jobs())
 
     def leaf_weights(self, X: Any) -> sparse.csr_array:
         """(n_samples, n_train) CSR: how much each training row contributes to each prediction.

@@ -113,9 +113,41 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         raise
 
 
+_ENCODE = "Encode categories first, with OrdinalEncoder for example."
+# Words of scikit-learn's and numpy's errors about an array, and our sentence for each of them.
+REWORDED = {
+    "Complex data": "hold real numbers; got complex ones. Complex data not supported: "
+    "use real and imaginary parts as two columns.",
+    "could not convert": f"hold numbers; {{said}}. {_ENCODE}",
+    "argument must be": f"hold numbers; {{said}}. {_ENCODE}",
+    "bytes/strings": f"hold numbers; got strings. {_ENCODE}",
+    "Expected 2D array": "have two dimensions; got one. Reshape your data: reshape(-1, 1) makes "
+    "one feature of it, reshape(1, -1) one row.",
+    "array with dim": "have at most two dimensions; {said}.",
+    "got scalar": "have one or two dimensions; got a scalar. Use a list for a single row.",
+    "inhomogeneous": "have rows of one length; got rows of several lengths. "
+    "Use MultiLabelBinarizer to turn lists of labels into an indicator matrix.",
+    "while a minimum of": "not be empty; {said}.",
+}
+
+
+@contextmanager
+def _reworded(name: str) -> Iterator[None]:
+    """Gives errors about an array the name of the parameter, one line, and a way out."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        said = str(error).splitlines()[0].rstrip(".")
+        said = said[0].lower() + said[1:]
+        for words, sentence in REWORDED.items():
+            if words in str(error):
+                raise type(error)(f"{name} must {sentence.format(said=said)}") from error
+        raise
+
+
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as a numeric array, or a CSR or CSC matrix; NaN means missing."""
-    try:
+    with _reworded("X"):
         X = validate_data(
             estimator,
             X,
@@ -125,13 +157,6 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
             dtype="numeric",
             ensure_all_finite=False,
         )
-    except ValueError as error:
-        if "could not convert" not in str(error):
-            raise
-        raise ValueError(
-            f"X must hold numbers; {error}. Encode categories first, with OrdinalEncoder or "
-            "OneHotEncoder for example."
-        ) from error
     if X.dtype.kind not in "biuf":
         raise ValueError(
             f"X must hold numbers; got dtype {X.dtype}. Convert it with astype(float)."
@@ -198,12 +223,12 @@ def check_class_targets(estimator: Any, Y: Any) -> ClassTargets:
 
 
 def _one_class_a_row(Y: np.ndarray) -> ClassTargets:
-    check_classification_targets(Y)
     try:
+        check_classification_targets(Y)
         classes, codes = np.unique(Y, return_inverse=True)
     except TypeError as error:
         raise ValueError(
-            f"Y must hold classes of one type, none of them missing; {error}. "
+            f"Y must hold classes of one type, none of them missing; got: {error}. "
             "Leave out the rows whose class is not known."
         ) from error
     one_hot = SparseRows(
@@ -244,13 +269,16 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     """(n_rows,) float64, none below zero and not all zero; None for equal weights."""
     if sample_weight is None:
         return None
-    weights = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
-    )
+    with _reworded("sample_weight"):
+        weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != (n_rows,):
         raise ValueError(
             f"sample_weight must have one number for each of the {n_rows} rows; "
             f"got shape {weights.shape}."
+        )
+    if not np.isfinite(weights).all():
+        raise ValueError(
+            "sample_weight must be finite; got NaN or inf. A weight of 0 leaves a row out."
         )
     if weights.min() < 0:
         raise ValueError(
@@ -258,7 +286,10 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
             "A weight of 0 leaves a row out."
         )
     if not weights.any():
-        raise ValueError("sample_weight must not be all zero; got no row with a weight above 0.")
+        raise ValueError(
+            "sample_weight must not be all zero; got no row with a weight above 0. "
+            "Use None for equal weights."
+        )
     return weights
 
 
@@ -276,7 +307,7 @@ def _as_targets(estimator: Any, Y: Any) -> Any:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
-    try:
+    with _reworded("Y"):
         Y = check_array(
             Y,
             accept_sparse=("csr", "csc", "coo"),
@@ -285,15 +316,7 @@ def _as_targets(estimator: Any, Y: Any) -> Any:
             dtype=None,
             ensure_all_finite=False,
             ensure_min_features=0,
-            input_name="Y",
         )
-    except ValueError as error:
-        if "inhomogeneous" not in str(error):
-            raise
-        raise ValueError(
-            "Y must have as many columns in each row; got rows of different lengths. "
-            "Use MultiLabelBinarizer to turn lists of labels into an indicator matrix."
-        ) from error
     if sparse.issparse(Y) and Y.ndim != 2:
         raise ValueError(
             f"Y must have two dimensions where it is sparse; got shape {Y.shape}. "
@@ -314,7 +337,8 @@ def _check_finite(values: np.ndarray) -> None:
         is_finite = values.dtype.kind != "O" or all(map(_equals_itself, values.flat))
     if not is_finite:
         raise ValueError(
-            "Y must be finite; got NaN or inf. Leave out the rows whose labels are not known."
+            "Y must have no missing or infinite value; got NaN, NA or inf. "
+            "Leave out the rows whose labels are not known."
         )
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,8 +25,8 @@ class _ForestEnsemble(TreeEnsemble):
         return int(self.n_estimators)
 
     def _grow_settings(self, X: Any, labels: Labels, n_drawable: int) -> GrowSettings:
-        if self.oob_score:
-            self._oob_metric()  # an unknown name is to be heard of before the trees are grown
+        if isinstance(self.oob_score, str):
+            self._check_oob_metric(labels.shape[1])
         return super()._grow_settings(X, labels, n_drawable)
 
     def _n_draws(self, n_drawable: int) -> int | None:
@@ -87,8 +88,9 @@ class _ForestEnsemble(TreeEnsemble):
         is_left_out = np.diff(in_bag.indptr) < self._forest.n_trees
         if not is_left_out.all():
             warnings.warn(
-                f"{np.count_nonzero(~is_left_out)} rows are in the bag of every tree and have no "
-                "out-of-bag prediction; use more trees.",
+                "Out-of-bag predictions are missing (zero) for "
+                f"{np.count_nonzero(~is_left_out)} of {len(is_left_out)} rows, which are in the "
+                "bag of every tree. Use more trees.",
                 stacklevel=3,  # the call of fit
             )
         if rows is not None:  # rows of weight 0 are as good as not there
@@ -97,6 +99,10 @@ class _ForestEnsemble(TreeEnsemble):
         self.oob_score_ = math.nan
         if is_left_out.any():
             self.oob_score_ = float(self._oob_metric()(truth[is_left_out], prediction[is_left_out]))
+
+    def _check_oob_metric(self, n_labels: int) -> None:
+        """Raises for a name that no metric has, before the trees are grown."""
+        raise NotImplementedError
 
     def _oob_metric(self) -> Callable[[Any, Any], float]:
         """The meaning of `oob_score`, as a function of what `_predict_out_of_bag` gives."""
@@ -138,9 +144,19 @@ class _ForestEnsemble(TreeEnsemble):
 class _ForestClassifier(LabelPredictor, _ForestEnsemble):
     _tree_kind = DecisionTreeClassifier
 
+    def _check_oob_metric(self, n_labels: int) -> None:
+        one_label = sparse.csr_array(([1.0], ([0], [0])), shape=(1, n_labels))
+        try:
+            get_metric(self.oob_score)(one_label, one_label)
+        except ValueError as error:
+            raise ValueError(
+                f"oob_score must be True, False, a callable or the name of a metric; "
+                f"got {self.oob_score!r}: {error}"
+            ) from error
+
     def _oob_metric(self) -> Callable[[Any, Any], float]:
         if isinstance(self.oob_score, str):
-            return _named_metric(self.oob_score)
+            return get_metric(self.oob_score)
         if self._classes is None:
             return self.oob_score if callable(self.oob_score) else lrap
         metric = self.oob_score if callable(self.oob_score) else accuracy_score
@@ -163,15 +179,15 @@ class _ForestClassifier(LabelPredictor, _ForestEnsemble):
 class _ForestRegressor(OutputPredictor, _ForestEnsemble):
     _tree_kind = DecisionTreeRegressor
 
-    def _oob_metric(self) -> Callable[[Any, Any], float]:
-        if callable(self.oob_score):
-            return self.oob_score
-        if isinstance(self.oob_score, str) and self.oob_score != "r2":
+    def _check_oob_metric(self, n_labels: int) -> None:
+        if self.oob_score != "r2":
             raise ValueError(
                 "oob_score must be True, False, 'r2' or a callable f(Y_true, Y_pred) for a "
                 f"regressor; got {self.oob_score!r}."
             )
-        return r2
+
+    def _oob_metric(self) -> Callable[[Any, Any], float]:
+        return self.oob_score if callable(self.oob_score) else r2
 
     def _predict_out_of_bag(self, X: Any, in_bag: Any) -> tuple[Any, Any]:
         if isinstance(self._labels, SparseRows):
@@ -184,13 +200,6 @@ class _ForestRegressor(OutputPredictor, _ForestEnsemble):
             truth, mean = truth.ravel(), mean.ravel()
         self.oob_prediction_ = mean
         return truth, mean
-
-
-def _named_metric(name: str) -> Callable[[Any, Any], float]:
-    try:
-        return get_metric(name)
-    except ValueError as error:
-        raise ValueError(f"oob_score must be True, False or a metric: {error}") from error
 
 
 def _score_classes(

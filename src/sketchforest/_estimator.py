@@ -227,9 +227,15 @@ class TreeEnsemble(BaseEstimator):
     def _shares_projection(self) -> bool:
         return False
 
-    def _averages(self, X: Any, dtype: type[np.floating], way_out: str) -> np.ndarray:
+    def _averages(
+        self,
+        X: Any,
+        dtype: type[np.floating],
+        way_out: str,
+        forget: sparse.csr_array | None = None,
+    ) -> np.ndarray:
         _predict.check_fits_memory((X.shape[0], self._labels.shape[1]), dtype, way_out)
-        return _predict.predict_dense(self._source, X, self._jobs(), dtype)
+        return _predict.predict_dense(self._source, X, self._jobs(), dtype, forget)
 
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -286,12 +292,12 @@ class LabelPredictor(ClassifierMixin, TreeEnsemble):
         return 1.0 if self._classes is not None else 2 / n_outputs
 
     @property
-    def classes_(self) -> np.ndarray | list[np.ndarray]:
-        """(n_classes,) classes, or for many labels a list with [0, 1] for each."""
+    def classes_(self) -> np.ndarray:
+        """(n_classes,) classes, or for many labels (n_labels, 2) with [0, 1] for each."""
         check_is_fitted(self)
         if self._classes is not None:
             return self._classes
-        return [np.array([0, 1], dtype=self._label_dtype)] * self.n_outputs_
+        return np.tile(np.array([0, 1], dtype=self._label_dtype), (self.n_outputs_, 1))
 
     @property
     def n_classes_(self) -> int | list[int]:
@@ -305,9 +311,12 @@ class LabelPredictor(ClassifierMixin, TreeEnsemble):
         A result that is larger than the memory is refused: `predict_sparse` and `predict_topk`
         give what matters of it.
         """
-        X = self._check_new(X)
+        return self._probabilities(self._check_new(X))
+
+    def _probabilities(self, X: Any, forget: sparse.csr_array | None = None) -> np.ndarray:
         dtype = np.float32 if self._classes is None else np.float64
-        return self._averages(X, dtype, "Use predict_sparse or predict_topk.")
+        P = self._averages(X, dtype, "Use predict_sparse or predict_topk.", forget)
+        return np.minimum(P, 1, out=P)  # which rounding may exceed, and log_loss then refuses
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithm of `predict_proba`, of the same shape; -inf where that is 0."""
@@ -384,11 +393,20 @@ class OutputPredictor(RegressorMixin, TreeEnsemble):
 def _grow_numbered(
     data: TrainingData, settings: GrowSettings, shared: Any, stop: _core.StopFlag, index: int
 ) -> Any:
+    if isinstance(shared, np.ndarray):
+        shared = _predict.writable(shared)  # another process may have it from a mapped file
     return grow_one(data, settings, shared, index, stop)
 
 
 def _centred(labels: Labels) -> Labels:
-    return labels - labels.mean(axis=0) if isinstance(labels, np.ndarray) else labels
+    """Dense labels less about their mean: floats keep more digits, and scores do not change."""
+    if not isinstance(labels, np.ndarray):
+        return labels
+    # Less a multiple of a power of two near the spread, integers keep sums without rounding, and
+    # so ties between splits.
+    spread = labels.std(axis=0)
+    grid = np.exp2(np.floor(np.log2(spread, out=np.zeros_like(spread), where=spread > 0)))
+    return labels - grid * np.round(labels.mean(axis=0) / grid)
 
 
 def _balance_bag(

@@ -168,8 +168,7 @@ class _ForestClassifier(LabelPredictor, _ForestEnsemble):
         if self._classes is None and self._sparse_labels:
             scores = _predict.predict_csr(self._source, X, self.n_jobs, np.float32, forget=in_bag)
         else:
-            dtype = np.float32 if self._classes is None else np.float64
-            scores = _predict.predict_dense(self._source, X, self.n_jobs, dtype, forget=in_bag)
+            scores = self._probabilities(X, forget=in_bag)
         if self._classes is None and not self._sparse_labels:
             truth = truth.toarray()
         self.oob_decision_function_ = scores

@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -39,6 +41,7 @@ class TreeEnsemble(BaseEstimator):
     """Trees grown on a projection of the outputs; their leaves keep training rows."""
 
     _has_random_cuts: bool = False  # extra-trees: one random cut a feature
+    _sparse_labels: bool
     _labels: Labels
     _forest: Forest
     _source: _predict.Source
@@ -115,7 +118,10 @@ class TreeEnsemble(BaseEstimator):
     def _grow_settings(self, X: Any, labels: Labels, n_drawable: int) -> GrowSettings:
         projection = resolve_projection(self.projection)
         n_components = None
-        if projection is not None and not isinstance(projection, TransformerProjection):
+        if isinstance(projection, TransformerProjection):
+            if not self._sparse_labels:
+                projection = TransformerProjection(_fed_densely(projection.transformer))
+        elif projection is not None:
             n_components = resolve_n_components(self.n_components, labels.shape[1])
             if n_components is None:
                 projection = None
@@ -373,13 +379,14 @@ class OutputPredictor(RegressorMixin, TreeEnsemble):
     def _take_targets(self, Y: Any) -> Labels:
         targets = check_real_targets(self, Y)
         self._is_vector = targets.is_vector
+        self._sparse_labels = isinstance(targets.labels, SparseRows)
         return targets.labels
 
     def predict(self, X: Any) -> np.ndarray | sparse.csr_array:
         """(n_samples,) or (n_samples, n_outputs) means of the outputs, sparse if fitted on sparse
         Y."""
         X = self._check_new(X)
-        if isinstance(self._labels, SparseRows):
+        if self._sparse_labels:
             return _predict.predict_csr(self._source, X, self._jobs(), np.float64)
         averages = self._averages(X, np.float64, "Predict fewer rows at a time.")
         return averages.ravel() if self._is_vector else averages
@@ -407,6 +414,15 @@ def _centred(labels: Labels) -> Labels:
     spread = labels.std(axis=0)
     grid = np.exp2(np.floor(np.log2(spread, out=np.zeros_like(spread), where=spread > 0)))
     return labels - grid * np.round(labels.mean(axis=0) / grid)
+
+
+def _fed_densely(transformer: Any) -> Any:
+    """The transformer of labels that were given dense, and are kept sparse."""
+    return make_pipeline(FunctionTransformer(_to_dense, accept_sparse=True), transformer)
+
+
+def _to_dense(Y: Any) -> np.ndarray:
+    return Y.toarray() if sparse.issparse(Y) else Y
 
 
 def _balance_bag(

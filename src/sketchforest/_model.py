@@ -132,7 +132,9 @@ class Forest:
             tree_of_node * n_features + features,
             weights=np.maximum(self.gains, 0),
             minlength=self.n_trees * n_features,
-        ).reshape(self.n_trees, n_features)
+        )
+        # bincount of no nodes at all forgets that its weights are floats.
+        gains = gains.reshape(self.n_trees, n_features).astype(float)
         totals = gains.sum(axis=1, keepdims=True)
         return np.divide(gains, totals, out=np.zeros_like(gains), where=totals > 0)
 

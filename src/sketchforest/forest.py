@@ -238,7 +238,7 @@ class RandomForestClassifier(_ForestClassifier):
     --------
     >>> from sketchforest import RandomForestClassifier
     >>> from sketchforest.datasets import make_multilabel
-    >>> data = make_multilabel(n_samples=200, n_features=30, n_labels=50, random_state=0)
+    >>> data = make_multilabel(200, 30, 50, labels_per_row=4, features_per_row=8)
     >>> forest = RandomForestClassifier(n_estimators=10, n_components=5, random_state=0)
     >>> labels, scores = forest.fit(data.X, data.Y).predict_topk(data.X, k=3)
     >>> labels.shape
@@ -320,7 +320,7 @@ class ExtraTreesClassifier(_ForestClassifier):
     --------
     >>> from sketchforest import ExtraTreesClassifier
     >>> from sketchforest.datasets import make_multilabel
-    >>> data = make_multilabel(n_samples=200, n_features=30, n_labels=50, random_state=0)
+    >>> data = make_multilabel(200, 30, 50, labels_per_row=4, features_per_row=8)
     >>> forest = ExtraTreesClassifier(n_estimators=10, n_components=5, random_state=0)
     >>> labels, scores = forest.fit(data.X, data.Y).predict_topk(data.X, k=3)
     >>> labels.shape

@@ -113,7 +113,7 @@ class DecisionTreeRegressor(OutputPredictor, _SingleTree):
     >>> from sketchforest import DecisionTreeRegressor
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
     >>> tree = DecisionTreeRegressor(max_depth=1).fit(X, [0.0, 0.0, 1.0, 3.0])
-    >>> tree.predict([[0.5], [2.5]])
+    >>> tree.predict([[0.5], [3.5]])
     array([0.33333333, 3.        ])
     """
 

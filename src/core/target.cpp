@@ -82,7 +82,7 @@ class DenseTarget final : public Target {
         return squares / weight_;
     }
 
-    Cut scan(const Scan& scan, const Limits& limits, double best) override {
+    Cut scan(const Scan& scan, const Limits& limits, const Score& best) override {
         const DenseNode node{z_, weights_, total_.data(), stride_, scratch_.data()};
         if constexpr (std::is_same_v<T, float>)
             return kernels().scan_float(scan, limits, node, best);
@@ -194,7 +194,7 @@ class SparseTarget final : public Target {
 
     double score() const override { return squares_ / weight_; }
 
-    Cut scan(const Scan& scan, const Limits& limits, double best) override {
+    Cut scan(const Scan& scan, const Limits& limits, const Score& best) override {
         if (dense_width_ > 0) {
             const DenseNode node{dense_.data(), weights_, dense_total_, dense_width_, nullptr};
             return kernels().scan_float(scan, limits, node, best);
@@ -223,7 +223,8 @@ class SparseTarget final : public Target {
             const double other = limits.weight - weight;
             if (weight < limits.min_weight || other < limits.min_weight) continue;
             const double rest_squares = squares_ - 2 * side_by_total + side_squares;
-            cut.improve(side_squares, weight, rest_squares, other, taken);
+            const Score score = Score::of(side_squares, weight, rest_squares, other);
+            if (score > cut.score) cut = {score, taken};
         }
         const std::size_t n_added = std::min(i + 1, scan.n_entries);
         if (is_large(n_added))

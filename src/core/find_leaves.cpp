@@ -74,9 +74,10 @@ void find_leaves(const Trees& trees, const DenseX<T>& x, std::int32_t* leaves) {
 template <class T>
 void find_leaves(const Trees& trees, const SparseX<T>& x, std::int32_t* leaves) {
     constexpr std::size_t block_bytes = 1 << 19;
-    const std::size_t width = std::max<std::size_t>(x.n_features, 1);
-    const std::size_t block = std::clamp<std::size_t>(block_bytes / (width * sizeof(T)), 1,
-                                                      std::max<std::size_t>(x.n_rows, 1));
+    const std::size_t width = x.n_features;
+    // Half a group at least, even where that leaves the cache: a row alone waits at every step.
+    const std::size_t block =
+        std::min(std::max(block_bytes / (width * sizeof(T)), group_size / 2), x.n_rows);
     std::vector<T> full(block * width, T{0});
     for (std::size_t first = 0; first < x.n_rows; first += block) {
         const std::size_t n = std::min(block, x.n_rows - first);

@@ -49,7 +49,8 @@ class Grower {
           params_(params),
           stop_(stop),
           columns_(make_columns(codes)),
-          target_(make_target(outputs, bag, !codes.sparse)),
+          target_(outputs.z ? make_dense_target(outputs)
+                            : make_sparse_target(outputs.sparse, bag, !codes.sparse)),
           splitter_(codes, *columns_, *target_, params, bag.rows.size()),
           weights_are_alike_(are_alike(bag.weights)) {
         tree_.leaf_start.push_back(0);

@@ -43,7 +43,16 @@ class Target {
     static constexpr std::size_t no_slot = ~std::size_t{0};
 };
 
+std::unique_ptr<Target> make_dense_target(const Outputs& outputs);
+
 // `scans_all_rows`: every feature has an entry for every row of a node, as in dense X.
-std::unique_ptr<Target> make_target(const Outputs& outputs, const Bag& bag, bool scans_all_rows);
+std::unique_ptr<Target> make_sparse_target(const SparseRows& outputs, const Bag& bag,
+                                           bool scans_all_rows);
+
+inline double total_weight(const Level& level, Range node) {
+    double weight = 0;
+    for (const std::uint32_t row : node.rows(level)) weight += level.weight[row];
+    return weight;
+}
 
 }  // namespace sketchforest

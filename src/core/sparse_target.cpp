@@ -1,134 +1,12 @@
-#include "target.hpp"
-
 #include <algorithm>
-#include <cstring>
-#include <new>
 #include <numeric>
+#include <utility>
+
+#include "aligned.hpp"
+#include "target.hpp"
 
 namespace sketchforest {
 namespace {
-
-double total_weight(const Level& level, Range node) {
-    double weight = 0;
-    for (const std::uint32_t row : node.rows(level)) weight += level.weight[row];
-    return weight;
-}
-
-template <class T>
-struct Aligned {  // for vector loads of whole cache lines
-    using value_type = T;
-    Aligned() = default;
-    template <class U>
-    Aligned(const Aligned<U>&) {}
-    T* allocate(std::size_t n) {
-        return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{64}));
-    }
-    void deallocate(T* at, std::size_t) { ::operator delete(at, std::align_val_t{64}); }
-    bool operator==(const Aligned&) const { return true; }
-};
-template <class T>
-using AlignedVector = std::vector<T, Aligned<T>>;
-
-template <class T>
-class DenseTarget final : public Target {
-  public:
-    explicit DenseTarget(const Outputs& outputs)
-        : stride_(outputs.stride),
-          bag_(static_cast<const T*>(outputs.z)),
-          total_(stride_),
-          part_(stride_),
-          scratch_(stride_) {}
-
-    void enter(std::size_t depth, std::span<const std::uint32_t> parent_rows) override {
-        if (depth == 0) return;  // the bag's rows are where they should be
-        if (packed_.size() < depth) packed_.resize(depth);
-        AlignedVector<T>& packed = packed_[depth - 1];
-        const T* parent = rows(depth - 1);
-        if (packed.size() < parent_rows.size() * stride_)
-            packed.resize(parent_rows.size() * stride_);
-        T* to = packed.data();
-        for (const std::uint32_t row : parent_rows) {
-            std::memcpy(to, parent + row * stride_, stride_ * sizeof(T));
-            to += stride_;
-        }
-    }
-
-    bool pure(std::size_t depth, std::span<const std::uint32_t> node) const override {
-        const T* z = rows(depth);
-        const T* first = z + node.front() * stride_;
-        return std::all_of(node.begin() + 1, node.end(), [&](std::uint32_t row) {
-            return std::equal(first, first + stride_, z + row * stride_);
-        });
-    }
-
-    void open(std::size_t depth, const Level& level, Range node, std::size_t slot) override {
-        z_ = rows(depth);
-        weights_ = level.weight.data();
-        if (slot == no_slot) {
-            sum(node.rows(level), total_.data());
-            weight_ = total_weight(level, node);
-        } else {
-            const double* kept = slots_.data() + slot * (stride_ + 1);
-            std::copy_n(kept, stride_, total_.data());
-            weight_ = kept[stride_];
-        }
-    }
-
-    double weight() const override { return weight_; }
-
-    double score() const override {
-        double squares = 0;
-        for (const double s : total_) squares += s * s;
-        return squares / weight_;
-    }
-
-    Cut scan(const Scan& scan, const Limits& limits, const Score& best) override {
-        const DenseNode node{z_, weights_, total_.data(), stride_, scratch_.data()};
-        if constexpr (std::is_same_v<T, float>)
-            return kernels().scan_float(scan, limits, node, best);
-        else
-            return kernels().scan_double(scan, limits, node, best);
-    }
-
-    void close(const Level& level, Range left, Range right, std::size_t left_slot,
-               std::size_t right_slot) override {
-        if (left_slot == no_slot) return;
-        const bool left_is_smaller = left.size() < right.size();
-        const Range smaller = left_is_smaller ? left : right;
-        sum(smaller.rows(level), part_.data());
-        const double part_weight = total_weight(level, smaller);
-        const std::size_t last = std::max(left_slot, right_slot);
-        if (slots_.size() < (last + 1) * (stride_ + 1)) slots_.resize((last + 1) * (stride_ + 1));
-        double* kept = slots_.data() + (left_is_smaller ? left_slot : right_slot) * (stride_ + 1);
-        // The larger child is the node less its sibling, so it needs no pass over its rows.
-        double* rest = slots_.data() + (left_is_smaller ? right_slot : left_slot) * (stride_ + 1);
-        for (std::size_t j = 0; j < stride_; ++j) {
-            kept[j] = part_[j];
-            rest[j] = total_[j] - part_[j];
-        }
-        kept[stride_] = part_weight;
-        rest[stride_] = weight_ - part_weight;
-    }
-
-  private:
-    const T* rows(std::size_t depth) const { return depth ? packed_[depth - 1].data() : bag_; }
-
-    void sum(std::span<const std::uint32_t> rows, double* total) const {
-        if constexpr (std::is_same_v<T, float>)
-            kernels().sum_float(z_, weights_, stride_, rows.data(), rows.size(), total);
-        else
-            kernels().sum_double(z_, weights_, stride_, rows.data(), rows.size(), total);
-    }
-
-    std::size_t stride_;
-    const T* bag_;
-    std::vector<AlignedVector<T>> packed_;
-    std::vector<double> slots_;
-    AlignedVector<double> total_, part_, scratch_;
-    double weight_ = 0;
-    const T* z_ = nullptr;
-    const double* weights_ = nullptr;
-};
 
 // Outputs of which most are zero: adding a row to a side changes |S_A|^2 and S.S_A by terms of the
 // row's own labels alone, so a row costs its labels and not the number of outputs.
@@ -459,10 +337,9 @@ class SparseTarget final : public Target {
 
 }  // namespace
 
-std::unique_ptr<Target> make_target(const Outputs& outputs, const Bag& bag, bool scans_all_rows) {
-    if (!outputs.z) return std::make_unique<SparseTarget>(outputs.sparse, bag, scans_all_rows);
-    if (outputs.wide) return std::make_unique<DenseTarget<double>>(outputs);
-    return std::make_unique<DenseTarget<float>>(outputs);
+std::unique_ptr<Target> make_sparse_target(const SparseRows& outputs, const Bag& bag,
+                                           bool scans_all_rows) {
+    return std::make_unique<SparseTarget>(outputs, bag, scans_all_rows);
 }
 
 }  // namespace sketchforest

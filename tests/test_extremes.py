@@ -98,6 +98,22 @@ def test_more_features_than_there_are_is_all_of_them():
         reference.assert_same_forest(some, all_of_them)
 
 
+@pytest.mark.parametrize(
+    ("name", "is_limit"),
+    [
+        ("max_depth", False),
+        ("max_leaf_nodes", False),
+        ("min_samples_split", True),
+        ("min_samples_leaf", True),
+    ],
+)
+def test_limits_may_be_beyond_all_rows(name, is_limit):
+    X, y = np.arange(10.0)[:, None], np.arange(10.0)
+    for huge in (2**31, 2**32, 2**32 + 1, 10**15):
+        tree = DecisionTreeRegressor(projection=None, **{name: huge}).fit(X, y)
+        assert tree.get_n_leaves() == (1 if is_limit else 10)
+
+
 # ---- numbers at the edge
 
 

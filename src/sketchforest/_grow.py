@@ -24,6 +24,8 @@ from sketchforest.projection import (
 # A sparse projection of up to this many cells is written out: whole rows of it are added faster
 # than single entries.
 DENSE_PROJECTION_CELLS = 1 << 24
+# No tree has more; limits beyond it, which fit into no 32 bits, mean the same.
+MOST_ROWS = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True)
@@ -195,13 +197,13 @@ def _native_params(settings: GrowSettings, tree: int, weight: float) -> _core.Gr
     params.max_features = settings.max_features
     params.random_cuts = settings.random_cuts
     if settings.max_depth is not None:
-        params.max_depth = settings.max_depth
-    params.min_samples_split = settings.min_samples_split
-    params.min_samples_leaf = settings.min_samples_leaf
+        params.max_depth = min(settings.max_depth, MOST_ROWS)
+    params.min_samples_split = min(settings.min_samples_split, MOST_ROWS)
+    params.min_samples_leaf = min(settings.min_samples_leaf, MOST_ROWS)
     params.min_weight_leaf = settings.min_weight_fraction_leaf * weight
     # Without a limit, a split that gains nothing is made, as in scikit-learn: its children may gain.
     limit = settings.min_impurity_decrease
     params.min_gain = limit * weight / settings.impurity_scale if limit > 0 else -np.inf
-    params.max_leaf_nodes = settings.max_leaf_nodes or 0
+    params.max_leaf_nodes = min(settings.max_leaf_nodes or 0, MOST_ROWS)
     params.key = key(settings.seed, tree, Purpose.SPLITS)
     return params

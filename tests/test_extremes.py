@@ -183,6 +183,22 @@ def test_a_float32_row_finds_the_leaf_of_its_double():
         np.testing.assert_array_equal(tree.predict(X.astype(float)), y)
 
 
+@pytest.mark.parametrize("power", [-110, -70, 70, 110])
+def test_the_unit_of_the_outputs_does_not_matter(power):
+    """Powers of two, which change no digit."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(100, 4)), rng.normal(size=(100, 40))
+    for projection in (None, "rademacher"):
+        plain, scaled = (
+            RandomForestRegressor(3, projection=projection, random_state=0).fit(X, y)
+            for y in (Y, np.ldexp(Y, power))
+        )
+        np.testing.assert_array_equal(np.ldexp(scaled.predict(X), -power), plain.predict(X))
+        np.testing.assert_allclose(
+            scaled.feature_importances_, plain.feature_importances_, rtol=1e-6
+        )
+
+
 def test_a_large_offset_of_the_outputs_does_not_matter():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(200, 4)), rng.normal(size=(200, 40)).round(3)

@@ -90,7 +90,7 @@ def grow_one(
     return Tree(
         nodes=nodes,
         thresholds=thresholds if thresholds.size else None,
-        gains=gains * np.float32(settings.impurity_scale / bag_weights.sum()),
+        gains=_shares(gains),
         member_start=member_start,
         members=rows[members],
         weights=None if weights is None else weights[members],
@@ -190,6 +190,13 @@ def _padded(Z: np.ndarray) -> np.ndarray:
     padded = np.zeros((Z.shape[0], width), Z.dtype)
     padded[:, : Z.shape[1]] = Z
     return padded
+
+
+def _shares(gains: np.ndarray) -> np.ndarray:
+    """Of each split in the gain of all: a float32 holds them, whatever the unit of the outputs."""
+    gains = np.maximum(gains, 0)
+    total = gains.sum()
+    return (gains / total if 0 < total < np.inf else np.zeros(len(gains))).astype(np.float32)
 
 
 def _native_params(settings: GrowSettings, tree: int, weight: float) -> _core.GrowParams:

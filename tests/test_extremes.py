@@ -199,6 +199,31 @@ def test_the_unit_of_the_outputs_does_not_matter(power):
         )
 
 
+@pytest.mark.parametrize("power", [-1000, -400, 400, 900])
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_the_unit_of_the_weights_does_not_matter(power, is_sparse):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(100, 4)), (rng.random((100, 60)) < 0.05).astype(int)
+    weights = rng.exponential(size=100)
+    for settings in ({}, {"min_weight_fraction_leaf": 0.05}, {"min_impurity_decrease": 1e-3}):
+        plain, scaled = (
+            RandomForestClassifier(
+                3, projection=None if is_sparse else "gaussian", random_state=0, **settings
+            ).fit(X, Y, w)
+            for w in (weights, np.ldexp(weights, power))
+        )
+        assert len(plain._forest.nodes) > 3
+        np.testing.assert_array_equal(plain._forest.nodes, scaled._forest.nodes)
+        np.testing.assert_array_equal(plain.predict_proba(X), scaled.predict_proba(X))
+
+
+def test_balanced_classes_of_very_many_labels_still_grow_trees():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(200, 4)), (rng.random((200, 1000)) < 0.005).astype(int)
+    forest = RandomForestClassifier(3, class_weight="balanced", random_state=0).fit(X, Y)
+    assert (np.diff(forest._forest.node_start) > 50).all()
+
+
 def test_a_large_offset_of_the_outputs_does_not_matter():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(200, 4)), rng.normal(size=(200, 40)).round(3)

@@ -81,7 +81,7 @@ def grow_one(
         outputs = shared_outputs
     else:
         outputs = shared_outputs if len(rows) == data.X.n_rows else shared_outputs[rows]
-    bag_weights = np.ones(len(rows)) if weights is None else weights.astype(np.float64)
+    bag_weights = np.ones(len(rows)) if weights is None else _near_one(weights)
     params = _native_params(settings, tree, bag_weights.sum())
     grown = _core.grow(data.X, outputs, rows, bag_weights, params, stop)
     if grown is None:
@@ -190,6 +190,12 @@ def _padded(Z: np.ndarray) -> np.ndarray:
     padded = np.zeros((Z.shape[0], width), Z.dtype)
     padded[:, : Z.shape[1]] = Z
     return padded
+
+
+def _near_one(weights: np.ndarray) -> np.ndarray:
+    """Times a power of two. Only ratios count, but the search multiplies three weights, and the
+    weight of a row's classes may be a product over a thousand labels."""
+    return np.ldexp(weights.astype(np.float64), -np.frexp(float(weights.max()))[1])
 
 
 def _shares(gains: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The figures that the library claims, on the real data sets. Set SKETCHFOREST_DATA to their folder."""
+"""The figures that the library claims, on the real data sets in SKETCHFOREST_DATA."""
 
 import os
 import subprocess

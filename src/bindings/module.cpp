@@ -211,7 +211,7 @@ nb::object grow_tree(nb::handle codes_from, nb::handle outputs_from, Vector<std:
                      Vector<double> weights, const GrowParams& params, const StopFlag& flag) {
     const Codes codes = to_codes(codes_from);
     Outputs outputs;
-    if (nb::isinstance<nb::ndarray<>>(outputs_from)) {
+    if (nb::isinstance<nb::ndarray<nb::ro>>(outputs_from)) {
         const auto z = view<nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig>>(outputs_from);
         outputs.z = z.data();
         outputs.wide = z.dtype() == nb::dtype<double>();
@@ -297,7 +297,7 @@ Leaves to_leaves(nb::handle from) {
 
 Values to_values(nb::handle from) {
     Values values;
-    if (nb::isinstance<nb::ndarray<>>(from)) {
+    if (nb::isinstance<nb::ndarray<nb::ro>>(from)) {
         const auto dense = view<Matrix<double>>(from);
         values.dense = dense.data();
         values.n_columns = dense.shape(1);

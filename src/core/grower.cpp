@@ -130,7 +130,7 @@ class Grower {
         Level& level = levels_[node.depth];
         target_->open(node.depth, level, node.range, slot);
         const Split split = splitter_.search(node.depth, level, node.range);
-        const double gain = split.score - target_->score();
+        const double gain = split.score.value() - target_->score();
         if (!split.found || gain < params_.min_gain) return {};
         const auto n_left = splitter_.partition(node.depth, level, node.range, split);
         return Candidate{node, split, gain, n_left, serial_++};

@@ -57,7 +57,7 @@ inline Pair sums(Doubles<8> a, Doubles<8> b) {
 // V: how many vectors make a row, where that is known when compiling, so that the side's sum stays
 // in registers; 0 where it is not.
 template <class T, int L, int V>
-Cut scan(const Scan& scan, const Limits& limits, const DenseNode& node, double best) {
+Cut scan(const Scan& scan, const Limits& limits, const DenseNode& node, const Score& best) {
     const T* z = static_cast<const T*>(node.z);
     const std::size_t n_vectors = V ? V : node.stride / L;
     const std::size_t stride = n_vectors * L;
@@ -93,13 +93,14 @@ Cut scan(const Scan& scan, const Limits& limits, const DenseNode& node, double b
             outside += rest * rest;
         }
         const Pair squares = sums(inside, outside);
-        cut.improve(squares.a, weight, squares.b, other, taken);
+        const Score score = Score::of(squares.a, weight, squares.b, other);
+        if (score > cut.score) cut = {score, taken};
     }
     return cut;
 }
 
 template <class T>
-Cut scan_any(const Scan& request, const Limits& limits, const DenseNode& node, double best) {
+Cut scan_any(const Scan& request, const Limits& limits, const DenseNode& node, const Score& best) {
     switch (node.stride) {
         case 1:
             return scan<T, 1, 1>(request, limits, node, best);

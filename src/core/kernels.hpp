@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace sketchforest {
 
@@ -30,18 +31,25 @@ struct Scan {
     bool score_prefix;
 };
 
-struct Cut {
-    double score;
-    std::size_t n_taken;  // entries on side A, prefix included; 0: no cut beat `score`
+// |S_A|^2 / w_A + |S_B|^2 / w_B, as a fraction: scores are compared by cross-multiplication. A
+// division for each cut would take longer than all the rest, and two cuts that make the same sides
+// are equal to the last bit, so that the first of them wins.
+struct Score {
+    double numerator = -std::numeric_limits<double>::infinity();
+    double denominator = 1;
 
-    // Takes |S_A|^2 / w_A + |S_B|^2 / w_B if it is larger. It is compared by cross-multiplication:
-    // a division for each cut would take longer than all the rest.
-    void improve(double a_squares, double a_weight, double b_squares, double b_weight,
-                 std::size_t taken) {
-        const double numerator = a_squares * b_weight + b_squares * a_weight;
-        const double denominator = a_weight * b_weight;
-        if (numerator > score * denominator) *this = {numerator / denominator, taken};
+    static Score of(double a_squares, double a_weight, double b_squares, double b_weight) {
+        return {a_squares * b_weight + b_squares * a_weight, a_weight * b_weight};
     }
+    bool operator>(const Score& other) const {
+        return numerator * other.denominator > other.numerator * denominator;
+    }
+    double value() const { return numerator / denominator; }
+};
+
+struct Cut {
+    Score score;
+    std::size_t n_taken;  // entries on side A, prefix included; 0: no cut beat `score`
 };
 
 struct DenseNode {
@@ -68,8 +76,8 @@ constexpr std::size_t most_ranked = 64;
 constexpr std::uint32_t ranked_range = 1u << 25;
 
 struct Kernels {
-    Cut (*scan_float)(const Scan&, const Limits&, const DenseNode&, double best);
-    Cut (*scan_double)(const Scan&, const Limits&, const DenseNode&, double best);
+    Cut (*scan_float)(const Scan&, const Limits&, const DenseNode&, const Score& best);
+    Cut (*scan_double)(const Scan&, const Limits&, const DenseNode&, const Score& best);
     void (*sum_float)(const void* z, const double* weights, std::size_t stride,
                       const std::uint32_t* rows, std::size_t n_rows, double* total);
     void (*sum_double)(const void* z, const double* weights, std::size_t stride,

@@ -33,7 +33,6 @@ Split Splitter::search(std::size_t depth, const Level& level, Range node) {
     limits_ = {node.size(), target_.weight(), std::max<std::size_t>(params_.min_samples_leaf, 1),
                params_.min_weight_leaf};
     best_ = Split{};
-    best_.score = -std::numeric_limits<double>::infinity();
 
     const auto draw_from = [&](std::span<std::uint32_t> features, std::size_t i) {
         const auto rest = static_cast<std::uint32_t>(features.size() - i);

@@ -11,7 +11,7 @@ namespace sketchforest {
 
 struct Split {
     bool found = false;
-    double score = 0;
+    Score score;
     std::uint32_t feature = 0;
     std::uint32_t last_left = 0;    // the largest code on the left
     std::uint32_t first_right = 0;  // the next code seen on the right; see `only_missing_right`

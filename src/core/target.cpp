@@ -82,7 +82,7 @@ class DenseTarget final : public Target {
         return squares / weight_;
     }
 
-    Cut scan(const Scan& scan, const Limits& limits, double best) override {
+    Cut scan(const Scan& scan, const Limits& limits, const Score& best) override {
         const DenseNode node{z_, weights_, total_.data(), stride_, scratch_.data()};
         if constexpr (std::is_same_v<T, float>)
             return kernels().scan_float(scan, limits, node, best);
@@ -138,13 +138,15 @@ class SparseTarget final : public Target {
         : outputs_(outputs),
           bag_(bag),
           scans_all_rows_(scans_all_rows),
-          side_(outputs.n_columns),
+          padding_(scans_all_rows && !outputs.values ? 4 : 1),
+          side_(outputs.n_columns + 1),  // the last one is nobody's: see append
           own_total_(outputs.n_columns) {}
 
     void enter(std::size_t depth, std::span<const std::uint32_t> parent_rows) override {
         if (stack_.size() <= depth) stack_.resize(depth + 1);
         Rows& to = stack_[depth];
         to.start.assign(1, 0);
+        to.n_labels.clear();
         to.labels.clear();
         to.values.clear();
         for (const std::uint32_t parent_row : parent_rows) {
@@ -155,7 +157,7 @@ class SparseTarget final : public Target {
             } else {
                 const Rows& from = stack_[depth - 1];
                 append(to, from.labels.data(), from.values.empty() ? nullptr : from.values.data(),
-                       from.start[parent_row], from.start[parent_row + 1]);
+                       from.start[parent_row], from.start[parent_row] + from.n_labels[parent_row]);
             }
         }
     }
@@ -192,7 +194,7 @@ class SparseTarget final : public Target {
 
     double score() const override { return squares_ / weight_; }
 
-    Cut scan(const Scan& scan, const Limits& limits, double best) override {
+    Cut scan(const Scan& scan, const Limits& limits, const Score& best) override {
         if (dense_width_ > 0) {
             const DenseNode node{dense_.data(), weights_, dense_total_, dense_width_, nullptr};
             return kernels().scan_float(scan, limits, node, best);
@@ -221,7 +223,8 @@ class SparseTarget final : public Target {
             const double other = limits.weight - weight;
             if (weight < limits.min_weight || other < limits.min_weight) continue;
             const double rest_squares = squares_ - 2 * side_by_total + side_squares;
-            cut.improve(side_squares, weight, rest_squares, other, taken);
+            const Score score = Score::of(side_squares, weight, rest_squares, other);
+            if (score > cut.score) cut = {score, taken};
         }
         const std::size_t n_added = std::min(i + 1, scan.n_entries);
         if (is_large(n_added))
@@ -266,14 +269,15 @@ class SparseTarget final : public Target {
     using Totals = std::vector<double>;  // of all outputs
     struct Rows {                        // of one level, side by side
         std::vector<std::uint64_t> start;
-        std::vector<std::int32_t> labels;
-        std::vector<float> values;  // empty where every value is 1
+        std::vector<std::uint32_t> n_labels;
+        std::vector<std::int32_t> labels;  // padded
+        std::vector<float> values;         // empty where every value is 1
     };
     void sum_rows(const Level& level, Range node) {
         for (std::size_t i = 0; i < n_seen_; ++i) own_total_[seen_[i]] = 0;
         n_seen_ = 0;
         for (const std::uint32_t row : node.rows(level)) {
-            const std::size_t room = n_seen_ + rows_->start[row + 1] - rows_->start[row];
+            const std::size_t room = n_seen_ + rows_->n_labels[row] + 1;
             if (seen_.size() < room) seen_.resize(2 * room);
             each_label(row, [&](std::int32_t label, double x) {
                 // Written first and kept by counting: whether a label is new is hard to predict.
@@ -301,7 +305,7 @@ class SparseTarget final : public Target {
             dense_width_ = (n_seen_ + 7) / 8 * 8;
             if (dense_.size() < level.row.size() * dense_width_)
                 dense_.resize(level.row.size() * dense_width_);
-            if (place_.empty()) place_.resize(side_.size());
+            if (place_.empty()) place_.resize(outputs_.n_columns);
             std::fill_n(dense_total_, dense_width_, 0.0);
             for (std::size_t i = 0; i < n_seen_; ++i) {
                 place_[seen_[i]] = static_cast<std::uint32_t>(i);
@@ -310,7 +314,8 @@ class SparseTarget final : public Target {
             for (const std::uint32_t row : node.rows(level)) {
                 float* outputs = dense_.data() + row * dense_width_;
                 std::fill_n(outputs, dense_width_, 0.0f);
-                for (std::uint64_t at = rows_->start[row]; at < rows_->start[row + 1]; ++at)
+                const std::uint64_t start = rows_->start[row];
+                for (std::uint64_t at = start; at < start + rows_->n_labels[row]; ++at)
                     outputs[place_[rows_->labels[at]]] = outputs_.values ? rows_->values[at] : 1.0f;
             }
             return;
@@ -335,7 +340,7 @@ class SparseTarget final : public Target {
             totals = std::move(spare_.back());
             spare_.pop_back();
         }
-        totals.resize(side_.size());
+        totals.resize(outputs_.n_columns);
         return totals;
     }
     void recycle(Totals& totals) {
@@ -356,32 +361,39 @@ class SparseTarget final : public Target {
             return {squares, by_total};
         }
         const std::int32_t* labels = rows_->labels.data() + rows_->start[row];
-        const std::size_t n = rows_->start[row + 1] - rows_->start[row];
+        const std::size_t n = rows_->n_labels[row];
         const double weight = weights_[row];
+        const double own_squares = static_cast<double>(n) * weight * weight;
         double* const side = side_.data();
-        double before[2]{};
+        if (scans_all_rows_) {
+            double before = 0;
+            for (std::size_t i = 0; i < n; i += 4) {
+                double* const at[4] = {side + labels[i], side + labels[i + 1], side + labels[i + 2],
+                                       side + labels[i + 3]};
+                const double value[4] = {*at[0], *at[1], *at[2], *at[3]};
+                before += (value[0] + value[1]) + (value[2] + value[3]);
+                for (int j = 0; j < 4; ++j) *at[j] = value[j] + weight;
+            }
+            side_.back() = 0;
+            return {2 * weight * before + own_squares, by_total_[row]};
+        }
+        double before[2]{}, total[2]{};
         std::size_t i = 0;
         for (; i + 1 < n; i += 2) {
             const double first = side[labels[i]], second = side[labels[i + 1]];
             before[0] += first;
             before[1] += second;
+            total[0] += total_[labels[i]];
+            total[1] += total_[labels[i + 1]];
             side[labels[i]] = first + weight;
             side[labels[i + 1]] = second + weight;
         }
         if (i < n) {
             before[0] += side[labels[i]];
+            total[0] += total_[labels[i]];
             side[labels[i]] += weight;
         }
-        const double squares =
-            weight * (2 * (before[0] + before[1]) + static_cast<double>(n) * weight);
-        if (scans_all_rows_) return {squares, by_total_[row]};
-        double totals[2]{};
-        for (i = 0; i + 1 < n; i += 2) {
-            totals[0] += total_[labels[i]];
-            totals[1] += total_[labels[i + 1]];
-        }
-        if (i < n) totals[0] += total_[labels[i]];
-        return {squares, weight * (totals[0] + totals[1])};
+        return {2 * weight * (before[0] + before[1]) + own_squares, weight * (total[0] + total[1])};
     }
 
     static double sum_of_squares(const std::vector<double>& values) {
@@ -394,16 +406,21 @@ class SparseTarget final : public Target {
         return std::accumulate(sums, sums + lanes, 0.0);
     }
 
-    static void append(Rows& to, const std::int32_t* labels, const float* values,
-                       std::int64_t begin, std::int64_t end) {
+    // Lists of labels are padded with the label that is nobody's, so that they can be read four at
+    // a time: how many there are is hard to predict.
+    void append(Rows& to, const std::int32_t* labels, const float* values, std::int64_t begin,
+                std::int64_t end) const {
         to.labels.insert(to.labels.end(), labels + begin, labels + end);
+        to.n_labels.push_back(static_cast<std::uint32_t>(end - begin));
+        to.labels.resize((to.labels.size() + padding_ - 1) / padding_ * padding_,
+                         static_cast<std::int32_t>(outputs_.n_columns));
         if (values) to.values.insert(to.values.end(), values + begin, values + end);
         to.start.push_back(to.labels.size());
     }
 
     template <class Visit>
     void each_label(std::uint32_t row, Visit visit) {
-        const std::uint64_t begin = rows_->start[row], end = rows_->start[row + 1];
+        const std::uint64_t begin = rows_->start[row], end = begin + rows_->n_labels[row];
         const std::int32_t* labels = rows_->labels.data();
         const double weight = weights_[row];
         if (outputs_.values) {
@@ -417,6 +434,7 @@ class SparseTarget final : public Target {
     SparseRows outputs_;
     Bag bag_;
     bool scans_all_rows_;
+    std::size_t padding_;
     std::vector<Rows> stack_;
     std::vector<double> side_;        // S_A; zero between scans
     const double* total_ = nullptr;   // S: in a slot, or

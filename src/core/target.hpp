@@ -34,7 +34,7 @@ class Target {
     virtual double score() const = 0;
 
     // The best cut of the scan if it beats `best`.
-    virtual Cut scan(const Scan& scan, const Limits& limits, double best) = 0;
+    virtual Cut scan(const Scan& scan, const Limits& limits, const Score& best) = 0;
 
     // Ends the search. The node has been split into `left` and `right`, whose sums may be kept.
     virtual void close(const Level& level, Range left, Range right, std::size_t left_slot,

@@ -1,11 +1,16 @@
 """class_weight turned into weights of rows, as in scikit-learn, without making labels dense."""
 
+import math
+from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils.class_weight import compute_class_weight
 
 from sketchforest._model import SparseRows
+
+# Weights stay below exp of this, so that sums of many are numbers too.
+MAX_LOG_WEIGHT = 300.0
 
 
 def row_weights(
@@ -20,21 +25,12 @@ def row_weights(
     if classes is not None:
         return _weights_of_classes(class_weight, labels, classes, counts)[labels.columns]
     absent, present = _weights_of_labels(class_weight, labels, counts)
-    # Logarithms, since a product over a thousand labels leaves the range of a double. A weight of
-    # zero becomes -inf, and must not meet its opposite.
+    # Logarithms, since a product over a thousand labels leaves the range of a double.
     with np.errstate(divide="ignore"):
         log_absent, log_present = np.log(absent), np.log(present)
-    if np.isinf(log_absent).any():
-        raise ValueError(
-            "class_weight must be positive for the absence (0) of a label; got 0. "
-            "Use sample_weight to leave rows out."
-        )
-    change = (log_present - log_absent)[labels.columns]
-    starts = labels.row_start
-    log_weights = log_absent.sum() + np.array(
-        [change[begin:end].sum() for begin, end in zip(starts[:-1], starts[1:], strict=True)]
-    )
-    return np.exp(log_weights)
+    log_weights = log_absent.sum() + labels.to_csr(np.float64) @ (log_present - log_absent)
+    # Only ratios of weights matter.
+    return np.exp(log_weights - max(0.0, log_weights.max() - MAX_LOG_WEIGHT))
 
 
 def _weights_of_classes(
@@ -42,12 +38,14 @@ def _weights_of_classes(
 ) -> np.ndarray:
     if isinstance(class_weight, str):
         sizes = np.bincount(labels.columns, weights=counts, minlength=len(classes))
-        n_present = np.count_nonzero(sizes)
-        # As scikit-learn: n_rows / (n_classes * size), over the classes that are there.
-        return np.divide(
-            sizes.sum(), n_present * sizes, out=np.ones(len(classes)), where=sizes > 0
+        return _balanced(sizes, sizes.sum(), np.count_nonzero(sizes))
+    if isinstance(class_weight, list):
+        raise ValueError(
+            "class_weight must not be a list where Y has one dimension; got a list of "
+            f"{len(class_weight)}. Use a dict {{class: weight}}."
         )
-    return compute_class_weight(class_weight, classes=classes, y=classes)
+    _check_keys(class_weight, classes.tolist())
+    return np.array([class_weight.get(name, 1.0) for name in classes.tolist()], dtype=float)
 
 
 def _weights_of_labels(
@@ -60,29 +58,55 @@ def _weights_of_labels(
         n_present = np.bincount(labels.columns, weights=each, minlength=n_labels)
         n_absent = n_rows - n_present
         n_kinds = (n_present > 0).astype(int) + (n_absent > 0)
-        return (
-            np.divide(n_rows, n_kinds * n_absent, out=np.ones(n_labels), where=n_absent > 0),
-            np.divide(n_rows, n_kinds * n_present, out=np.ones(n_labels), where=n_present > 0),
-        )
+        return _balanced(n_absent, n_rows, n_kinds), _balanced(n_present, n_rows, n_kinds)
     each_label = class_weight if isinstance(class_weight, list) else [class_weight] * n_labels
     if len(each_label) != n_labels:
         raise ValueError(
             f"class_weight must have one dict for each of the {n_labels} labels where it is a "
             f"list; got {len(each_label)}."
         )
-    weights = np.array([(w.get(0, 1.0), w.get(1, 1.0)) for w in each_label], dtype=float)
-    return weights[:, 0], weights[:, 1]
+    for weights in {id(weights): weights for weights in each_label}.values():
+        _check_keys(weights, [0, 1])
+        if weights.get(0, 1.0) == 0:
+            raise ValueError(
+                "class_weight must be positive for the absence (0) of a label; got 0. "
+                "Use sample_weight to leave rows out."
+            )
+    pairs = np.array([(w.get(0, 1.0), w.get(1, 1.0)) for w in each_label], dtype=float)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _balanced(sizes: np.ndarray, n_rows: float, n_kinds: Any) -> np.ndarray:
+    """As scikit-learn: n_rows / (n_kinds * size), over the kinds that are there."""
+    return np.divide(n_rows, n_kinds * sizes, out=np.ones(len(sizes)), where=sizes > 0)
+
+
+def _check_keys(class_weight: dict, classes: Sequence[Any]) -> None:
+    unknown = [name for name in class_weight if name not in set(classes)]
+    # As scikit-learn: the class of a key may be missing from these rows, but then no other one is
+    # forgotten.
+    if unknown and len(class_weight) - len(unknown) < len(classes):
+        raise ValueError(
+            f"class_weight must have classes of Y as its keys, {_listed(classes)}; "
+            f"got {unknown[0]!r}."
+        )
+
+
+def _listed(classes: Sequence[Any]) -> str:
+    return ", ".join(map(repr, classes[:5])) + (", ..." if len(classes) > 5 else "")
 
 
 def check_class_weight(class_weight: Any, *, is_tree: bool) -> None:
+    """Raises unless it is a name, a dict of weights, a list of such dicts, or None."""
     names = ["balanced"] if is_tree else ["balanced", "balanced_subsample"]
-    if class_weight is None or isinstance(class_weight, dict):
+    if class_weight is None or (isinstance(class_weight, str) and class_weight in names):
         return
-    if isinstance(class_weight, list) and all(isinstance(item, dict) for item in class_weight):
-        return
-    if isinstance(class_weight, str) and class_weight in names:
-        return
-    raise ValueError(
-        f"class_weight must be {', '.join(map(repr, names))}, a dict, a list of dicts or None; "
-        f"got {class_weight!r}."
-    )
+    dicts = class_weight if isinstance(class_weight, list) else [class_weight]
+    if not all(isinstance(item, dict) for item in dicts):
+        raise ValueError(
+            f"class_weight must be {', '.join(map(repr, names))}, a dict, a list of dicts or None; "
+            f"got {class_weight!r}."
+        )
+    for weight in (weight for item in dicts for weight in item.values()):
+        if not (isinstance(weight, Real) and 0 <= float(weight) < math.inf):
+            raise ValueError(f"class_weight must hold numbers of at least 0; got {weight!r}.")

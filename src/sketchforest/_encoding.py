@@ -99,18 +99,20 @@ def _encode_dense(X: np.ndarray) -> EncodedX:
 
 
 def _encode_sparse(X: Any) -> EncodedX:
-    row_start, columns, codes, zero_code, values, counts = _core.encode_csr(
+    row_start, columns, ranks, zero_code, values, counts = _core.encode_csr(
         X.data.astype(float_type(X.dtype), copy=False),
         X.indices.astype(np.int32, copy=False),
         X.indptr.astype(np.int64, copy=False),
         X.shape[1],
     )
-    if not codes.size:
+    largest = counts.max()
+    codes: np.ndarray | None
+    if not ranks.size:
         codes = None
-    elif counts.max() < np.iinfo(np.uint8).max:
-        codes = codes.astype(np.uint8)
-    elif counts.max() < np.iinfo(np.uint16).max:
-        codes = codes.astype(np.uint16)
+    elif largest < np.iinfo(np.uint8).max:
+        codes = ranks.astype(np.uint8)
+    else:
+        codes = ranks.astype(np.uint16) if largest < np.iinfo(np.uint16).max else ranks
     return EncodedX(
         n_rows=X.shape[0],
         n_features=X.shape[1],

@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,43 +19,48 @@ from sketchforest._encoding import encode
 from sketchforest._grow import GrowSettings, TrainingData, draw_matrix, grow_one, share_outputs
 from sketchforest._model import Forest, Labels, SparseRows
 from sketchforest._parallel import run_all
+from sketchforest._r2 import r2
 from sketchforest._random import SHARED
 from sketchforest._validation import (
     check_class_targets,
+    check_features,
     check_k,
     check_parameters,
     check_real_targets,
     check_same_length,
     check_sample_weight,
-    check_X,
     unchanged_on_error,
 )
 from sketchforest.projection import TransformerProjection, resolve_n_components, resolve_projection
 
-
 # What follows from the trees and their labels, and must go when one of the two changes.
-DERIVED = ("_source", "oob_score_", "oob_decision_function_", "oob_prediction_")
+DERIVED = ("oob_score_", "oob_decision_function_", "oob_prediction_")
 
 
 class TreeEnsemble(BaseEstimator):
     """Trees grown on a projection of the outputs; their leaves keep training rows."""
 
     _has_random_cuts: bool = False  # extra-trees: one random cut a feature
+    _sparse_labels: bool
     _labels: Labels
     _forest: Forest
+    _source: _predict.Source
     _settings: GrowSettings
 
     # ---- fitting
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Grow the trees.
 
         Parameters
         ----------
         X : (n_samples, n_features) array, scipy sparse matrix or data frame
             NaN means missing.
-        Y : (n_samples, n_outputs) array or scipy sparse matrix, or (n_samples,) array
+        y : (n_samples, n_outputs) array, scipy sparse matrix or data frame, or (n_samples,) array
+            The labels Y. A classifier takes an indicator matrix of zeros and ones, or one class a
+            row; a regressor takes numbers.
         sample_weight : (n_samples,) array, optional
+            A weight of 0 leaves a row out.
 
         Returns
         -------
@@ -61,26 +68,33 @@ class TreeEnsemble(BaseEstimator):
         """
         with unchanged_on_error(self):
             check_parameters(self.get_params(deep=False))
-            X = check_X(self, X, reset=True)
-            labels = self._take_targets(Y)
+            X = check_features(self, X, reset=not self._goes_on())
+            labels = self._take_targets(y)
             check_same_length(X, labels)
             weights = check_sample_weight(sample_weight, X.shape[0])
-            settings = self._grow_settings(X, labels, weights)
-            data = self._training_data(X, labels, weights)
-            self._forest = self._grow(data, settings)
-            self._labels, self._settings = labels, settings
-            self.n_outputs_ = labels.shape[1]
-            self._forget(DERIVED)
-            self._after_fit(X)
+            weights, balance = self._weigh_classes(labels, weights)
+            rows = None if weights is None else np.flatnonzero(weights).astype(np.int32)
+            settings = self._grow_settings(X, labels, X.shape[0] if rows is None else len(rows))
+            data = TrainingData(encode(X), _centred(labels), weights, rows, balance)
+            self._keep(self._grow(data, settings), labels)
+            self._settings, self._is_relabelled = settings, False
+            self._after_fit(X, rows)
         return self
 
-    def _forget(self, names: tuple[str, ...]) -> None:
-        for name in names:
-            vars(self).pop(name, None)
+    def _keep(self, forest: Forest, labels: Labels) -> None:
+        """Makes the trees and the labels of their training rows those of this estimator."""
+        self._forest, self._labels = forest, labels
+        self._source = _predict.Source(forest, labels)
+        self.n_outputs_ = self._count_outputs()
+        for name in DERIVED:
+            self.__dict__.pop(name, None)
 
     def _take_targets(self, Y: Any) -> Labels:
         """The labels as they are stored; remembers their kind."""
         raise NotImplementedError
+
+    def _count_outputs(self) -> int:
+        return self._labels.shape[1]
 
     def _n_trees(self) -> int:
         return 1
@@ -88,43 +102,35 @@ class TreeEnsemble(BaseEstimator):
     def _n_draws(self, n_drawable: int) -> int | None:
         return None
 
-    def _after_fit(self, X: Any) -> None:
+    def _goes_on(self) -> bool:
+        """Whether trees are added to those that are there."""
+        return False
+
+    def _after_fit(self, X: Any, rows: np.ndarray | None) -> None:
         pass
 
-    def _training_data(
-        self, X: Any, labels: Labels, weights: np.ndarray | None
-    ) -> TrainingData:
-        class_weights, balance = self._class_weights(labels, weights)
-        if class_weights is not None:
-            weights = class_weights if weights is None else weights * class_weights
-        if isinstance(labels, np.ndarray):
-            labels = labels - labels.mean(axis=0)
-        return TrainingData(
-            X=encode(X),
-            labels=labels,
-            sample_weight=weights,
-            rows=None if weights is None else np.flatnonzero(weights).astype(np.int32),
-            balance=balance,
-        )
+    def _weigh_classes(
+        self, labels: Labels, weights: np.ndarray | None
+    ) -> tuple[np.ndarray | None, Any]:
+        """The weights of the rows with those of their classes, and how to balance each tree."""
+        return weights, None
 
-    def _class_weights(self, labels: Labels, weights: np.ndarray | None) -> tuple[Any, Any]:
-        return None, None
-
-    def _grow_settings(self, X: Any, labels: Labels, weights: np.ndarray | None) -> GrowSettings:
-        n_rows, n_features = X.shape
-        n_drawable = n_rows if weights is None else int(np.count_nonzero(weights))
+    def _grow_settings(self, X: Any, labels: Labels, n_drawable: int) -> GrowSettings:
         projection = resolve_projection(self.projection)
         n_components = None
-        if projection is not None and not isinstance(projection, TransformerProjection):
+        if isinstance(projection, TransformerProjection):
+            if not self._sparse_labels:
+                projection = TransformerProjection(_fed_densely(projection.transformer))
+        elif projection is not None:
             n_components = resolve_n_components(self.n_components, labels.shape[1])
             if n_components is None:
                 projection = None
         return GrowSettings(
-            max_features=_n_features_drawn(self.max_features, n_features),
+            max_features=_n_features_drawn(self.max_features, X.shape[1]),
             random_cuts=self._has_random_cuts,
             max_depth=None if self.max_depth is None else int(self.max_depth),
-            min_samples_split=max(2, _count(self.min_samples_split, n_rows)),
-            min_samples_leaf=_count(self.min_samples_leaf, n_rows),
+            min_samples_split=max(2, _count(self.min_samples_split, n_drawable)),
+            min_samples_leaf=_count(self.min_samples_leaf, n_drawable),
             min_weight_fraction_leaf=float(self.min_weight_fraction_leaf),
             min_impurity_decrease=float(self.min_impurity_decrease),
             max_leaf_nodes=None if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
@@ -161,7 +167,8 @@ class TreeEnsemble(BaseEstimator):
 
     def apply(self, X: Any) -> np.ndarray:
         """(n_samples, n_trees) number of the leaf, within its tree, of each row."""
-        return _predict.apply(self._forest, self._check_new(X), self._jobs())
+        X = self._check_new(X)
+        return _predict.apply(self._forest, X, self._jobs())
 
     def leaf_weights(self, X: Any) -> sparse.csr_array:
         """(n_samples, n_train) CSR: how much each training row contributes to each prediction.
@@ -172,19 +179,22 @@ class TreeEnsemble(BaseEstimator):
         source = _predict.identity_source(self._forest, self._labels.shape[0])
         return _predict.predict_csr(source, X, self._jobs(), np.float64)
 
-    def relabel(self, Y: Any) -> Any:
-        """The same trees with other labels on the same training rows, as a new estimator."""
+    def relabel(self, Y_new: Any) -> Any:
+        """The same trees with other labels on the same training rows, as a new estimator.
+
+        `Y_new` has a row for each training row, and any number of outputs. Nothing is grown.
+        """
         check_is_fitted(self)
         twin = copy.copy(self)
-        twin._labels = twin._take_targets(Y)
+        labels = twin._take_targets(Y_new)
         n_train = self._labels.shape[0]
-        if twin._labels.shape[0] != n_train:
+        if labels.shape[0] != n_train:
             raise ValueError(
-                f"Y must have one row for each of the {n_train} training rows; "
-                f"got {twin._labels.shape[0]}."
+                f"Y_new must have one row for each of the {n_train} training rows; "
+                f"got {labels.shape[0]}. Use fit for other rows."
             )
-        twin.n_outputs_ = twin._labels.shape[1]
-        twin._forget(DERIVED)
+        twin._keep(self._forest, labels)
+        twin._is_relabelled = True
         return twin
 
     @property
@@ -204,6 +214,16 @@ class TreeEnsemble(BaseEstimator):
         check_is_fitted(self)
         if not 0 <= tree < self._forest.n_trees:
             raise ValueError(f"tree must be from 0 to {self._forest.n_trees - 1}; got {tree!r}.")
+        if self._settings.projection is None:
+            raise ValueError(
+                "projection_matrix is for trees grown on a projection; these were grown on the "
+                f"original outputs, with projection={self.projection!r}."
+            )
+        if self._is_relabelled:
+            raise ValueError(
+                "projection_matrix belongs to the labels that the trees were grown on; these were "
+                "replaced by relabel. Ask the estimator before relabel."
+            )
         return draw_matrix(self._labels, self._settings, self._address(tree))
 
     def _address(self, tree: int) -> int:
@@ -213,25 +233,22 @@ class TreeEnsemble(BaseEstimator):
     def _shares_projection(self) -> bool:
         return False
 
-    def _averages(self, X: Any, dtype: type[np.floating]) -> np.ndarray:
-        return _predict.predict_dense(self._prediction_source(), X, self._jobs(), dtype)
-
-    def _prediction_source(self) -> _predict.Source:
-        if "_source" not in vars(self):
-            self._source = _predict.prediction_source(self._forest, self._labels)
-        return self._source
+    def _averages(
+        self,
+        X: Any,
+        dtype: type[np.floating],
+        way_out: str,
+        forget: sparse.csr_array | None = None,
+    ) -> np.ndarray:
+        _predict.check_fits_memory((X.shape[0], self._labels.shape[1]), dtype, way_out)
+        return _predict.predict_dense(self._source, X, self._jobs(), dtype, forget)
 
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)
-        return check_X(self, X, reset=False)
+        return check_features(self, X, reset=False)
 
     def _jobs(self) -> int | None:
         return None
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
-        state.pop("_source", None)  # made again when it is needed
-        return state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -244,8 +261,9 @@ class TreeEnsemble(BaseEstimator):
 class LabelPredictor(ClassifierMixin, TreeEnsemble):
     """Multi-label, multi-class and binary classification."""
 
-    _classes: np.ndarray | None
-    _allows_subsample_balance: ClassVar[bool] = True
+    _labels: SparseRows
+    _classes: np.ndarray | None  # None: multi-label
+    _is_tree: ClassVar[bool] = False
 
     def _take_targets(self, Y: Any) -> SparseRows:
         targets = check_class_targets(self, Y)
@@ -253,14 +271,26 @@ class LabelPredictor(ClassifierMixin, TreeEnsemble):
         self._label_dtype, self._sparse_labels = targets.dtype, targets.is_sparse
         return targets.labels
 
-    def _class_weights(self, labels: Labels, weights: np.ndarray | None) -> tuple[Any, Any]:
-        check_class_weight(self.class_weight, is_tree=not self._allows_subsample_balance)
+    def _count_outputs(self) -> int:
+        return 1 if self._classes is not None else self._labels.n_columns
+
+    def _weigh_classes(
+        self, labels: Any, weights: np.ndarray | None
+    ) -> tuple[np.ndarray | None, Any]:
+        check_class_weight(self.class_weight, is_tree=self._is_tree)
         if self.class_weight is None:
-            return None, None
-        if isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample":
-            return None, partial(_balance_bag, labels, self._classes)
+            return weights, None
+        if self.class_weight == "balanced_subsample":
+            return weights, partial(_balance_bag, labels, self._classes)
         present = None if weights is None else (weights > 0).astype(float)
-        return row_weights(self.class_weight, labels, self._classes, present), None
+        of_classes = row_weights(self.class_weight, labels, self._classes, present)
+        product = of_classes if weights is None else weights * of_classes
+        if not product.any():
+            raise ValueError(
+                "class_weight must leave a row with a weight above 0; got "
+                f"{self.class_weight!r}, which leaves none."
+            )
+        return product, None
 
     def _impurity_scale(self, n_outputs: int) -> float:
         # Gini: over the classes 1 - sum p^2, the summed variance of their indicators; over the
@@ -268,50 +298,59 @@ class LabelPredictor(ClassifierMixin, TreeEnsemble):
         return 1.0 if self._classes is not None else 2 / n_outputs
 
     @property
-    def classes_(self) -> np.ndarray | list[np.ndarray]:
-        """(n_classes,) classes, or for many labels a list with [0, 1] for each."""
+    def classes_(self) -> np.ndarray:
+        """(n_classes,) classes, or for many labels (n_labels, 2) with [0, 1] for each."""
         check_is_fitted(self)
         if self._classes is not None:
             return self._classes
-        return [np.array([0, 1], dtype=self._label_dtype)] * self.n_outputs_
+        return np.tile(np.array([0, 1], dtype=self._label_dtype), (self.n_outputs_, 1))
 
     @property
     def n_classes_(self) -> int | list[int]:
+        """Number of classes, or for many labels a list with 2 for each."""
         check_is_fitted(self)
         return len(self._classes) if self._classes is not None else [2] * self.n_outputs_
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """(n_samples, n_labels) float32 probability of each label, or (n_samples, n_classes)."""
-        X = self._check_new(X)
-        return self._averages(X, np.float32 if self._classes is None else np.float64)
+        """(n_samples, n_labels) float32 probability of each label, or (n_samples, n_classes).
+
+        A result that is larger than the memory is refused: `predict_sparse` and `predict_topk`
+        give what matters of it.
+        """
+        return self._probabilities(self._check_new(X))
+
+    def _probabilities(self, X: Any, forget: sparse.csr_array | None = None) -> np.ndarray:
+        dtype = np.float32 if self._classes is None else np.float64
+        P = self._averages(X, dtype, "Use predict_sparse or predict_topk.", forget)
+        return np.minimum(P, 1, out=P)  # which rounding may exceed, and log_loss then refuses
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """The logarithm of `predict_proba`."""
+        """The logarithm of `predict_proba`, of the same shape; -inf where that is 0."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> np.ndarray | sparse.csr_array:
         """(n_samples, n_labels) indicators, sparse if fitted on sparse Y; or (n_samples,) classes.
 
-        A label is predicted where its probability is above one half.
+        A label is predicted where its probability is above one half; of several most probable
+        classes, the first.
         """
-        if self._is_multilabel() and self._sparse_labels:
-            scores = self.predict_sparse(X)
-            above = scores.data > 0.5
-            scores.data = above.astype(self._label_dtype)
-            scores.eliminate_zeros()
-            return scores
-        probabilities = self.predict_proba(X)
-        if self._classes is None:
-            return (probabilities > 0.5).astype(self._label_dtype)
-        return self._classes[probabilities.argmax(axis=1)]
+        if self._is_multilabel() and not self._sparse_labels:
+            return (self.predict_proba(X) > 0.5).astype(self._label_dtype)
+        X = self._check_new(X)
+        if self._classes is not None:
+            return self._classes[_predict.predict_largest(self._source, X, self._jobs())]
+        likely = _predict.predict_csr(self._source, X, self._jobs(), np.float32, above=0.5)
+        likely.data = np.ones(likely.nnz, self._label_dtype)
+        return likely
 
     def predict_sparse(self, X: Any, k: int | None = None) -> sparse.csr_array:
-        """(n_samples, n_labels) CSR of the probabilities above zero, or the k largest a row."""
+        """(n_samples, n_labels) CSR, float32, of the probabilities above zero, or of the k largest
+        in each row."""
         X = self._check_new(X)
         if k is not None:
             k = check_k(k, self._labels.shape[1])
-        return _predict.predict_csr(self._prediction_source(), X, self._jobs(), np.float32, k)
+        return _predict.predict_csr(self._source, X, self._jobs(), np.float32, k)
 
     def predict_topk(self, X: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
         """The k most probable labels and their probabilities, both (n_samples, k), best first.
@@ -321,7 +360,7 @@ class LabelPredictor(ClassifierMixin, TreeEnsemble):
         """
         X = self._check_new(X)
         k = check_k(k, self._labels.shape[1])
-        labels, scores = _predict.predict_best(self._prediction_source(), X, self._jobs(), k)
+        labels, scores = _predict.predict_best(self._source, X, self._jobs(), k)
         return (labels if self._classes is None else self._classes[labels]), scores
 
     def _is_multilabel(self) -> bool:
@@ -340,18 +379,50 @@ class OutputPredictor(RegressorMixin, TreeEnsemble):
     def _take_targets(self, Y: Any) -> Labels:
         targets = check_real_targets(self, Y)
         self._is_vector = targets.is_vector
+        self._sparse_labels = isinstance(targets.labels, SparseRows)
         return targets.labels
 
-    def predict(self, X: Any) -> np.ndarray:
-        """(n_samples,) or (n_samples, n_outputs) means of the outputs."""
-        averages = self._averages(self._check_new(X), np.float64)
+    def predict(self, X: Any) -> np.ndarray | sparse.csr_array:
+        """(n_samples,) or (n_samples, n_outputs) means of the outputs, sparse if fitted on sparse
+        Y."""
+        X = self._check_new(X)
+        if self._sparse_labels:
+            return _predict.predict_csr(self._source, X, self._jobs(), np.float64)
+        averages = self._averages(X, np.float64, "Predict fewer rows at a time.")
         return averages.ravel() if self._is_vector else averages
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Coefficient of determination R2 of `predict(X)`, the mean over the outputs; Y may be
+        sparse."""
+        return r2(y, self.predict(X), sample_weight)
 
 
 def _grow_numbered(
     data: TrainingData, settings: GrowSettings, shared: Any, stop: _core.StopFlag, index: int
 ) -> Any:
+    if isinstance(shared, np.ndarray):
+        shared = _predict.writable(shared)  # another process may have it from a mapped file
     return grow_one(data, settings, shared, index, stop)
+
+
+def _centred(labels: Labels) -> Labels:
+    """Dense labels less about their mean: floats keep more digits, and scores do not change."""
+    if not isinstance(labels, np.ndarray):
+        return labels
+    # Less a multiple of a power of two near the spread, integers keep sums without rounding, and
+    # so ties between splits.
+    spread = labels.std(axis=0)
+    grid = np.exp2(np.floor(np.log2(spread, out=np.zeros_like(spread), where=spread > 0)))
+    return labels - grid * np.round(labels.mean(axis=0) / grid)
+
+
+def _fed_densely(transformer: Any) -> Any:
+    """The transformer of labels that were given dense, and are kept sparse."""
+    return make_pipeline(FunctionTransformer(_to_dense, accept_sparse=True), transformer)
+
+
+def _to_dense(Y: Any) -> np.ndarray:
+    return Y.toarray() if sparse.issparse(Y) else Y
 
 
 def _balance_bag(
@@ -375,6 +446,4 @@ def _n_features_drawn(max_features: Any, n_features: int) -> int:
 
 def _count(number: Any, n_rows: int) -> int:
     """A number of rows, given as such or as a fraction."""
-    return (
-        math.ceil(number * n_rows) if isinstance(number, float | np.floating) else int(number)
-    )
+    return math.ceil(number * n_rows) if isinstance(number, float | np.floating) else int(number)

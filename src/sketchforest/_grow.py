@@ -62,7 +62,7 @@ class GrowSettings:
     seed: int
 
 
-class Interrupted(Exception):
+class GrowthStoppedError(Exception):
     """Growth was stopped from outside."""
 
 
@@ -85,7 +85,7 @@ def grow_one(
     params = _native_params(settings, tree, bag_weights.sum())
     grown = _core.grow(data.X, outputs, rows, bag_weights, params, stop)
     if grown is None:
-        raise Interrupted
+        raise GrowthStoppedError
     nodes, thresholds, gains, member_start, members, depth = grown
     return Tree(
         nodes=nodes,
@@ -114,6 +114,7 @@ def draw_matrix(
 ) -> np.ndarray | sparse.csr_array:
     """The matrix P of one tree, or of all (SHARED), drawn from its stream."""
     rng = generator(settings.seed, address, Purpose.PROJECTION)
+    assert settings.n_components is not None  # there is a projection
     looks_at_labels = getattr(settings.projection, "fits_labels", False)
     Y = _as_matrix(labels) if looks_at_labels else labels  # else only its shape is asked for
     return matrix(settings.projection, Y, settings.n_components, rng)
@@ -214,7 +215,7 @@ def _native_params(settings: GrowSettings, tree: int, weight: float) -> _core.Gr
     params.min_samples_split = min(settings.min_samples_split, MOST_ROWS)
     params.min_samples_leaf = min(settings.min_samples_leaf, MOST_ROWS)
     params.min_weight_leaf = settings.min_weight_fraction_leaf * weight
-    # Without a limit, a split that gains nothing is made, as in scikit-learn: its children may gain.
+    # Without a limit, a split that gains nothing is made, as in scikit-learn: its children may.
     limit = settings.min_impurity_decrease
     params.min_gain = limit * weight / settings.impurity_scale if limit > 0 else -np.inf
     params.max_leaf_nodes = min(settings.max_leaf_nodes or 0, MOST_ROWS)

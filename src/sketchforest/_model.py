@@ -5,7 +5,6 @@ Leaves hold training rows. Labels are stored once, and a prediction averages the
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -125,23 +124,6 @@ class Forest:
     def trees(self) -> list[Tree]:
         return [self.tree(index) for index in range(self.n_trees)]
 
-    @cached_property
-    def leaf_members(self) -> sparse.csr_array:
-        """(all leaves of all trees, training rows): the share of each row in each leaf."""
-        # member_start has one place more than leaves in each tree; those places become empty rows
-        # and are dropped.
-        sizes = np.diff(self.member_start.astype(np.int64), append=0)
-        sizes[self.leaf_start[1:] - 1] = 0
-        weights = np.ones(len(self.members)) if self.weights is None else self.weights
-        shares = sparse.csr_array(
-            (weights.astype(float), self.members, np.append(0, np.cumsum(sizes)))
-        )
-        is_leaf = np.ones(len(sizes), bool)
-        is_leaf[self.leaf_start[1:] - 1] = False
-        shares = shares[is_leaf]
-        shares.data /= np.repeat(shares.sum(axis=1), np.diff(shares.indptr))
-        return shares
-
     def feature_gains(self, n_features: int) -> np.ndarray:
         """(n_trees, n_features) share of each feature in a tree's decrease of impurity."""
         features = (self.nodes[:, 0].view(np.uint32) & ~MISSING_LEFT).astype(np.int64)
@@ -150,7 +132,9 @@ class Forest:
             tree_of_node * n_features + features,
             weights=np.maximum(self.gains, 0),
             minlength=self.n_trees * n_features,
-        ).reshape(self.n_trees, n_features)
+        )
+        # bincount of no nodes at all forgets that its weights are floats.
+        gains = gains.reshape(self.n_trees, n_features).astype(float)
         totals = gains.sum(axis=1, keepdims=True)
         return np.divide(gains, totals, out=np.zeros_like(gains), where=totals > 0)
 

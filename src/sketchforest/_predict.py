@@ -3,7 +3,8 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,13 @@ from scipy import sparse
 
 from sketchforest import _core
 from sketchforest._encoding import float_type
-from sketchforest._model import Forest, Labels, SparseRows
+from sketchforest._model import Forest, Labels, SparseRows, Tree
 from sketchforest._parallel import run_all
 
-# Rows times trees of one piece of work: some milliseconds, so that Ctrl-C is heard, and a table of
-# leaves that stays in the cache.
+# Leaves to find, and numbers to add, in one piece of work: some milliseconds, so that Ctrl-C is
+# heard, and a table of leaves that stays in the cache.
 BLOCK_CELLS = 1 << 17
+BLOCK_ADDITIONS = 1 << 24
 # With leaves of this many training rows on average, a table of leaf means is smaller and faster
 # to average than the rows themselves.
 BIG_LEAF = 4
@@ -34,44 +36,95 @@ class LeafTable:
     weights: None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Source:
-    """What predictions average: leaves, and a row of values for each of their members."""
+    """What predictions average: the labels of the training rows in the leaves."""
 
     forest: Forest
-    leaves: Forest | LeafTable
-    values: Labels
+    labels: Labels
+    has_table: bool = True  # of leaf means, where that pays
+
+    @cached_property
+    def _leaves_and_values(self) -> tuple[Forest | LeafTable, Labels]:
+        """The labels themselves, or a table of leaf means where leaves are big or labels few."""
+        has_big_leaves = len(self.forest.members) >= BIG_LEAF * self.n_leaves
+        has_one_output = isinstance(self.labels, np.ndarray) and self.labels.shape[1] == 1
+        if self.has_table and (has_big_leaves or has_one_output):
+            return _leaf_table(self.forest), _leaf_means(self.forest, self.labels)
+        if isinstance(self.labels, np.ndarray):
+            return self.forest, writable(self.labels)
+        return self.forest, self.labels
+
+    @property
+    def n_leaves(self) -> int:
+        return len(self.forest.member_start) - self.forest.n_trees
+
+    @property
+    def leaves(self) -> Forest | LeafTable:
+        return self._leaves_and_values[0]
+
+    @property
+    def values(self) -> Labels:
+        """A row of values for each member of the leaves."""
+        return self._leaves_and_values[1]
+
+    @property
+    def additions_per_row(self) -> int:
+        """About what it takes to average the leaves that one row falls into."""
+        width: float = self.values.shape[1]
+        if isinstance(self.values, SparseRows):
+            width = len(self.values.columns) / self.values.n_rows
+        rows_per_leaf = len(self.leaves.members) / self.n_leaves
+        return 1 + int(self.forest.n_trees * rows_per_leaf * width)
+
+    def __reduce__(self) -> Any:
+        return Source, (self.forest, self.labels, self.has_table)  # the table is made when needed
 
 
-def prediction_source(forest: Forest, labels: Labels) -> Source:
-    """The labels themselves, or a table of leaf means where leaves are big or labels few."""
-    n_leaves = len(forest.member_start) - forest.n_trees
-    one_output = isinstance(labels, np.ndarray) and labels.shape[1] == 1
-    if len(forest.members) < BIG_LEAF * n_leaves and not one_output:
-        return Source(forest, forest, labels)
-    n_train = labels.shape[0]
-    shares = forest.leaf_members
-    shares = sparse.csr_array((shares.data, shares.indices, shares.indptr), (n_leaves, n_train))
+def writable(array: np.ndarray) -> np.ndarray:
+    """The array, or a copy where it is mapped from a file to be read only: the core refuses that
+    of arrays that could also be sparse."""
+    return np.require(array, requirements="W")
+
+
+def _leaf_table(forest: Forest) -> LeafTable:
     leaves_per_tree = np.diff(forest.leaf_start) - 1
-    table = LeafTable(
+    return LeafTable(
         n_trees=forest.n_trees,
         leaf_start=forest.leaf_start,
         member_start=np.concatenate([np.arange(n + 1, dtype=np.uint32) for n in leaves_per_tree]),
         tree_members=np.append(0, np.cumsum(leaves_per_tree)).astype(np.int64),
-        members=np.arange(n_leaves, dtype=np.int32),
+        members=np.arange(leaves_per_tree.sum(), dtype=np.int32),
     )
+
+
+def _leaf_means(forest: Forest, labels: Labels) -> Labels:
+    """(all leaves of all trees, n_outputs) weighted means of the labels."""
+    Y = labels if isinstance(labels, np.ndarray) else labels.to_csr(np.float64)
+    # Tree by tree, so that Ctrl-C is heard in between.
+    means = [_leaf_shares(tree, Y.shape[0]) @ Y for tree in map(forest.tree, range(forest.n_trees))]
     if isinstance(labels, np.ndarray):
-        return Source(forest, table, np.ascontiguousarray(shares @ labels))
-    means = sparse.csr_array(shares @ labels.to_csr(np.float64))
-    means.sort_indices()
-    return Source(forest, table, SparseRows.from_csr(means))
+        return np.ascontiguousarray(np.concatenate(means))
+    joined = sparse.csr_array(sparse.vstack(means, format="csr"))
+    joined.sort_indices()
+    return SparseRows.from_csr(joined)
+
+
+def _leaf_shares(tree: Tree, n_train: int) -> sparse.csr_array:
+    """(leaves, training rows) share of each row in each leaf of the tree."""
+    weights = np.ones(len(tree.members)) if tree.weights is None else tree.weights.astype(float)
+    shares = sparse.csr_array(
+        (weights, tree.members, tree.member_start.astype(np.int64)), shape=(tree.n_leaves, n_train)
+    )
+    shares.data /= np.repeat(shares.sum(axis=1), np.diff(shares.indptr))
+    return shares
 
 
 def identity_source(forest: Forest, n_train: int) -> Source:
-    """Averages the training rows' own numbers: the weight of each row in a prediction."""
+    """Averages the training rows themselves: the weight of each in a prediction."""
     rows = np.arange(n_train, dtype=np.int32)
     one_each = np.arange(n_train + 1, dtype=np.int64)
-    return Source(forest, forest, SparseRows(one_each, rows, None, n_train))
+    return Source(forest, SparseRows(one_each, rows, None, n_train), has_table=False)
 
 
 def find_leaves(forest: Forest, X: Any) -> np.ndarray:
@@ -89,6 +142,7 @@ def find_leaves(forest: Forest, X: Any) -> np.ndarray:
 
 
 def apply(forest: Forest, X: Any, n_jobs: int | None) -> np.ndarray:
+    """(n_rows, n_trees) number of the leaf, within its tree, that each row falls into."""
     return np.concatenate(_by_blocks(lambda block, leaves: leaves, forest, X, n_jobs))
 
 
@@ -100,15 +154,26 @@ def predict_dense(
     forget: sparse.csr_array | None = None,
 ) -> np.ndarray:
     """(n_rows, n_outputs) averages."""
-    shape = (X.shape[0], source.values.shape[1])
-    check_fits_memory(shape, dtype)
-    out = np.empty(shape, dtype)
+    out = np.empty((X.shape[0], source.values.shape[1]), dtype)
 
     def fill(block: slice, leaves: np.ndarray) -> None:
         _core.average(source.leaves, source.values, leaves, out[block])
 
-    _by_blocks(fill, source.forest, X, n_jobs, forget)
+    _by_blocks(fill, source.forest, X, n_jobs, source.additions_per_row, forget)
     return out
+
+
+def predict_largest(source: Source, X: Any, n_jobs: int | None) -> np.ndarray:
+    """(n_rows,) output of the largest average, the first of several; as argmax of the averages,
+    which are never held for more than a block of rows."""
+
+    def largest(block: slice, leaves: np.ndarray) -> np.ndarray:
+        averages = np.empty((len(leaves), source.values.shape[1]))
+        _core.average(source.leaves, source.values, leaves, averages)
+        return averages.argmax(axis=1)
+
+    additions = source.additions_per_row + source.values.shape[1]
+    return np.concatenate(_by_blocks(largest, source.forest, X, n_jobs, additions))
 
 
 def predict_csr(
@@ -117,16 +182,23 @@ def predict_csr(
     n_jobs: int | None,
     dtype: type[np.floating],
     k: int | None = None,
+    above: float | None = None,
     forget: sparse.csr_array | None = None,
 ) -> sparse.csr_array:
-    """(n_rows, n_outputs) averages that are not zero, or the k largest of each row."""
+    """(n_rows, n_outputs) averages that are not zero, or the k largest of each row, or those above
+    a threshold."""
 
     def average(block: slice, leaves: np.ndarray) -> sparse.csr_array:
         data, columns, row_start = _core.average_csr(source.leaves, source.values, leaves, k or 0)
         shape = (leaves.shape[0], source.values.shape[1])
-        return sparse.csr_array((data.astype(dtype, copy=False), columns, row_start), shape=shape)
+        rows = sparse.csr_array((data.astype(dtype, copy=False), columns, row_start), shape=shape)
+        if above is not None:
+            rows.data[rows.data <= above] = 0
+            rows.eliminate_zeros()
+        return rows
 
-    return sparse.vstack(_by_blocks(average, source.forest, X, n_jobs, forget), format="csr")
+    blocks = _by_blocks(average, source.forest, X, n_jobs, source.additions_per_row, forget)
+    return sparse.vstack(blocks, format="csr")
 
 
 def predict_best(
@@ -137,7 +209,8 @@ def predict_best(
     def average(block: slice, leaves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return _core.average_best(source.leaves, source.values, leaves, k)
 
-    labels, scores = zip(*_by_blocks(average, source.forest, X, n_jobs), strict=True)
+    blocks = _by_blocks(average, source.forest, X, n_jobs, source.additions_per_row)
+    labels, scores = zip(*blocks, strict=True)
     return np.concatenate(labels), np.concatenate(scores)
 
 
@@ -148,22 +221,29 @@ def in_bag(forest: Forest, n_train: int) -> sparse.csr_array:
     return sparse.csr_array(entries, shape=(n_train, forest.n_trees))
 
 
-def check_fits_memory(shape: tuple[int, int], dtype: type[np.floating]) -> None:
+def check_fits_memory(shape: tuple[int, int], dtype: type[np.floating], way_out: str) -> None:
+    """Refuses a dense result that is larger than the memory of the machine, or of the container."""
     needed = shape[0] * shape[1] * np.dtype(dtype).itemsize
-    available = _physical_memory()
-    if available and needed > available:
+    memory = _memory_size()
+    if memory and needed > memory:
         raise MemoryError(
             f"X must have few enough rows for a dense result; got {shape[0]} rows and {shape[1]} "
-            f"outputs, which take {needed / 2**30:.1f} GiB of this machine's "
-            f"{available / 2**30:.1f} GiB. Use predict_sparse or predict_topk."
+            f"outputs, which take {needed / 2**30:.1f} GiB of the {memory / 2**30:.1f} GiB that "
+            f"there are. {way_out}"
         )
 
 
-def _physical_memory() -> int:
+def _memory_size() -> int:
+    """In bytes; 0 where it is not known."""
     try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
-        return 0  # not known on this platform
+        return 0
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+    except OSError:
+        return size
+    return min(size, int(limit)) if limit.isdigit() else size
 
 
 def _by_blocks(
@@ -171,6 +251,7 @@ def _by_blocks(
     forest: Forest,
     X: Any,
     n_jobs: int | None,
+    additions_per_row: int = 1,
     forget: sparse.csr_array | None = None,
 ) -> list[Any]:
     """work(rows, their leaves) for blocks of rows. Trees that `forget` marks for a row are left out
@@ -178,7 +259,7 @@ def _by_blocks(
     n_rows = X.shape[0]
     if sparse.issparse(X):
         X = X.tocsr()
-    size = max(1, min(1024, BLOCK_CELLS // max(1, forest.n_trees)))
+    size = max(1, min(1024, BLOCK_CELLS // forest.n_trees, BLOCK_ADDITIONS // additions_per_row))
     blocks = [slice(first, min(first + size, n_rows)) for first in range(0, n_rows, size)]
     on_block = partial(_work_on_block, work, forest, X, forget)
     return run_all(on_block, blocks, n_jobs=n_jobs, shared_memory=True)

@@ -74,7 +74,16 @@ RULES: dict[str, Rule] = {
     ),
     "shared_projection": _FLAG,
     "n_jobs": Rule("an int other than 0 or None", lambda v: v is None or (_is_int(v) and v != 0)),
-    "verbose": Rule("an int of at least 0", lambda v: isinstance(v, Integral) and v >= 0),
+    "random_state": Rule(
+        "an int from 0 to 2**32 - 1, a numpy RandomState or None",
+        lambda v: (
+            v is None
+            or v is np.random
+            or isinstance(v, np.random.RandomState)
+            or (_is_int(v) and 0 <= v < 2**32)
+        ),
+    ),
+    "verbose": Rule("an int of at least 0", lambda v: isinstance(v, Integral) and int(v) >= 0),
     "warm_start": _FLAG,
     "splitter": Rule("'best' or 'random'", lambda v: v in ("best", "random")),
 }
@@ -92,42 +101,91 @@ def check_parameters(params: dict[str, Any]) -> None:
 def unchanged_on_error(estimator: Any) -> Iterator[None]:
     """Whatever goes wrong inside, Ctrl-C included, leaves the estimator as it was."""
     before = dict(vars(estimator))
+    rng = before["random_state"]
+    rng_state = rng.get_state() if isinstance(rng, np.random.RandomState) else None
     try:
         yield
     except BaseException:
+        if rng_state is not None:
+            rng.set_state(rng_state)
         vars(estimator).clear()
         vars(estimator).update(before)
         raise
 
 
-def check_X(estimator: Any, X: Any, *, reset: bool) -> Any:
+_ENCODE = "Encode categories first, with OrdinalEncoder for example."
+# Words of scikit-learn's and numpy's errors about an array, and our sentence for each of them.
+REWORDED = {
+    "Complex data": "hold real numbers; got complex ones. Complex data not supported: "
+    "use real and imaginary parts as two columns.",
+    "could not convert": f"hold numbers; {{said}}. {_ENCODE}",
+    "argument must be": f"hold numbers; {{said}}. {_ENCODE}",
+    "bytes/strings": f"hold numbers; got strings. {_ENCODE}",
+    "Expected 2D array": "have two dimensions; got one. Reshape your data: reshape(-1, 1) makes "
+    "one feature of it, reshape(1, -1) one row.",
+    "array with dim": "have at most two dimensions; {said}.",
+    "got scalar": "have one or two dimensions; got a scalar. Use a list for a single row.",
+    "inhomogeneous": "have rows of one length; got rows of several lengths. "
+    "Use MultiLabelBinarizer to turn lists of labels into an indicator matrix.",
+    "while a minimum of": "not be empty; {said}.",
+}
+
+
+@contextmanager
+def _reworded(name: str) -> Iterator[None]:
+    """Gives errors about an array the name of the parameter, one line, and a way out."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        said = str(error).splitlines()[0].rstrip(".")
+        said = said[0].lower() + said[1:]
+        for words, sentence in REWORDED.items():
+            if words in str(error):
+                raise type(error)(f"{name} must {sentence.format(said=said)}") from error
+        raise
+
+
+def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as a numeric array, or a CSR or CSC matrix; NaN means missing."""
-    X = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse=("csr", "csc"),
-        accept_large_sparse=True,
-        dtype="numeric",
-        ensure_all_finite=False,
-    )
+    with _reworded("X"):
+        X = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse=("csr", "csc"),
+            accept_large_sparse=True,
+            dtype="numeric",
+            ensure_all_finite=False,
+        )
+    if X.dtype.kind not in "biuf":
+        raise ValueError(
+            f"X must hold numbers; got dtype {X.dtype}. Convert it with astype(float)."
+        )
     if X.dtype == np.float16 or X.dtype.itemsize > 8:
         X = X.astype(np.float32 if X.dtype == np.float16 else np.float64)
     if not sparse.issparse(X):  # big-endian files and fields of packed records
         X = np.require(X, dtype=X.dtype.newbyteorder("="), requirements="A")
     values = X.data if sparse.issparse(X) else X
-    # A sum is finite unless something in it is not, and is faster than a look at each value.
-    if values.dtype.kind == "f" and not np.isfinite(values.sum(dtype=np.float64)):
-        if np.isinf(values).any():
-            raise ValueError(
-                "X must not contain infinity; got inf or -inf. Replace it by NaN, which means "
-                "missing, or by a large number."
-            )
+    if _has_infinity(values):
+        raise ValueError(
+            "X must not contain infinity; got inf or -inf. Replace it by NaN, which means missing, "
+            "or by a large number."
+        )
     if X.shape[0] > np.iinfo(np.int32).max:
         raise ValueError(
             f"X must have fewer than 2**31 rows; got {X.shape[0]}. Fit on a sample of them."
         )
     return X
+
+
+def _has_infinity(values: np.ndarray) -> bool:
+    if values.dtype.kind != "f":
+        return False
+    # A sum is finite unless something in it is not, and is faster than a look at each value.
+    with np.errstate(all="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return False
+    return bool(np.isinf(values).any())
 
 
 def check_same_length(X: Any, Y: Any) -> None:
@@ -149,20 +207,30 @@ class ClassTargets(NamedTuple):
 
 def check_class_targets(estimator: Any, Y: Any) -> ClassTargets:
     """Y of a classifier: an indicator matrix, dense or sparse, or one class a row."""
-    Y = _not_none(estimator, Y)
-    if sparse.issparse(Y):
-        return ClassTargets(_sparse_indicator(Y), None, Y.dtype, True)
-    Y = _as_target_array(Y)
-    if Y.ndim == 2 and Y.shape[1] == 1:
-        Y = _ravel_column(Y)
-    if Y.ndim == 2:
-        if Y.dtype.kind not in "biuf":
-            raise _not_an_indicator(f"dtype {Y.dtype}")
-        _check_indicator_values(Y)
-        labels = sparse.csr_array(Y != 0)
-        return ClassTargets(SparseRows.from_csr(labels), None, Y.dtype, False)
-    check_classification_targets(Y)
-    classes, codes = np.unique(Y, return_inverse=True)
+    Y = _as_targets(estimator, Y)
+    if Y.ndim == 1:
+        return _one_class_a_row(Y)
+    if Y.dtype.kind not in "biuf":
+        raise _not_an_indicator(f"dtype {Y.dtype}")
+    values = Y.data if sparse.issparse(Y) else Y
+    wrong = (values != 0) & (values != 1)
+    if wrong.any():
+        raise _not_an_indicator(f"the value {values[wrong].flat[0]!s}")
+    # As bool before duplicates are added up: a label given twice is a label.
+    labels = canonical(sparse.csr_array(Y.astype(bool)))
+    labels.eliminate_zeros()
+    return ClassTargets(SparseRows.from_csr(labels), None, Y.dtype, sparse.issparse(Y))
+
+
+def _one_class_a_row(Y: np.ndarray) -> ClassTargets:
+    try:
+        check_classification_targets(Y)
+        classes, codes = np.unique(Y, return_inverse=True)
+    except TypeError as error:
+        raise ValueError(
+            f"Y must hold classes of one type, none of them missing; got: {error}. "
+            "Leave out the rows whose class is not known."
+        ) from error
     one_hot = SparseRows(
         row_start=np.arange(len(codes) + 1, dtype=np.int64),
         columns=codes.astype(np.int32),
@@ -178,39 +246,39 @@ class RealTargets(NamedTuple):
 
 
 def check_real_targets(estimator: Any, Y: Any) -> RealTargets:
-    """Y of a regressor: (n_rows,) or (n_rows, n_outputs), dense or sparse."""
-    Y = _not_none(estimator, Y)
-    if sparse.issparse(Y):
+    """Y of a regressor: (n_rows,) or (n_rows, n_outputs), dense or sparse; always a copy."""
+    Y = _as_targets(estimator, Y)
+    if sparse.issparse(Y) and Y.dtype.kind in "biuf":
+        with np.errstate(over="ignore"):
+            Y = canonical(sparse.csr_array(Y.astype(np.float32)))
         _check_finite(Y.data)
-        Y = canonical(Y.tocsr().astype(np.float32))
         Y.eliminate_zeros()
         return RealTargets(SparseRows.from_csr(Y), False)
-    Y = _as_target_array(Y)
-    if Y.ndim == 2 and Y.shape[1] == 1:
-        Y = _ravel_column(Y)
-    if Y.dtype.kind not in "biuf":
-        try:
-            Y = Y.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"Y must hold numbers; got dtype {Y.dtype}. Use a classifier for names of classes."
-            ) from error
-        _check_finite(Y)
-    Y = np.array(Y, dtype=np.float64, order="C")  # a copy: leaves refer to it, callers change theirs
-    return RealTargets(Y.reshape(len(Y), -1), Y.ndim == 1)
+    try:
+        # A copy: a later change of the user's array must not change the model.
+        labels = np.array(Y, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"Y must hold numbers; got dtype {Y.dtype}. Use a classifier for names of classes."
+        ) from error
+    _check_finite(labels)
+    return RealTargets(labels.reshape(len(labels), -1), labels.ndim == 1)
 
 
 def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     """(n_rows,) float64, none below zero and not all zero; None for equal weights."""
     if sample_weight is None:
         return None
-    weights = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
-    )
+    with _reworded("sample_weight"):
+        weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != (n_rows,):
         raise ValueError(
             f"sample_weight must have one number for each of the {n_rows} rows; "
             f"got shape {weights.shape}."
+        )
+    if not np.isfinite(weights).all():
+        raise ValueError(
+            "sample_weight must be finite; got NaN or inf. A weight of 0 leaves a row out."
         )
     if weights.min() < 0:
         raise ValueError(
@@ -218,7 +286,10 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
             "A weight of 0 leaves a row out."
         )
     if not weights.any():
-        raise ValueError("sample_weight must not be all zero; got no row with a weight above 0.")
+        raise ValueError(
+            "sample_weight must not be all zero; got no row with a weight above 0. "
+            "Use None for equal weights."
+        )
     return weights
 
 
@@ -230,30 +301,51 @@ def check_k(k: Any, n_outputs: int) -> int:
     return int(k)
 
 
-def _not_none(estimator: Any, Y: Any) -> Any:
+def _as_targets(estimator: Any, Y: Any) -> Any:
+    """Y as a finite array of one or two dimensions, or as a sparse matrix."""
     if Y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
-    return Y
-
-
-def _as_target_array(Y: Any) -> np.ndarray:
-    Y = np.asarray(Y.to_numpy() if hasattr(Y, "to_numpy") else Y)
-    if Y.ndim not in (1, 2):
-        raise ValueError(f"Y must have one or two dimensions; got shape {Y.shape}.")
-    if Y.dtype.kind == "c":
-        raise ValueError("Complex data not supported: Y must be real.")
-    if Y.dtype.kind == "f":
-        _check_finite(Y)
+    with _reworded("Y"):
+        Y = check_array(
+            Y,
+            accept_sparse=("csr", "csc", "coo"),
+            accept_large_sparse=True,
+            ensure_2d=False,
+            dtype=None,
+            ensure_all_finite=False,
+            ensure_min_features=0,
+        )
+    if sparse.issparse(Y) and Y.ndim != 2:
+        raise ValueError(
+            f"Y must have two dimensions where it is sparse; got shape {Y.shape}. "
+            "Use toarray() for a single column."
+        )
+    if Y.ndim == 2 and Y.shape[1] == 0:
+        raise ValueError(f"Y must have at least one column; got shape {Y.shape}.")
+    _check_finite(Y.data if sparse.issparse(Y) else Y)
+    if Y.ndim == 2 and Y.shape[1] == 1 and not sparse.issparse(Y):
+        return _ravel_column(Y)
     return Y
 
 
 def _check_finite(values: np.ndarray) -> None:
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
+    if values.dtype.kind == "f":
+        is_finite = np.isfinite(values).all()
+    else:
+        is_finite = values.dtype.kind != "O" or all(map(_equals_itself, values.flat))
+    if not is_finite:
         raise ValueError(
-            "Y must be finite; got NaN or inf. Leave out the rows whose labels are not known."
+            "Y must have no missing or infinite value; got NaN, NA or inf. "
+            "Leave out the rows whose labels are not known."
         )
+
+
+def _equals_itself(value: Any) -> bool:
+    """Not so for NaN; and pandas' NA does not say."""
+    equal = value == value
+    return isinstance(equal, bool | np.bool_) and bool(equal)
 
 
 def _ravel_column(Y: np.ndarray) -> np.ndarray:
@@ -261,7 +353,7 @@ def _ravel_column(Y: np.ndarray) -> np.ndarray:
         "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
         "to (n_samples,), for example using ravel().",
         DataConversionWarning,
-        stacklevel=5,
+        stacklevel=6,  # the call of fit
     )
     return Y.ravel()
 
@@ -271,28 +363,3 @@ def _not_an_indicator(got: str) -> ValueError:
         f"Y must be an indicator matrix of zeros and ones; got {got}. Use a one-dimensional Y for "
         "classes, or a regressor for real outputs."
     )
-
-
-def _check_indicator_values(values: np.ndarray) -> None:
-    if values.dtype.kind == "b":
-        return
-    wrong = (values != 0) & (values != 1)
-    if wrong.any():
-        raise _not_an_indicator(f"the value {values[wrong].flat[0]!s}")
-
-
-def _sparse_indicator(Y: Any) -> SparseRows:
-    if Y.ndim != 2:
-        raise ValueError(f"Y must have two dimensions where it is sparse; got shape {Y.shape}.")
-    if Y.dtype.kind not in "biuf":
-        raise _not_an_indicator(f"dtype {Y.dtype}")
-    if Y.format not in ("coo", "csr", "csc"):
-        Y = Y.tocsr()
-    _check_finite(Y.data)
-    _check_indicator_values(Y.data)
-    # As bool before duplicates are added up: a label given twice is a label.
-    Y = canonical(sparse.csr_array(Y.astype(bool)))
-    if not Y.data.all():
-        Y = Y.copy()
-        Y.eliminate_zeros()
-    return SparseRows.from_csr(Y)

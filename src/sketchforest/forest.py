@@ -1,44 +1,51 @@
 """Random forests and extra-trees on a projection of the outputs."""
 
+import math
 import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import accuracy_score, r2_score
+from scipy import sparse
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest import _predict
-from sketchforest._estimator import DERIVED, LabelPredictor, OutputPredictor, TreeEnsemble
+from sketchforest._estimator import LabelPredictor, OutputPredictor, TreeEnsemble
 from sketchforest._grow import GrowSettings, TrainingData
-from sketchforest._model import Forest
+from sketchforest._model import Forest, Labels, SparseRows
+from sketchforest._r2 import r2
 from sketchforest.metrics import get_metric, lrap
 from sketchforest.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
 
 class _ForestEnsemble(TreeEnsemble):
     def _n_trees(self) -> int:
         return int(self.n_estimators)
 
+    def _grow_settings(self, X: Any, labels: Labels, n_drawable: int) -> GrowSettings:
+        if isinstance(self.oob_score, str):
+            self._check_oob_metric(labels.shape[1])
+        return super()._grow_settings(X, labels, n_drawable)
+
     def _n_draws(self, n_drawable: int) -> int | None:
         if not self.bootstrap:
-            if self.oob_score:
-                raise ValueError(
-                    "oob_score must be False where bootstrap=False; "
-                    f"got {self.oob_score!r}. Use bootstrap=True to leave rows out of each tree."
-                )
-            if self.max_samples is not None:
-                raise ValueError(
-                    "max_samples must be None where bootstrap=False; "
-                    f"got {self.max_samples!r}. Use bootstrap=True to draw rows."
-                )
+            for name, off in (("oob_score", False), ("max_samples", None)):
+                if getattr(self, name) not in (off, None):
+                    raise ValueError(
+                        f"{name} must be {off} where bootstrap=False; got {getattr(self, name)!r}. "
+                        "Use bootstrap=True to draw the rows of each tree."
+                    )
             return None
         if self.max_samples is None:
             return n_drawable
         if isinstance(self.max_samples, float | np.floating):
-            return max(1, round(self.max_samples * n_drawable))
+            return max(1, int(self.max_samples * n_drawable))
         if self.max_samples > n_drawable:
             raise ValueError(
                 f"max_samples must be at most the number of rows, {n_drawable}; "
-                f"got {self.max_samples}."
+                f"got {self.max_samples}. Use None for all of them."
             )
         return int(self.max_samples)
 
@@ -53,40 +60,57 @@ class _ForestEnsemble(TreeEnsemble):
         if not self._goes_on():
             return super()._grow(data, settings)
         old = self._forest
-        if self._labels.shape[0] != data.X.n_rows or self._labels.shape[1] != data.labels.shape[1]:
+        if self._labels.shape != data.labels.shape:
             raise ValueError(
-                "X and Y must be those of the first fit where warm_start=True, of shape "
-                f"{self._labels.shape}; got Y of shape {data.labels.shape}. "
+                "X and Y must be those of the first fit where warm_start=True, of "
+                f"{self._labels.shape[0]} rows and {self._labels.shape[1]} outputs or classes; "
+                f"got {data.labels.shape[0]} and {data.labels.shape[1]}. "
                 "Use warm_start=False to fit anew."
             )
         if self.n_estimators < old.n_trees:
             raise ValueError(
                 f"n_estimators must be at least the {old.n_trees} trees already grown where "
-                f"warm_start=True; got {self.n_estimators}."
+                f"warm_start=True; got {self.n_estimators}. Use warm_start=False to fit anew."
             )
         if self.n_estimators == old.n_trees:
-            warnings.warn("Warm-start fitting without more trees: nothing is grown.", stacklevel=4)
+            warnings.warn(
+                "Warm-start fitting without increasing n_estimators does not grow new trees.",
+                stacklevel=3,  # the call of fit
+            )
             return old
         more = self._grow_trees(data, settings, range(old.n_trees, int(self.n_estimators)))
         return Forest.from_trees(old.trees() + more)
 
-    def _after_fit(self, X: Any) -> None:
-        if self.oob_score:
-            self._score_out_of_bag(X)
-
-    def _score_out_of_bag(self, X: Any) -> None:
-        raise NotImplementedError
-
-    def _rows_out_of_bag(self) -> tuple[Any, np.ndarray]:
+    def _after_fit(self, X: Any, rows: np.ndarray | None) -> None:
+        if not self.oob_score:
+            return
         in_bag = _predict.in_bag(self._forest, self._labels.shape[0])
         is_left_out = np.diff(in_bag.indptr) < self._forest.n_trees
         if not is_left_out.all():
             warnings.warn(
-                f"{np.count_nonzero(~is_left_out)} rows are in the bag of every tree and have no "
-                "out-of-bag prediction; use more trees.",
-                stacklevel=6,
+                "Out-of-bag predictions are missing (zero) for "
+                f"{np.count_nonzero(~is_left_out)} of {len(is_left_out)} rows, which are in the "
+                "bag of every tree. Use more trees.",
+                stacklevel=3,  # the call of fit
             )
-        return in_bag, is_left_out
+        if rows is not None:  # rows of weight 0 are as good as not there
+            is_left_out &= np.isin(np.arange(len(is_left_out)), rows)
+        truth, prediction = self._predict_out_of_bag(X, in_bag)
+        self.oob_score_ = math.nan
+        if is_left_out.any():
+            self.oob_score_ = float(self._oob_metric()(truth[is_left_out], prediction[is_left_out]))
+
+    def _check_oob_metric(self, n_labels: int) -> None:
+        """Raises for a name that no metric has, before the trees are grown."""
+        raise NotImplementedError
+
+    def _oob_metric(self) -> Callable[[Any, Any], float]:
+        """The meaning of `oob_score`, as a function of what `_predict_out_of_bag` gives."""
+        raise NotImplementedError
+
+    def _predict_out_of_bag(self, X: Any, in_bag: Any) -> tuple[Any, Any]:
+        """Truth and prediction, for all rows; the latter is kept."""
+        raise NotImplementedError
 
     def _shares_projection(self) -> bool:
         return bool(self.shared_projection)
@@ -100,8 +124,7 @@ class _ForestEnsemble(TreeEnsemble):
         ours, theirs = self.get_params(deep=False), tree.get_params(deep=False)
         tree.set_params(**{name: ours[name] for name in ours if name in theirs})
         vars(tree).update({name: v for name, v in vars(self).items() if name not in ours})
-        tree._forget(DERIVED)
-        tree._forest = Forest.from_trees([self._forest.tree(index)])
+        tree._keep(Forest.from_trees([self._forest.tree(index)]), self._labels)
         tree._number = self._address(index)
         return tree
 
@@ -121,55 +144,67 @@ class _ForestEnsemble(TreeEnsemble):
 class _ForestClassifier(LabelPredictor, _ForestEnsemble):
     _tree_kind = DecisionTreeClassifier
 
-    def _score_out_of_bag(self, X: Any) -> None:
-        in_bag, is_left_out = self._rows_out_of_bag()
-        source = self._prediction_source()
-        if self._classes is None and self._sparse_labels:
-            scores = _predict.predict_csr(source, X, self.n_jobs, np.float32, forget=in_bag)
-        else:
-            dtype = np.float32 if self._classes is None else np.float64
-            scores = _predict.predict_dense(source, X, self.n_jobs, dtype, forget=in_bag)
-        self.oob_decision_function_ = scores
-        truth = self._labels.to_csr(np.uint8)[is_left_out]
-        scores = scores[is_left_out]
+    def _check_oob_metric(self, n_labels: int) -> None:
+        one_label = sparse.csr_array(([1.0], ([0], [0])), shape=(1, n_labels))
+        try:
+            get_metric(self.oob_score)(one_label, one_label)
+        except ValueError as error:
+            raise ValueError(
+                f"oob_score must be True, False, a callable or the name of a metric; "
+                f"got {self.oob_score!r}: {error}"
+            ) from error
+
+    def _oob_metric(self) -> Callable[[Any, Any], float]:
+        if isinstance(self.oob_score, str):
+            return get_metric(self.oob_score)
         if self._classes is None:
-            metric = lrap if self.oob_score is True else get_metric(self.oob_score)
-            self.oob_score_ = float(metric(truth, scores))
+            return self.oob_score if callable(self.oob_score) else lrap
+        metric = self.oob_score if callable(self.oob_score) else accuracy_score
+        return partial(_score_classes, metric, self._classes)
+
+    def _predict_out_of_bag(self, X: Any, in_bag: Any) -> tuple[Any, Any]:
+        scores: Any
+        truth = self._labels.to_csr(np.uint8)
+        if self._classes is None and self._sparse_labels:
+            scores = _predict.predict_csr(self._source, X, self.n_jobs, np.float32, forget=in_bag)
         else:
-            true_classes = self._classes[truth.indices]
-            guess = self._classes[scores.argmax(axis=1)]
-            if callable(self.oob_score):
-                self.oob_score_ = float(self.oob_score(true_classes, guess))
-            elif self.oob_score is True:
-                self.oob_score_ = float(accuracy_score(true_classes, guess))
-            else:
-                self.oob_score_ = float(get_metric(self.oob_score)(truth, scores))
+            scores = self._probabilities(X, forget=in_bag)
+        if self._classes is None and not self._sparse_labels:
+            truth = truth.toarray()
+        self.oob_decision_function_ = scores
+        return truth, scores
 
 
 class _ForestRegressor(OutputPredictor, _ForestEnsemble):
     _tree_kind = DecisionTreeRegressor
 
-    def _score_out_of_bag(self, X: Any) -> None:
-        in_bag, is_left_out = self._rows_out_of_bag()
-        prediction = _predict.predict_dense(
-            self._prediction_source(), X, self.n_jobs, np.float64, forget=in_bag
-        )
-        truth = self._labels
-        if not isinstance(truth, np.ndarray):
-            truth = truth.to_csr(np.float64).toarray()
+    def _check_oob_metric(self, n_labels: int) -> None:
+        if self.oob_score != "r2":
+            raise ValueError(
+                "oob_score must be True, False, 'r2' or a callable f(Y_true, Y_pred) for a "
+                f"regressor; got {self.oob_score!r}."
+            )
+
+    def _oob_metric(self) -> Callable[[Any, Any], float]:
+        return self.oob_score if callable(self.oob_score) else r2
+
+    def _predict_out_of_bag(self, X: Any, in_bag: Any) -> tuple[Any, Any]:
+        if isinstance(self._labels, SparseRows):
+            truth: Any = self._labels.to_csr(np.float64)
+            mean = _predict.predict_csr(self._source, X, self.n_jobs, np.float64, forget=in_bag)
+        else:
+            truth = self._labels
+            mean = _predict.predict_dense(self._source, X, self.n_jobs, np.float64, forget=in_bag)
         if self._is_vector:
-            prediction, truth = prediction.ravel(), truth.ravel()
-        self.oob_prediction_ = prediction
-        metric = self.oob_score if callable(self.oob_score) else _regression_metric(self.oob_score)
-        self.oob_score_ = float(metric(truth[is_left_out], prediction[is_left_out]))
+            truth, mean = truth.ravel(), mean.ravel()
+        self.oob_prediction_ = mean
+        return truth, mean
 
 
-def _regression_metric(name: Any) -> Any:
-    if name is True or name == "r2":
-        return r2_score
-    raise ValueError(
-        f"oob_score must be True, 'r2' or a callable f(Y_true, Y_pred) for a regressor; got {name!r}."
-    )
+def _score_classes(
+    metric: Callable[[Any, Any], float], classes: np.ndarray, truth: Any, scores: np.ndarray
+) -> float:
+    return metric(classes[truth.indices], classes[scores.argmax(axis=1)])
 
 
 class RandomForestClassifier(_ForestClassifier):
@@ -203,7 +238,7 @@ class RandomForestClassifier(_ForestClassifier):
     --------
     >>> from sketchforest import RandomForestClassifier
     >>> from sketchforest.datasets import make_multilabel
-    >>> data = make_multilabel(n_samples=200, n_features=30, n_labels=50, random_state=0)
+    >>> data = make_multilabel(200, 30, 50, labels_per_row=4, features_per_row=8)
     >>> forest = RandomForestClassifier(n_estimators=10, n_components=5, random_state=0)
     >>> labels, scores = forest.fit(data.X, data.Y).predict_topk(data.X, k=3)
     >>> labels.shape
@@ -285,7 +320,7 @@ class ExtraTreesClassifier(_ForestClassifier):
     --------
     >>> from sketchforest import ExtraTreesClassifier
     >>> from sketchforest.datasets import make_multilabel
-    >>> data = make_multilabel(n_samples=200, n_features=30, n_labels=50, random_state=0)
+    >>> data = make_multilabel(200, 30, 50, labels_per_row=4, features_per_row=8)
     >>> forest = ExtraTreesClassifier(n_estimators=10, n_components=5, random_state=0)
     >>> labels, scores = forest.fit(data.X, data.Y).predict_topk(data.X, k=3)
     >>> labels.shape

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimator import LabelPredictor, OutputPredictor, TreeEnsemble
@@ -11,11 +12,15 @@ class _SingleTree(TreeEnsemble):
     _number = 0  # of the tree in the forest it is taken from
 
     @property
-    def _has_random_cuts(self) -> bool:
+    def _has_random_cuts(self) -> bool:  # type: ignore[override]
         return self.splitter == "random"
 
     def _address(self, tree: int) -> int:
         return self._number
+
+    def apply(self, X: Any) -> np.ndarray:
+        """(n_samples,) number of the leaf of each row."""
+        return super().apply(X).ravel()
 
     def get_depth(self) -> int:
         """Number of splits on the longest way from the root to a leaf."""
@@ -55,7 +60,7 @@ class DecisionTreeClassifier(LabelPredictor, _SingleTree):
            [0, 0, 1]])
     """
 
-    _allows_subsample_balance = False
+    _is_tree = True
 
     def __init__(
         self,
@@ -108,7 +113,7 @@ class DecisionTreeRegressor(OutputPredictor, _SingleTree):
     >>> from sketchforest import DecisionTreeRegressor
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
     >>> tree = DecisionTreeRegressor(max_depth=1).fit(X, [0.0, 0.0, 1.0, 3.0])
-    >>> tree.predict([[0.5], [2.5]])
+    >>> tree.predict([[0.5], [3.5]])
     array([0.33333333, 3.        ])
     """
 

@@ -1,0 +1,37 @@
+"""The coefficient of determination, for sparse outputs too."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics import r2_score
+
+
+def r2(Y_true: Any, Y_pred: Any, sample_weight: Any = None) -> float:
+    """Mean over the outputs of R2, as scikit-learn's `r2_score`; neither matrix is made dense."""
+    if not (sparse.issparse(Y_true) or sparse.issparse(Y_pred)):
+        return float(r2_score(Y_true, Y_pred, sample_weight=sample_weight))
+    Y, P = (_canonical(matrix) for matrix in (Y_true, Y_pred))
+    if Y.shape != P.shape:
+        raise ValueError(f"Y_true must have the shape of Y_pred, {P.shape}; got {Y.shape}.")
+    weights = np.ones(Y.shape[0]) if sample_weight is None else np.asarray(sample_weight, float)
+    residual = weights @ (Y - P).power(2)
+    # The deviation of what is stored, and of the zeros that are not.
+    mean = weights @ Y / weights.sum()
+    stored = weights @ _centred_entries(Y, mean).power(2)
+    weight_of_zeros = weights.sum() - weights @ (Y != 0).astype(float)
+    total = stored + weight_of_zeros * mean**2
+    # As scikit-learn: constant outputs count 1 where they are predicted exactly, else 0.
+    score = 1 - np.divide(residual, total, out=(residual > 0).astype(float), where=total > 0)
+    return float(score.mean())
+
+
+def _canonical(matrix: Any) -> sparse.csr_array:
+    matrix = sparse.csr_array(matrix, dtype=np.float64, copy=True)
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def _centred_entries(Y: sparse.csr_array, mean: np.ndarray) -> sparse.csr_array:
+    return sparse.csr_array((Y.data - mean[Y.indices], Y.indices, Y.indptr), shape=Y.shape)

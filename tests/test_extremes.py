@@ -98,6 +98,22 @@ def test_more_features_than_there_are_is_all_of_them():
         reference.assert_same_forest(some, all_of_them)
 
 
+@pytest.mark.parametrize(
+    ("name", "is_limit"),
+    [
+        ("max_depth", False),
+        ("max_leaf_nodes", False),
+        ("min_samples_split", True),
+        ("min_samples_leaf", True),
+    ],
+)
+def test_limits_may_be_beyond_all_rows(name, is_limit):
+    X, y = np.arange(10.0)[:, None], np.arange(10.0)
+    for huge in (2**31, 2**32, 2**32 + 1, 10**15):
+        tree = DecisionTreeRegressor(projection=None, **{name: huge}).fit(X, y)
+        assert tree.get_n_leaves() == (1 if is_limit else 10)
+
+
 # ---- numbers at the edge
 
 
@@ -165,6 +181,47 @@ def test_a_float32_row_finds_the_leaf_of_its_double():
     for tree in (narrow, wide):
         np.testing.assert_array_equal(tree.predict(X), y)
         np.testing.assert_array_equal(tree.predict(X.astype(float)), y)
+
+
+@pytest.mark.parametrize("power", [-110, -70, 70, 110])
+def test_the_unit_of_the_outputs_does_not_matter(power):
+    """Powers of two, which change no digit."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(100, 4)), rng.normal(size=(100, 40))
+    for projection in (None, "rademacher"):
+        plain, scaled = (
+            RandomForestRegressor(3, projection=projection, random_state=0).fit(X, y)
+            for y in (Y, np.ldexp(Y, power))
+        )
+        np.testing.assert_array_equal(np.ldexp(scaled.predict(X), -power), plain.predict(X))
+        np.testing.assert_allclose(
+            scaled.feature_importances_, plain.feature_importances_, rtol=1e-6
+        )
+
+
+@pytest.mark.parametrize("power", [-1000, -400, 400, 900])
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_the_unit_of_the_weights_does_not_matter(power, is_sparse):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(100, 4)), (rng.random((100, 60)) < 0.05).astype(int)
+    weights = rng.exponential(size=100)
+    for settings in ({}, {"min_weight_fraction_leaf": 0.05}, {"min_impurity_decrease": 1e-3}):
+        plain, scaled = (
+            RandomForestClassifier(
+                3, projection=None if is_sparse else "gaussian", random_state=0, **settings
+            ).fit(X, Y, w)
+            for w in (weights, np.ldexp(weights, power))
+        )
+        assert len(plain._forest.nodes) > 3
+        np.testing.assert_array_equal(plain._forest.nodes, scaled._forest.nodes)
+        np.testing.assert_array_equal(plain.predict_proba(X), scaled.predict_proba(X))
+
+
+def test_balanced_classes_of_very_many_labels_still_grow_trees():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(200, 4)), (rng.random((200, 1000)) < 0.005).astype(int)
+    forest = RandomForestClassifier(3, class_weight="balanced", random_state=0).fit(X, Y)
+    assert (np.diff(forest._forest.node_start) > 50).all()
 
 
 def test_a_large_offset_of_the_outputs_does_not_matter():

@@ -88,7 +88,7 @@ constexpr std::uint32_t missing_left_bit = 0x80000000u;
 struct Tree {
     std::vector<Node> nodes;                // in the order of their making; the root is first
     std::vector<double> wide_thresholds;    // empty where the floats separate the training values
-    std::vector<float> gains;               // increase of the score at each inner node
+    std::vector<double> gains;              // increase of the score at each inner node
     std::vector<std::uint32_t> leaf_start;  // leaf i holds members [leaf_start[i], leaf_start[i+1])
     std::vector<std::uint32_t> members;     // positions in the bag
     std::uint32_t depth = 0;

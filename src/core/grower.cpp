@@ -199,7 +199,7 @@ class Grower {
         place(node, static_cast<std::int32_t>(index));
         const std::uint32_t bit = split.missing_left ? missing_left_bit : 0;
         tree_.nodes.push_back({split.feature | bit, threshold(split), {0, 0}});
-        tree_.gains.push_back(static_cast<float>(gain));
+        tree_.gains.push_back(gain);
         const std::uint32_t middle = node.range.begin + n_left;
         return {{{node.range.begin, middle}, node.depth, node.tree_depth + 1, index, 0},
                 {{middle, node.range.end}, node.depth, node.tree_depth + 1, index, 1}};

@@ -50,7 +50,7 @@ def grow(
     tuple[
         NDArray[np.int32],
         NDArray[np.float64],
-        NDArray[np.float32],
+        NDArray[np.float64],
         NDArray[np.uint32],
         NDArray[np.uint32],
         int,

@@ -24,6 +24,8 @@ from sketchforest.projection import (
 # A sparse projection of up to this many cells is written out: whole rows of it are added faster
 # than single entries.
 DENSE_PROJECTION_CELLS = 1 << 24
+# No tree has more; limits beyond it, which fit into no 32 bits, mean the same.
+MOST_ROWS = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def grow_one(
         outputs = shared_outputs
     else:
         outputs = shared_outputs if len(rows) == data.X.n_rows else shared_outputs[rows]
-    bag_weights = np.ones(len(rows)) if weights is None else weights.astype(np.float64)
+    bag_weights = np.ones(len(rows)) if weights is None else _near_one(weights)
     params = _native_params(settings, tree, bag_weights.sum())
     grown = _core.grow(data.X, outputs, rows, bag_weights, params, stop)
     if grown is None:
@@ -88,7 +90,7 @@ def grow_one(
     return Tree(
         nodes=nodes,
         thresholds=thresholds if thresholds.size else None,
-        gains=gains * np.float32(settings.impurity_scale / bag_weights.sum()),
+        gains=_shares(gains),
         member_start=member_start,
         members=rows[members],
         weights=None if weights is None else weights[members],
@@ -191,18 +193,31 @@ def _padded(Z: np.ndarray) -> np.ndarray:
     return padded
 
 
+def _near_one(weights: np.ndarray) -> np.ndarray:
+    """Times a power of two. Only ratios count, but the search multiplies three weights, and the
+    weight of a row's classes may be a product over a thousand labels."""
+    return np.ldexp(weights.astype(np.float64), -np.frexp(float(weights.max()))[1])
+
+
+def _shares(gains: np.ndarray) -> np.ndarray:
+    """Of each split in the gain of all: a float32 holds them, whatever the unit of the outputs."""
+    gains = np.maximum(gains, 0)
+    total = gains.sum()
+    return (gains / total if 0 < total < np.inf else np.zeros(len(gains))).astype(np.float32)
+
+
 def _native_params(settings: GrowSettings, tree: int, weight: float) -> _core.GrowParams:
     params = _core.GrowParams()
     params.max_features = settings.max_features
     params.random_cuts = settings.random_cuts
     if settings.max_depth is not None:
-        params.max_depth = settings.max_depth
-    params.min_samples_split = settings.min_samples_split
-    params.min_samples_leaf = settings.min_samples_leaf
+        params.max_depth = min(settings.max_depth, MOST_ROWS)
+    params.min_samples_split = min(settings.min_samples_split, MOST_ROWS)
+    params.min_samples_leaf = min(settings.min_samples_leaf, MOST_ROWS)
     params.min_weight_leaf = settings.min_weight_fraction_leaf * weight
     # Without a limit, a split that gains nothing is made, as in scikit-learn: its children may.
     limit = settings.min_impurity_decrease
     params.min_gain = limit * weight / settings.impurity_scale if limit > 0 else -np.inf
-    params.max_leaf_nodes = settings.max_leaf_nodes or 0
+    params.max_leaf_nodes = min(settings.max_leaf_nodes or 0, MOST_ROWS)
     params.key = key(settings.seed, tree, Purpose.SPLITS)
     return params

@@ -60,7 +60,8 @@ def forest(request):
 
 
 def averages(fitted, X):
-    return fitted.predict_proba(X) if hasattr(fitted, "predict_proba") else fitted.predict(X)
+    means = fitted.predict_proba(X) if hasattr(fitted, "predict_proba") else fitted.predict(X)
+    return means.toarray() if sparse.issparse(means) else means
 
 
 def assert_same(ours, theirs, X, X_theirs=None):

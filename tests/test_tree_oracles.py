@@ -225,7 +225,7 @@ def test_full_trees_part_the_training_rows_as_scikit_learns_do():
     weights = np.random.default_rng(14).exponential(size=len(X)) + 0.1
     ours = DecisionTreeRegressor(projection=None, min_samples_split=8).fit(X, Y, weights)
     theirs = tree.DecisionTreeRegressor(random_state=0, min_samples_split=8).fit(X, Y, weights)
-    assert leaves_as_sets(ours.apply(X)[:, 0]) == leaves_as_sets(theirs.apply(X))
+    assert leaves_as_sets(ours.apply(X)) == leaves_as_sets(theirs.apply(X))
 
 
 # ---- projections that change nothing, and those that change everything
@@ -396,7 +396,7 @@ def test_the_table_of_leaf_means_predicts_what_the_rows_do(fitted, monkeypatch):
     results = []
     for big_leaf in (0, 10**9):
         monkeypatch.setattr(_predict, "BIG_LEAF", big_leaf)
-        source = _predict.prediction_source(forest._forest, forest._labels)
+        source = _predict.Source(forest._forest, forest._labels)
         one_output = forest._labels.shape[1] == 1
         assert isinstance(source.leaves, _predict.LeafTable) == (big_leaf == 0 or one_output)
         results.append(_predict.predict_dense(source, X, None, np.float64))

@@ -75,7 +75,7 @@ class TreeEnsemble(BaseEstimator):
             weights, balance = self._weigh_classes(labels, weights)
             rows = None if weights is None else np.flatnonzero(weights).astype(np.int32)
             settings = self._grow_settings(X, labels, X.shape[0] if rows is None else len(rows))
-            data = TrainingData(encode(X), _centred(labels), weights, rows, balance)
+            data = TrainingData(encode(X), _centred(labels, rows), weights, rows, balance)
             self._keep(self._grow(data, settings), labels)
             self._settings, self._is_relabelled = settings, False
             self._after_fit(X, rows)
@@ -405,15 +405,17 @@ def _grow_numbered(
     return grow_one(data, settings, shared, index, stop)
 
 
-def _centred(labels: Labels) -> Labels:
-    """Dense labels less about their mean: floats keep more digits, and scores do not change."""
+def _centred(labels: Labels, rows: np.ndarray | None) -> Labels:
+    """Dense labels less about the mean of their rows: floats keep more digits, and scores do not
+    change."""
     if not isinstance(labels, np.ndarray):
         return labels
+    counted = labels if rows is None else labels[rows]
     # Less a multiple of a power of two near the spread, integers keep sums without rounding, and
     # so ties between splits.
-    spread = labels.std(axis=0)
+    spread = counted.std(axis=0)
     grid = np.exp2(np.floor(np.log2(spread, out=np.zeros_like(spread), where=spread > 0)))
-    return labels - grid * np.round(labels.mean(axis=0) / grid)
+    return labels - grid * np.round(counted.mean(axis=0) / grid)
 
 
 def _fed_densely(transformer: Any) -> Any:

@@ -49,15 +49,15 @@ class TreeEnsemble(BaseEstimator):
 
     # ---- fitting
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Any:
         """Grow the trees.
 
         Parameters
         ----------
         X : (n_samples, n_features) array, scipy sparse matrix or data frame
             NaN means missing.
-        y : (n_samples, n_outputs) array, scipy sparse matrix or data frame, or (n_samples,) array
-            The labels Y. A classifier takes an indicator matrix of zeros and ones, or one class a
+        Y : (n_samples, n_outputs) array, scipy sparse matrix or data frame, or (n_samples,) array
+            A classifier takes an indicator matrix of zeros and ones, or one class a
             row; a regressor takes numbers.
         sample_weight : (n_samples,) array, optional
             A weight of 0 leaves a row out.
@@ -69,13 +69,13 @@ class TreeEnsemble(BaseEstimator):
         with unchanged_on_error(self):
             check_parameters(self.get_params(deep=False))
             X = check_features(self, X, reset=not self._goes_on())
-            labels = self._take_targets(y)
+            labels = self._take_targets(Y)
             check_same_length(X, labels)
             weights = check_sample_weight(sample_weight, X.shape[0])
             weights, balance = self._weigh_classes(labels, weights)
             rows = None if weights is None else np.flatnonzero(weights).astype(np.int32)
             settings = self._grow_settings(X, labels, X.shape[0] if rows is None else len(rows))
-            data = TrainingData(encode(X), _centred(labels), weights, rows, balance)
+            data = TrainingData(encode(X), _search_outputs(labels, rows), weights, rows, balance)
             self._keep(self._grow(data, settings), labels)
             self._settings, self._is_relabelled = settings, False
             self._after_fit(X, rows)
@@ -400,20 +400,24 @@ class OutputPredictor(RegressorMixin, TreeEnsemble):
 def _grow_numbered(
     data: TrainingData, settings: GrowSettings, shared: Any, stop: _core.StopFlag, index: int
 ) -> Any:
-    if isinstance(shared, np.ndarray):
-        shared = _predict.writable(shared)  # another process may have it from a mapped file
     return grow_one(data, settings, shared, index, stop)
 
 
-def _centred(labels: Labels) -> Labels:
-    """Dense labels less about their mean: floats keep more digits, and scores do not change."""
+def _search_outputs(labels: Labels, rows: np.ndarray | None) -> Labels:
+    """What splits are searched on, or projected from: dense labels are moved towards zero, since
+    floats keep more digits there and scores do not change, and made as narrow as they can be."""
     if not isinstance(labels, np.ndarray):
         return labels
-    # Less a multiple of a power of two near the spread, integers keep sums without rounding, and
-    # so ties between splits.
-    spread = labels.std(axis=0)
+    counted = labels if rows is None else labels[rows]
+    mean, spread = counted.mean(axis=0), counted.std(axis=0)
+    # Moved by a multiple of a power of two near the spread, integers keep sums without rounding,
+    # and so ties between splits.
     grid = np.exp2(np.floor(np.log2(spread, out=np.zeros_like(spread), where=spread > 0)))
-    return labels - grid * np.round(labels.mean(axis=0) / grid)
+    is_far = np.abs(mean) > 4 * spread
+    outputs = labels - np.where(is_far, grid * np.round(mean / grid), 0)
+    with np.errstate(over="ignore"):
+        narrow = outputs.astype(np.float32)
+    return narrow if np.array_equal(narrow, outputs) else outputs
 
 
 def _fed_densely(transformer: Any) -> Any:

@@ -51,8 +51,6 @@ class Source:
         has_one_output = isinstance(self.labels, np.ndarray) and self.labels.shape[1] == 1
         if self.has_table and (has_big_leaves or has_one_output):
             return _leaf_table(self.forest), _leaf_means(self.forest, self.labels)
-        if isinstance(self.labels, np.ndarray):
-            return self.forest, writable(self.labels)
         return self.forest, self.labels
 
     @property
@@ -79,12 +77,6 @@ class Source:
 
     def __reduce__(self) -> Any:
         return Source, (self.forest, self.labels, self.has_table)  # the table is made when needed
-
-
-def writable(array: np.ndarray) -> np.ndarray:
-    """The array, or a copy where it is mapped from a file to be read only: the core refuses that
-    of arrays that could also be sparse."""
-    return np.require(array, requirements="W")
 
 
 def _leaf_table(forest: Forest) -> LeafTable:

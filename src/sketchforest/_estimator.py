@@ -49,15 +49,15 @@ class TreeEnsemble(BaseEstimator):
 
     # ---- fitting
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Grow the trees.
 
         Parameters
         ----------
         X : (n_samples, n_features) array, scipy sparse matrix or data frame
             NaN means missing.
-        Y : (n_samples, n_outputs) array, scipy sparse matrix or data frame, or (n_samples,) array
-            A classifier takes an indicator matrix of zeros and ones, or one class a
+        y : (n_samples, n_outputs) array, scipy sparse matrix or data frame, or (n_samples,) array
+            The labels Y. A classifier takes an indicator matrix of zeros and ones, or one class a
             row; a regressor takes numbers.
         sample_weight : (n_samples,) array, optional
             A weight of 0 leaves a row out.
@@ -69,7 +69,7 @@ class TreeEnsemble(BaseEstimator):
         with unchanged_on_error(self):
             check_parameters(self.get_params(deep=False))
             X = check_features(self, X, reset=not self._goes_on())
-            labels = self._take_targets(Y)
+            labels = self._take_targets(y)
             check_same_length(X, labels)
             weights = check_sample_weight(sample_weight, X.shape[0])
             weights, balance = self._weigh_classes(labels, weights)

@@ -110,6 +110,34 @@ nb::tuple rank_columns_any(const AnyMatrix& x, std::size_t first, std::size_t la
                 : rank_columns<float, std::uint32_t>(x, first, last);
 }
 
+// Dense X coded by value, by column and by row.
+nb::tuple code_by_value(const AnyMatrix& x) {
+    const std::size_t n_rows = x.shape(0), n_columns = x.shape(1);
+    auto [columns, columns_array] = new_matrix<std::uint32_t>(n_columns, n_rows);
+    auto [rows, rows_array] = new_matrix<std::uint32_t>(n_rows, n_columns);
+    {
+        nb::gil_scoped_release nogil;
+        with_type(x.dtype(), [&](auto zero) {
+            const auto* values = static_cast<const decltype(zero)*>(x.data());
+            const auto code = [&](std::size_t i, std::size_t j) {
+                const auto value =
+                    static_cast<float>(values[static_cast<std::int64_t>(i) * x.stride(0) +
+                                              static_cast<std::int64_t>(j) * x.stride(1)]);
+                return value == value ? sortable(value) : ~0u;
+            };
+            // By blocks of rows: one of the two is always read or written across.
+            constexpr std::size_t block = 64;
+            for (std::size_t first = 0; first < n_rows; first += block) {
+                const std::size_t last = std::min(first + block, n_rows);
+                for (std::size_t j = 0; j < n_columns; ++j)
+                    for (std::size_t i = first; i < last; ++i)
+                        columns[j * n_rows + i] = rows[i * n_columns + j] = code(i, j);
+            }
+        });
+    }
+    return nb::make_tuple(columns_array, rows_array);
+}
+
 template <class T>
 nb::tuple encode_csr(Vector<T> values, Vector<std::int32_t> columns, Vector<std::int64_t> row_start,
                      std::size_t n_features) {
@@ -133,6 +161,7 @@ Codes to_codes(nb::handle from) {
     codes.columns = pointer_or_null<std::int32_t>(from.attr("columns"));
     codes.zero_code = pointer_or_null<std::uint32_t>(from.attr("zero_code"));
     codes.sparse = codes.row_start != nullptr;
+    codes.by_value = nb::cast<bool>(from.attr("by_value"));
     codes.value_start = pointer_or_null<std::int64_t>(from.attr("value_start"));
     const auto values = view<nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig>>(from.attr("values"));
     codes.values = values.data();
@@ -365,6 +394,7 @@ NB_MODULE(_core, m) {
             return nb::make_tuple(self.type(), nb::make_tuple());
         });
     m.def("rank_columns", &rank_columns_any, "x"_a, "first"_a, "last"_a, "code_bytes"_a, "wide"_a);
+    m.def("code_by_value", &code_by_value, "x"_a);
     m.def("encode_csr", &encode_csr<float>);
     m.def("encode_csr", &encode_csr<double>);
     m.def("project", &project, "labels"_a, "rows"_a, "p"_a);

@@ -1,6 +1,7 @@
 // What growing is given, and what it gives back: views of arrays that somebody else owns.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -9,9 +10,21 @@
 
 namespace sketchforest {
 
+// A number that sorts as the float does. Zero has one sign.
+inline std::uint32_t sortable(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value == 0 ? 0.0f : value);
+    return bits >> 31 ? ~bits : bits | 0x80000000u;
+}
+inline float from_sortable(std::uint32_t code) {
+    return std::bit_cast<float>(code >> 31 ? code & 0x7fffffffu : ~code);
+}
+
 // X, with each value replaced by its rank among the distinct values of its feature. Nothing is
 // lost: sorting codes is sorting values, and a cut between two codes is a cut between two values.
 // A missing value has the code after the last one.
+//
+// Where cuts are random nothing is sorted, and dense X is coded by value: a code is the float
+// itself, in a form that sorts as a number.
 struct Codes {
     std::size_t n_rows = 0;
     std::size_t n_features = 0;
@@ -30,10 +43,14 @@ struct Codes {
     const void* values = nullptr;
     bool wide_values = false;  // double, else float
 
-    std::uint32_t n_values(std::size_t feature) const {
+    bool by_value = false;
+
+    std::uint32_t missing_code(std::size_t feature) const {
+        if (by_value) return ~0u;
         return static_cast<std::uint32_t>(value_start[feature + 1] - value_start[feature]);
     }
     double value(std::size_t feature, std::uint32_t code) const {
+        if (by_value) return from_sortable(code);
         const auto at = value_start[feature] + code;
         return wide_values ? static_cast<const double*>(values)[at]
                            : static_cast<double>(static_cast<const float*>(values)[at]);

@@ -12,7 +12,7 @@ namespace {
 
 // An unsigned number that sorts as the value does; -0.0 is 0.0.
 template <class T>
-std::uint64_t sortable(T value) {
+std::uint64_t sort_key(T value) {
     using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
     constexpr Bits sign = Bits{1} << (8 * sizeof(T) - 1);
     const Bits bits = std::bit_cast<Bits>(value == 0 ? T{0} : value);
@@ -30,7 +30,7 @@ void Ranker<T>::rank(std::span<const T> values, std::uint32_t* ranks, ValueTable
     rows_.clear();
     for (std::size_t row = 0; row < values.size(); ++row) {
         if (std::isnan(values[row])) continue;
-        keys_.push_back(sortable(values[row]));
+        keys_.push_back(sort_key(values[row]));
         rows_.push_back(static_cast<std::uint32_t>(row));
     }
     const std::size_t n = keys_.size();

@@ -73,7 +73,7 @@ bool Splitter::try_column(std::uint32_t feature, const Column& column) {
 
 // Moves the entries with a missing value to the front; returns how many they are.
 std::size_t Splitter::missing_first(std::uint32_t feature, const Column& column) {
-    const std::uint32_t missing_code = codes_.n_values(feature);
+    const std::uint32_t missing_code = codes_.missing_code(feature);
     if (column.max_code < missing_code) return 0;
     const auto end = entries_.begin() + column.n_entries;
     return std::partition(entries_.begin(), end,
@@ -88,7 +88,7 @@ void Splitter::best_cut(std::uint32_t feature, const Column& column, std::size_t
     Entry* const first = entries_.data() + n_missing;
     const std::size_t n = column.n_entries - n_missing;
     const std::uint32_t lowest = column.min_code;
-    const std::uint32_t highest = std::min(column.max_code, codes_.n_values(feature) - 1);
+    const std::uint32_t highest = std::min(column.max_code, codes_.missing_code(feature) - 1);
     if (!has_zeros_) return scan(feature, {first, n, lowest, highest}, true);
 
     const std::uint32_t zero = codes_.zero_code[feature];
@@ -170,10 +170,16 @@ void Splitter::random_cut(std::uint32_t feature, const Column& column, std::size
     const double u = stream_.uniform();
     double threshold = low * (1 - u) + high * u;  // not low + u (high - low), which may overflow
     if (!(threshold >= low && threshold < high)) threshold = low;
-    // The last code whose value does not exceed the threshold. A small node asks for the values of
-    // its own rows: a search by halves would wait for a distant piece of memory at each step.
+    // The last code whose value does not exceed the threshold. Among ranks, a small node asks for
+    // the values of its own rows: a search by halves would wait for a distant piece of memory at
+    // each step.
     std::uint32_t last_left = lowest, above = highest;
-    if (n_entries <= few_values) {
+    if (codes_.by_value) {
+        last_left =
+            std::max(lowest, std::min(sortable(static_cast<float>(threshold)), highest - 1));
+        above = last_left + 1;
+        threshold = codes_.value(feature, last_left);
+    } else if (n_entries <= few_values) {
         const auto place = [&](std::uint32_t code) {
             const bool left = codes_.value(feature, code) <= threshold;
             last_left = std::max(last_left, left ? code : lowest);
@@ -218,14 +224,14 @@ void Splitter::keep(const Cut& cut, std::uint32_t feature, std::size_t n_left) {
     best_.found = true;
     best_.score = cut.score;
     best_.feature = feature;
-    best_.last_left = codes_.n_values(feature) - 1;
+    best_.last_left = codes_.missing_code(feature) - 1;
     // Where training has no missing value to learn from, one met later follows the majority.
     best_.missing_left = n_left > node_.size() - n_left;
 }
 
 std::uint32_t Splitter::partition(std::size_t depth, Level& level, Range node, const Split& split) {
     const Column column = columns_.read(depth, level, node, split.feature, entries_.data());
-    const std::uint32_t missing_code = codes_.n_values(split.feature);
+    const std::uint32_t missing_code = codes_.missing_code(split.feature);
     std::uint32_t* order = level.order.data();
     if (column.n_entries == node.size()) {
         // Every row is an entry: split the list and write it back. In dense X the entries come in

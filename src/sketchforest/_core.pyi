@@ -22,6 +22,7 @@ class StopFlag:
 def rank_columns(
     x: NDArray[Any], first: int, last: int, code_bytes: int, wide: bool
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]: ...
+def code_by_value(x: NDArray[Any]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]: ...
 def encode_csr(
     values: NDArray[Any],
     columns: NDArray[np.int32],

@@ -36,23 +36,25 @@ class EncodedX:
     row_start: np.ndarray | None = None
     columns: np.ndarray | None = None
     zero_code: np.ndarray | None = None
+    by_value: bool = False  # codes are the values themselves, as numbers that sort as they do
 
 
-def encode(X: Any) -> EncodedX:
+def encode(X: Any, random_cuts: bool = False) -> EncodedX:
     """Codes of X (n_rows, n_features), a numeric array or a scipy CSR or CSC matrix.
 
     Whether the codes are dense or sparse follows from the share of non-zeros, not from the type.
+    Random cuts need values and no order, so that dense X is coded by value where floats will do.
     """
     n_cells = X.shape[0] * X.shape[1]
     if sparse.issparse(X):
         X = canonical(X)
         if X.count_nonzero() > DENSE_SHARE * n_cells:  # a zero that is stored is a zero
             # Dense data in sparse clothes: written out, they take less than twice the memory.
-            return _encode_dense(X.toarray())
+            return _encode_dense(X.toarray(), random_cuts)
         return _encode_sparse(X.tocsr())
     if np.count_nonzero(X) <= DENSE_SHARE * n_cells:
         return _encode_sparse(sparse.csr_array(X))
-    return _encode_dense(X)
+    return _encode_dense(X, random_cuts)
 
 
 def canonical(X: Any) -> Any:
@@ -68,7 +70,9 @@ def float_type(dtype: np.dtype) -> type[np.floating]:
     return np.float32 if np.can_cast(dtype, np.float32) else np.float64
 
 
-def _encode_dense(X: np.ndarray) -> EncodedX:
+def _encode_dense(X: np.ndarray, random_cuts: bool) -> EncodedX:
+    if random_cuts and float_type(X.dtype) is np.float32:
+        return _code_by_value(X)
     n_rows, n_features = X.shape
     # 65,535 values and one code for missing ones fit into 16 bits.
     code_bytes = 2
@@ -95,6 +99,19 @@ def _encode_dense(X: np.ndarray) -> EncodedX:
         row_codes=np.ascontiguousarray(codes.T),
         values=np.concatenate([block[1] for block in blocks]),
         value_start=_starts(counts),
+    )
+
+
+def _code_by_value(X: np.ndarray) -> EncodedX:
+    codes, row_codes = _core.code_by_value(X)
+    return EncodedX(
+        n_rows=X.shape[0],
+        n_features=X.shape[1],
+        codes=codes,
+        row_codes=row_codes,
+        values=np.empty(0, np.float32),
+        value_start=np.zeros(1, np.int64),
+        by_value=True,
     )
 
 

@@ -75,7 +75,13 @@ class TreeEnsemble(BaseEstimator):
             weights, balance = self._weigh_classes(labels, weights)
             rows = None if weights is None else np.flatnonzero(weights).astype(np.int32)
             settings = self._grow_settings(X, labels, X.shape[0] if rows is None else len(rows))
-            data = TrainingData(encode(X), _search_outputs(labels, rows), weights, rows, balance)
+            data = TrainingData(
+                encode(X, self._has_random_cuts),
+                _search_outputs(labels, rows),
+                weights,
+                rows,
+                balance,
+            )
             self._keep(self._grow(data, settings), labels)
             self._settings, self._is_relabelled = settings, False
             self._after_fit(X, rows)

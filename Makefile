@@ -8,10 +8,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard src/core/* src/bindings/*)
 
-.PHONY: demo test check format clean
+.PHONY: demo bench test check format clean
 
 demo: $(VENV)/installed-plot
 	$(BIN)/sketchforest demo
+
+bench: $(VENV)/installed-bench
+	$(BIN)/sketchforest bench
 
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest

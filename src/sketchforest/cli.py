@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from sketchforest.cli_bench import bench_app
+
 app = typer.Typer(
     name="sketchforest",
     no_args_is_help=True,
@@ -16,6 +18,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+app.add_typer(bench_app, name="bench")
 
 
 def _print_version(wanted: bool) -> None:

@@ -2,7 +2,11 @@
 
 from sketchforest.datasets.catalogue import list_datasets, load
 from sketchforest.datasets.dataset import Dataset
-from sketchforest.datasets.generators import make_delicious_like, make_multilabel
+from sketchforest.datasets.generators import (
+    make_delicious_like,
+    make_multilabel,
+    make_sparse_multilabel,
+)
 from sketchforest.datasets.npz import load_npz
 
 __all__ = [
@@ -12,4 +16,5 @@ __all__ = [
     "load_npz",
     "make_delicious_like",
     "make_multilabel",
+    "make_sparse_multilabel",
 ]

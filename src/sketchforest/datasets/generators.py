@@ -23,6 +23,12 @@ _RARE_IS_SPECIFIC = 0.8  # 0: rare items live in as many topics as frequent ones
 _WORD_COUNT_SPREAD = 1.2  # of log counts: half of the rows are short, a few are very long
 _DELICIOUS_TRAIN_SHARE = 12_920 / 16_105
 
+# The fast generator: how many items a topic has for each one in a row, the share of a row's items
+# that comes from them, and rows drawn at once, so that its memory stays small.
+_POOL_FACTOR = 4
+_POOL_SHARE = 0.8
+_POOL_BLOCK_ROWS = 10_000
+
 
 @dataclass(frozen=True)
 class _Vocabulary:
@@ -103,6 +109,39 @@ def make_delicious_like(
     return replace(data, name="delicious-like", splits={"train": train, "test": test})
 
 
+def make_sparse_multilabel(
+    n_samples: int,
+    n_features: int,
+    n_labels: int,
+    labels_per_row: int = 5,
+    features_per_row: int = 50,
+    random_state: int | np.random.Generator | None = 0,
+    *,
+    n_topics: int = 1000,
+) -> Dataset:
+    """X (n_samples, n_features) and Y (n_samples, n_labels), uint8 CSR, both as large as wanted.
+
+    Time and memory follow the non-zeros, whatever the number of features and labels. A row has
+    one topic; most of its words and labels come from the topic's own few, the rest from all.
+    Every row has as many of each as asked, or fewer where the topic's run out.
+
+    Examples
+    --------
+    >>> data = make_sparse_multilabel(100, 5000, 2000)
+    >>> int(data.X.nnz), int(data.Y.nnz)
+    (5000, 500)
+    """
+    _check_mean("labels_per_row", labels_per_row, "n_labels", n_labels)
+    _check_mean("features_per_row", features_per_row, "n_features", n_features)
+    rng = np.random.default_rng(random_state)
+    row_topics = rng.integers(n_topics, size=n_samples)
+    return Dataset(
+        name="sparse-multilabel",
+        X=_draw_from_pools(row_topics, n_topics, n_features, features_per_row, rng),
+        Y=_draw_from_pools(row_topics, n_topics, n_labels, labels_per_row, rng),
+    )
+
+
 def _check_mean(name: str, mean: float, limit_name: str, limit: int) -> None:
     if not 1 <= mean <= limit:
         raise ValueError(f"{name} must be between 1 and {limit_name}={limit}; got {mean}.")
@@ -155,3 +194,39 @@ def _draw_tokens(
     ladder = np.cumsum(topics, axis=1)
     ladder = ladder / ladder[:, -1:] + np.arange(len(topics))[:, np.newaxis]
     return np.searchsorted(ladder.ravel(), topic + rng.random(len(rows))) % topics.shape[1]
+
+
+def _draw_from_pools(
+    row_topics: _Array, n_topics: int, n_items: int, n_draws: int, rng: np.random.Generator
+) -> sparse.csr_array:
+    """(n_samples, n_items) indicators, ``n_draws`` in each row, mostly from its topic's pool."""
+    pools = rng.integers(n_items, size=(n_topics, _POOL_FACTOR * n_draws))
+    blocks = np.array_split(row_topics, 1 + len(row_topics) // _POOL_BLOCK_ROWS)
+    columns, row_lengths = zip(
+        *(_draw_block(pools[topics], n_items, n_draws, rng) for topics in blocks), strict=True
+    )
+    indices = np.concatenate(columns)
+    indptr = np.append(0, np.cumsum(np.concatenate(row_lengths)))
+    # scipy keeps 32-bit indices as long as they suffice, and scikit-learn's trees need them.
+    width = np.int32 if len(indices) <= np.iinfo(np.int32).max else np.int64
+    return sparse.csr_array(
+        (np.ones(len(indices), np.uint8), indices.astype(width, copy=False), indptr.astype(width)),
+        shape=(len(row_topics), n_items),
+    )
+
+
+def _draw_block(
+    pools: _Array, n_items: int, n_draws: int, rng: np.random.Generator
+) -> tuple[_Array, _Array]:
+    """Sorted distinct items of each row, one row after the other, and how many each has."""
+    size = len(pools), 2 * n_draws + 8  # some draws repeat others
+    tokens = np.take_along_axis(pools, rng.integers(pools.shape[1], size=size), axis=1)
+    is_background = rng.random(size) >= _POOL_SHARE
+    tokens[is_background] = rng.integers(n_items, size=np.count_nonzero(is_background))
+    tokens.sort(axis=1)
+    # A random key for each distinct item; the smallest ones are a random choice among them.
+    keys = rng.random(size)
+    keys[:, 1:][tokens[:, 1:] == tokens[:, :-1]] = np.inf
+    limit = np.partition(keys, n_draws - 1, axis=1)[:, n_draws - 1 : n_draws]
+    is_chosen = (keys <= limit) & np.isfinite(keys)
+    return tokens[is_chosen].astype(np.int32), np.count_nonzero(is_chosen, axis=1)

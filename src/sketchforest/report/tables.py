@@ -6,8 +6,7 @@ from rich import box
 from rich.table import Table
 
 from sketchforest.experiments.measure import PRECISION_DEPTHS, Measurement
-
-_UNKNOWN = "–"
+from sketchforest.report.units import UNKNOWN, ratio, seconds, size
 
 
 def comparison_table(measurements: Sequence[Measurement], n_labels: int) -> Table:
@@ -33,12 +32,12 @@ def comparison_table(measurements: Sequence[Measurement], n_labels: int) -> Tabl
         table.add_row(
             row.library + " *" * is_scaled,
             f"{n_labels} labels" if row.n_components is None else f"m = {row.n_components}",
-            _seconds(row.fit_seconds),
-            _ratio(reference.fit_seconds, row.fit_seconds),
-            _UNKNOWN if row.lrap is None else f"{row.lrap:.3f}",
+            seconds(row.fit_seconds),
+            ratio(reference.fit_seconds / row.fit_seconds),
+            UNKNOWN if row.lrap is None else f"{row.lrap:.3f}",
             _precisions(row.precision),
-            _size(row.n_bytes),
-            _ratio(reference.n_bytes, row.n_bytes),
+            size(row.n_bytes),
+            ratio(reference.n_bytes / row.n_bytes),
             end_section=row is reference,
         )
     return table
@@ -53,24 +52,7 @@ def _footnote(row: Measurement) -> str | None:
     )
 
 
-def _seconds(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds >= 100 else f"{seconds:.3g} s"
-
-
-def _ratio(reference: float, value: float) -> str:
-    ratio = reference / value
-    return f"{ratio:,.0f}×" if ratio >= 10 else f"{ratio:.1f}×"
-
-
 def _precisions(precision: tuple[float, ...] | None) -> str:
     if precision is None:
-        return _UNKNOWN
+        return UNKNOWN
     return "/".join(f"{100 * share:.0f}" for share in precision) + " %"
-
-
-def _size(n_bytes: float) -> str:
-    for unit in ("B", "kB", "MB"):
-        if n_bytes < 999.5:
-            return f"{n_bytes:.3g} {unit}"
-        n_bytes /= 1000
-    return f"{n_bytes:.3g} GB"

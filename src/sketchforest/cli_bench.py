@@ -1,0 +1,174 @@
+"""The command `bench` and those below it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from sketchforest.experiments.bench import BenchResult
+    from sketchforest.experiments.scaling import ScalingResult
+
+bench_app = typer.Typer(invoke_without_command=True, pretty_exceptions_enable=False)
+
+_OUT = Path("sketchforest-bench")
+_JobsOption = Annotated[int, typer.Option(help="Threads of each method; -1 uses all cores.")]
+_OutOption = Annotated[
+    Path, typer.Option(help="Folder for CSV and picture; an earlier run's are replaced.")
+]
+_DataHomeOption = Annotated[
+    Path | None, typer.Option(help="Folder of data sets, before $SKETCHFOREST_DATA.")
+]
+_JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+
+
+@bench_app.callback()
+def bench(
+    context: typer.Context,
+    datasets: Annotated[
+        str,
+        typer.Option(help="Names, separated by commas; 'all', 'generated'.", show_default=False),
+    ] = "",
+    methods: Annotated[
+        str,
+        typer.Option(
+            help="Names, separated by commas: sklearn-rf, sklearn-et, sklearn-zK, rf, rf-mK, "
+            "rf-zK, et, et-mK, napkinxc, omikuji.",
+            show_default=False,
+        ),
+    ] = "",
+    n_estimators: Annotated[int, typer.Option(min=1, help="Trees in each forest.")] = 100,
+    n_jobs: _JobsOption = 2,
+    repeats: Annotated[int, typer.Option(min=1, help="Runs of each; medians are shown.")] = 3,
+    sklearn_trees: Annotated[
+        str,
+        typer.Option(
+            help="Trees that scikit-learn really grows, the rest being scaled: 'auto' (about "
+            "20 seconds' worth), 'all', or a number."
+        ),
+    ] = "auto",
+    out: _OutOption = _OUT,
+    json: _JsonOption = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="At most 2,000 rows and 10 trees, one run of each.")
+    ] = False,
+    data_home: _DataHomeOption = None,
+) -> None:
+    """Measure time, memory, size and quality beside scikit-learn, napkinXC and omikuji.
+
+    Each run has a process of its own. Costs are compared with scikit-learn's forest on the
+    original outputs.
+
+    Example:  sketchforest bench --datasets bibtex --methods sklearn-rf,rf,rf-m5 --repeats 1
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from sketchforest.experiments.bench import BenchSettings, run_bench
+
+    settings = BenchSettings(
+        datasets=_names(datasets),
+        methods=_names(methods),
+        n_estimators=n_estimators,
+        n_jobs=n_jobs,
+        repeats=repeats,
+        sklearn_trees=sklearn_trees,
+        data_home=_text(data_home),
+        quick=quick,
+    )
+    _finish(run_bench(settings, out, _console(json)), json)
+
+
+@bench_app.command()
+def scaling(
+    base: Annotated[
+        str, typer.Option(help="Sizes to start from, as in n=8000,t=32.", show_default=False)
+    ] = "",
+    axes: Annotated[
+        str, typer.Option(help="Sizes to double, separated by commas.")
+    ] = "n,p,m,d,t,threads",
+    doublings: Annotated[int, typer.Option(min=1, help="How often each is doubled.")] = 4,
+    repeats: Annotated[int, typer.Option(min=1, help="Runs of each; medians are shown.")] = 3,
+    dataset: Annotated[
+        str | None, typer.Option(help="Rows of this data set instead of generated ones.")
+    ] = None,
+    out: _OutOption = _OUT,
+    json: _JsonOption = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Small sizes, two doublings, one run of each.")
+    ] = False,
+    data_home: _DataHomeOption = None,
+) -> None:
+    """Measure time and memory against rows, features, outputs, labels, trees and threads.
+
+    Each size is doubled from a base while the others stay, and the exponent is fitted. With a
+    data set, rows double up to all of them, and features and labels stay.
+
+    Example:  sketchforest bench scaling --axes n,m --base n=8000,t=32
+    """
+    from sketchforest.experiments.bench_axes import Point, parse_base
+    from sketchforest.experiments.scaling import ScalingSettings, run_scaling
+
+    settings = ScalingSettings(
+        base=parse_base(base, Point(n=2000, p=500, d=200, t=8) if quick else Point()),
+        axes=tuple(_names(axes)),
+        doublings=min(doublings, 2) if quick else doublings,
+        repeats=1 if quick else repeats,
+        dataset=dataset,
+        data_home=_text(data_home),
+    )
+    _finish(run_scaling(settings, out, _console(json)), json)
+
+
+@bench_app.command()
+def large(
+    n_samples: Annotated[int, typer.Option(min=1, help="Training rows.")] = 300_000,
+    n_features: Annotated[int, typer.Option(min=50, help="Features, 50 in each row.")] = 100_000,
+    n_labels: Annotated[int, typer.Option(min=5, help="Labels, 5 in each row.")] = 100_000,
+    n_estimators: Annotated[int, typer.Option(min=1, help="Trees.")] = 20,
+    n_components: Annotated[int, typer.Option(min=1, help="Projected outputs.")] = 16,
+    n_jobs: _JobsOption = 2,
+    json: _JsonOption = False,
+) -> None:
+    """Fit and predict on a generated sparse set with very many rows, features and labels.
+
+    Example:  sketchforest bench large --n-samples 50000 --n-labels 10000
+    """
+    from joblib import effective_n_jobs
+
+    from sketchforest.experiments.bench_large import large_json, run_large
+
+    result = run_large(
+        n_samples=n_samples,
+        n_features=n_features,
+        n_labels=n_labels,
+        n_estimators=n_estimators,
+        n_components=n_components,
+        n_jobs=effective_n_jobs(n_jobs),
+        console=_console(json),
+    )
+    if json:
+        typer.echo(large_json(result))
+
+
+def _finish(result: "BenchResult | ScalingResult", json: bool) -> None:
+    if json:
+        typer.echo(result.as_json())
+    if not result.is_complete:
+        raise typer.Exit(130)  # as a shell says that Ctrl-C ended a command
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
+
+
+def _console(json: bool) -> "Console":
+    """Messages and tables; with JSON on standard output, on standard error."""
+    from rich.console import Console
+
+    return Console(stderr=json)

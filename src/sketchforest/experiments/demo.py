@@ -7,10 +7,10 @@ from pathlib import Path
 
 from joblib import effective_n_jobs
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from sketchforest.datasets import Dataset, make_delicious_like
 from sketchforest.experiments.measure import Measurement, pickled_size, ranking_quality, timed_fit
+from sketchforest.report.progress import RunProgress
 from sketchforest.report.tables import comparison_table
 
 FULL_SIZE, QUICK_SIZE = 16_105, 2_000
@@ -35,14 +35,15 @@ def run_demo(
     console.print(_description(data))
     n_labels = data.Y.shape[1]
     components = [None, 25, math.floor(0.5 + math.log(n_labels)), 1]
-    with _progress(console, n_steps=1 + len(components)) as progress:
-        (task,) = progress.task_ids
-        progress.update(task, description="scikit-learn, original outputs")
+    with RunProgress(["scikit-learn", *components], console) as progress:
+        progress.start("scikit-learn, original outputs")
         measurements = [_measure_sklearn(data, n_estimators, n_jobs, seed)]
+        progress.finish()
         for m in components:
             outputs = "original outputs" if m is None else f"{m} projected outputs"
-            progress.update(task, advance=1, description=f"sketchforest, {outputs}")
+            progress.start(f"sketchforest, {outputs}")
             measurements.append(_measure_sketchforest(data, m, n_estimators, n_jobs, seed))
+            progress.finish()
     console.print(comparison_table(measurements, n_labels=n_labels))
     _write_picture(measurements, picture, console)
     return measurements
@@ -62,13 +63,6 @@ def _description(data: Dataset) -> str:
         f"Tags generated in the shape of Delicious: {n_train:,} training rows, {n_test:,} test "
         f"rows, {data.X.shape[1]:,} features, {data.Y.shape[1]:,} labels."
     )
-
-
-def _progress(console: Console, n_steps: int) -> Progress:
-    columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-    progress = Progress(*columns, console=console, transient=True)
-    progress.add_task("", total=n_steps)
-    return progress
 
 
 def _measure_sketchforest(

@@ -1,5 +1,6 @@
 """Many trees, or many blocks of rows, through joblib: progress and interrupts."""
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -20,22 +21,68 @@ def run_all(
     shared_memory: bool = False,
     on_abort: Callable[[], None] = lambda: None,
 ) -> list[Result]:
-    """work(task) for each task, results in order. `on_abort` is called when the run is broken off.
+    """work(task) for each task, results in order. `on_abort` is called when the run is broken off,
+    by an error or by Ctrl-C; no thread is at work any more when this returns or raises.
 
     The native core releases the GIL, so threads are enough; another backend of joblib is used
     where the user has set one, unless the work needs `shared_memory`.
     """
     if len(tasks) == 1:  # joblib takes longer to start than a row takes to predict
         return [work(tasks[0])]
+    watched = _Watched(work)
     try:
         sharing = {"require": "sharedmem"} if shared_memory else {"prefer": "threads"}
         parallel = _make_parallel(n_jobs, **sharing)
-        results = parallel(delayed(work)(task) for task in tasks)
+        results = parallel(delayed(watched)(task) for task in tasks)
         with _progress(description, len(tasks), verbose) as track:
             return list(track(results))
     except BaseException:
         on_abort()
+        watched.stop()
         raise
+
+
+class _Watched:
+    """The work, and the threads that are at it. Sent to another process, it is the work alone."""
+
+    # No __dict__, since `delayed` would take a copy of it along to the other process.
+    __slots__ = ("_at_work", "_changed", "_is_stopped", "_work")
+
+    def __init__(self, work: Callable[[Any], Any]) -> None:
+        self._work = work
+        self._at_work: set[int] = set()
+        self._is_stopped = False
+        self._changed = threading.Condition()
+
+    def __call__(self, task: Any) -> Any:
+        with self._changed:
+            if self._is_stopped:
+                raise _StoppedError
+            self._at_work.add(threading.get_ident())
+        try:
+            return self._work(task)
+        finally:
+            with self._changed:
+                self._at_work.discard(threading.get_ident())
+                self._changed.notify_all()
+
+    def stop(self) -> None:
+        """Nothing is begun any more, and what was begun has ended when this returns: a thread that
+        is still in the native core when Python shuts down brings the process down."""
+        with self._changed:
+            self._is_stopped = True
+            self._changed.wait_for(lambda: self._at_work <= {threading.get_ident()})
+
+    def __reduce__(self) -> Any:
+        return _itself, (self._work,)
+
+
+class _StoppedError(Exception):
+    """The run was broken off before the task was begun."""
+
+
+def _itself(work: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return work
 
 
 def _make_parallel(n_jobs: int | None, **sharing: str) -> Parallel:

@@ -18,7 +18,7 @@ from sketchforest._parallel import run_all
 # Leaves to find, and numbers to add, in one piece of work: some milliseconds, so that Ctrl-C is
 # heard, and a table of leaves that stays in the cache.
 BLOCK_CELLS = 1 << 17
-BLOCK_ADDITIONS = 1 << 24
+BLOCK_ADDITIONS = 1 << 23
 # With leaves of this many training rows on average, a table of leaf means is smaller and faster
 # to average than the rows themselves.
 BIG_LEAF = 4
@@ -66,17 +66,23 @@ class Source:
         """A row of values for each member of the leaves."""
         return self._leaves_and_values[1]
 
-    @property
+    @cached_property
     def additions_per_row(self) -> int:
         """About what it takes to average the leaves that one row falls into."""
         width: float = self.values.shape[1]
         if isinstance(self.values, SparseRows):
             width = len(self.values.columns) / self.values.n_rows
-        rows_per_leaf = len(self.leaves.members) / self.n_leaves
-        return 1 + int(self.forest.n_trees * rows_per_leaf * width)
+        return 1 + int(self.forest.n_trees * _rows_per_leaf(self.leaves) * width)
 
     def __reduce__(self) -> Any:
         return Source, (self.forest, self.labels, self.has_table)  # the table is made when needed
+
+
+def _rows_per_leaf(leaves: Forest | LeafTable) -> float:
+    """Mean size of the leaf that a row falls into: it falls into the large ones more often."""
+    sizes = np.diff(leaves.member_start.astype(np.int64))
+    sizes[leaves.leaf_start[1:-1] - 1] = 0  # from the last leaf of a tree to the next tree
+    return float((sizes.astype(float) ** 2).sum() / sizes.sum())
 
 
 def _leaf_table(forest: Forest) -> LeafTable:

@@ -1,7 +1,6 @@
 """The estimators are at home in scikit-learn: its own checks, and its tools."""
 
 import copy
-import io
 import pickle
 import warnings
 
@@ -480,8 +479,8 @@ def test_public_names_have_docstrings():
                 assert getattr(kind, name).__doc__, f"{kind.__name__}.{name}"
 
 
-def test_help_of_an_estimator_lists_every_parameter():
+def test_help_of_an_estimator_lists_every_parameter_and_has_an_example():
     for kind in ESTIMATORS:
-        text = io.StringIO(kind.__doc__).read()
         for name in kind().get_params():
-            assert name in text, f"{kind.__name__} does not say what {name} is"
+            assert name in kind.__doc__, f"{kind.__name__} does not say what {name} is"
+        assert ">>>" in kind.__doc__

@@ -6,49 +6,54 @@
 namespace sketchforest {
 namespace {
 
-constexpr std::size_t group_size = 32;
+constexpr std::size_t group_size = 16;
 
 // A group of rows goes down a tree together, one step each in turn: their steps do not wait for
-// each other, where those of one row do. Tree by tree, so that the tree stays in the cache.
-template <bool wide, class T>
+// each other, where those of one row do. A row that has arrived gives its place to the next. Tree
+// by tree, so that the tree stays in the cache.
+template <bool wide, bool contiguous, class T>
 void find(const Trees& trees, const T* x, std::int64_t row_stride, std::int64_t column_stride,
           std::size_t n_rows, std::int32_t* leaves) {
-    std::int32_t at[group_size];
-    std::uint32_t active[group_size];
+    struct Walker {
+        const T* values;
+        std::size_t row;
+        std::int32_t at;
+    } walkers[group_size];
     for (std::size_t tree = 0; tree < trees.n_trees; ++tree) {
         const std::int64_t start = trees.node_start[tree];
         const Node* nodes = trees.nodes + start;
         const double* thresholds = wide ? trees.wide_thresholds + start : nullptr;
-        const bool is_leaf = trees.node_start[tree + 1] == start;
-        for (std::size_t first = 0; first < n_rows; first += group_size) {
-            const std::size_t n = std::min(group_size, n_rows - first);
-            const T* group = x + static_cast<std::int64_t>(first) * row_stride;
-            for (std::size_t i = 0; i < n; ++i) {
-                at[i] = is_leaf ? -1 : 0;
-                active[i] = static_cast<std::uint32_t>(i);
+        if (trees.node_start[tree + 1] == start) {  // one leaf
+            for (std::size_t row = 0; row < n_rows; ++row) leaves[row * trees.n_trees + tree] = 0;
+            continue;
+        }
+        std::size_t next = 0;
+        const auto place_next = [&](Walker& walker) {
+            walker = {x + static_cast<std::int64_t>(next) * row_stride, next, 0};
+            ++next;
+        };
+        std::size_t n_walkers = std::min(group_size, n_rows);
+        for (std::size_t i = 0; i < n_walkers; ++i) place_next(walkers[i]);
+        while (n_walkers > 0) {
+            for (std::size_t i = 0; i < n_walkers; ++i) {
+                Walker& walker = walkers[i];
+                const Node& node = nodes[walker.at];
+                const std::int64_t feature = node.feature & ~missing_left_bit;
+                const T value = walker.values[contiguous ? feature : feature * column_stride];
+                bool right;
+                if constexpr (wide)
+                    right = !(static_cast<double>(value) <= thresholds[walker.at]);
+                else
+                    right = !(value <= static_cast<T>(node.threshold));
+                right &= !(std::isnan(value) & (node.feature >= missing_left_bit));
+                walker.at = node.child[right];
+                if (walker.at >= 0) continue;
+                leaves[walker.row * trees.n_trees + tree] = -1 - walker.at;
+                if (next < n_rows)
+                    place_next(walker);
+                else
+                    walker = walkers[--n_walkers];  // which steps in the next round
             }
-            std::size_t n_active = is_leaf ? 0 : n;
-            while (n_active > 0) {
-                std::size_t n_left = 0;
-                for (std::size_t j = 0; j < n_active; ++j) {
-                    const std::uint32_t i = active[j];
-                    const Node& node = nodes[at[i]];
-                    const T value =
-                        group[i * row_stride + (node.feature & ~missing_left_bit) * column_stride];
-                    bool right;
-                    if constexpr (wide)
-                        right = !(static_cast<double>(value) <= thresholds[at[i]]);
-                    else
-                        right = !(value <= static_cast<T>(node.threshold));
-                    right &= !(std::isnan(value) & (node.feature >= missing_left_bit));
-                    at[i] = node.child[right];
-                    active[n_left] = i;
-                    n_left += at[i] >= 0;
-                }
-                n_active = n_left;
-            }
-            for (std::size_t i = 0; i < n; ++i)
-                leaves[(first + i) * trees.n_trees + tree] = -1 - at[i];
         }
     }
 }
@@ -56,10 +61,11 @@ void find(const Trees& trees, const T* x, std::int64_t row_stride, std::int64_t 
 template <class T>
 void find_any(const Trees& trees, const T* x, std::int64_t row_stride, std::int64_t column_stride,
               std::size_t n_rows, std::int32_t* leaves) {
-    if (trees.wide_thresholds)
-        find<true>(trees, x, row_stride, column_stride, n_rows, leaves);
-    else
-        find<false>(trees, x, row_stride, column_stride, n_rows, leaves);
+    const bool contiguous = column_stride == 1;
+    const auto chosen = trees.wide_thresholds
+                            ? (contiguous ? find<true, true, T> : find<true, false, T>)
+                            : (contiguous ? find<false, true, T> : find<false, false, T>);
+    chosen(trees, x, row_stride, column_stride, n_rows, leaves);
 }
 
 }  // namespace
@@ -75,9 +81,9 @@ template <class T>
 void find_leaves(const Trees& trees, const SparseX<T>& x, std::int32_t* leaves) {
     constexpr std::size_t block_bytes = 1 << 19;
     const std::size_t width = x.n_features;
-    // Half a group at least, even where that leaves the cache: a row alone waits at every step.
+    // A group at least, even where that leaves the cache: a row alone waits at every step.
     const std::size_t block =
-        std::min(std::max(block_bytes / (width * sizeof(T)), group_size / 2), x.n_rows);
+        std::min(std::max(block_bytes / (width * sizeof(T)), group_size), x.n_rows);
     std::vector<T> full(block * width, T{0});
     for (std::size_t first = 0; first < x.n_rows; first += block) {
         const std::size_t n = std::min(block, x.n_rows - first);

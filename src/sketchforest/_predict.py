@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy import sparse
 
 from sketchforest import _core
@@ -17,6 +18,7 @@ from sketchforest._parallel import run_all
 
 # Leaves to find, and numbers to add, in one piece of work: some milliseconds, so that Ctrl-C is
 # heard, and a table of leaves that stays in the cache.
+SMALL_BLOCK = 128
 BLOCK_CELLS = 1 << 17
 BLOCK_ADDITIONS = 1 << 23
 # With leaves of this many training rows on average, a table of leaf means is smaller and faster
@@ -257,7 +259,11 @@ def _by_blocks(
     n_rows = X.shape[0]
     if sparse.issparse(X):
         X = X.tocsr()
-    size = max(1, min(1024, BLOCK_CELLS // forest.n_trees, BLOCK_ADDITIONS // additions_per_row))
+    # Enough blocks for all threads to end at about the same time, but not so small that a tree is
+    # fetched for a few rows.
+    even = max(SMALL_BLOCK, -(-n_rows // (4 * effective_n_jobs(n_jobs))))
+    limits = BLOCK_CELLS // forest.n_trees, BLOCK_ADDITIONS // additions_per_row
+    size = max(1, min(1024, even, *limits))
     blocks = [slice(first, min(first + size, n_rows)) for first in range(0, n_rows, size)]
     on_block = partial(_work_on_block, work, forest, X, forget)
     return run_all(on_block, blocks, n_jobs=n_jobs, shared_memory=True)

@@ -273,12 +273,14 @@ def test_booleans_are_zeros_and_ones():
             assert_same(plain, other, X.astype(float), X_bool)
 
 
-def test_negative_zero_is_zero():
-    X, Y = sparse_features().astype(float), labels()
-    X_signed = np.where(X == 0, -0.0, X)
-    for stored in (X_signed, with_explicit_zeros(X_signed)):
-        plain, other = (clone(FORESTS["extra-trees"]).fit(x, Y) for x in (X, stored))
-        assert_same(plain, other, X, stored)
+@pytest.mark.parametrize("make_X", [dense_features, sparse_features])
+def test_negative_zero_is_zero(forest, make_X):
+    X, Y = make_X().astype(float), labels()
+    X_signed = X.copy()
+    X_signed[::2][X[::2] == 0] = -0.0
+    plain = clone(forest).fit(X, Y)
+    for stored in (X_signed, X_signed.astype(np.float32), with_explicit_zeros(X_signed)):
+        assert_same(plain, clone(forest).fit(stored, Y), X, stored)
 
 
 def test_any_storage_of_the_labels_grows_the_same_forest():

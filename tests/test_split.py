@@ -154,6 +154,12 @@ def sparse_binary(rng):
     return entries(rng).astype(float)
 
 
+def sparse_binary_missing(rng):
+    """Ones, and further down missing values: what a feature begins with is not all it has."""
+    values = np.where(np.arange(60) < 30, 1.0, rng.choice([1.0, np.nan], 60))
+    return np.where(entries(rng), values[:, None], 0)
+
+
 def sparse_one_value_each(rng):
     """One value besides zero in each feature: positive, negative or missing."""
     return np.where(entries(rng), [1.0, -1.0, np.nan, 0.25, -7.0, 0.0], 0)
@@ -171,6 +177,7 @@ SPARSE_KINDS = [
     sparse_real,
     sparse_missing,
     sparse_binary,
+    sparse_binary_missing,
     sparse_one_value_each,
     sparse_all_nonzero_column,
 ]

@@ -212,6 +212,16 @@ class TreeEnsemble(BaseEstimator):
         total = gains.sum()
         return gains.sum(axis=0) / total if total > 0 else gains.sum(axis=0)
 
+    def save(self, path: Any) -> None:
+        """Write the model to a file, for `sketchforest.load_forest`.
+
+        The file holds arrays and JSON, nothing that is executed. It is written beside the target
+        and moved there when it is whole.
+        """
+        from sketchforest._saving import save_estimator
+
+        save_estimator(self, path)
+
     def projection_matrix(self, tree: int = 0) -> np.ndarray | sparse.csr_array:
         """(n_outputs, n_components) matrix P that tree number `tree` was grown on.
 

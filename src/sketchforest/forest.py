@@ -1,8 +1,11 @@
 """Random forests and extra-trees on a projection of the outputs."""
 
+import os
 from typing import Any
 
 from sketchforest._ensemble import ForestClassifier, ForestRegressor
+from sketchforest._saving import load_estimator
+from sketchforest.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 
 class RandomForestClassifier(ForestClassifier):
@@ -325,3 +328,35 @@ class ExtraTreesRegressor(ForestRegressor):
         self.random_state = random_state
         self.verbose = verbose
         self.warm_start = warm_start
+
+
+def load_forest(path: str | os.PathLike[str], mmap: bool = True) -> Any:
+    """The estimator that was saved, of any of the six kinds.
+
+    Parameters
+    ----------
+    path : str or path
+        A file made by `save`.
+    mmap : bool, default=True
+        Map the arrays from the file, to be shared by processes, instead of reading them.
+
+    Examples
+    --------
+    >>> import numpy as np, os, tempfile
+    >>> from sketchforest import DecisionTreeRegressor, load_forest
+    >>> tree = DecisionTreeRegressor().fit([[0.0], [1.0]], [3.0, 4.0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "tree.sf")
+    ...     tree.save(path)
+    ...     load_forest(path, mmap=False).predict([[0.9]])
+    array([4.])
+    """
+    kinds = (
+        RandomForestClassifier,
+        ExtraTreesClassifier,
+        RandomForestRegressor,
+        ExtraTreesRegressor,
+        DecisionTreeClassifier,
+        DecisionTreeRegressor,
+    )
+    return load_estimator({kind.__name__: kind for kind in kinds}, path, mmap)

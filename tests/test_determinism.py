@@ -255,6 +255,15 @@ def test_any_storage_of_reals_and_missing_values_grows_the_same_forest(stored):
         assert_same(clone(forest).fit(X, Y), clone(forest).fit(X_stored, Y), X, X_stored)
 
 
+def test_floats_that_are_hardly_apart_grow_the_same_forest_as_their_doubles(forest):
+    """A cut between two of them may round to either."""
+    X = (2.0**23 + dense_features()).astype(np.float32)
+    Y = labels()
+    narrow, wide = (clone(forest).fit(x, Y) for x in (X, X.astype(float)))
+    assert narrow._forest.thresholds is None
+    assert_same(narrow, wide, X, X.astype(float))
+
+
 def test_booleans_are_zeros_and_ones():
     Y = labels()
     for X in (dense_features() > 2, sparse_features() > 0):

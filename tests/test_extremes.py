@@ -146,7 +146,10 @@ def test_values_that_differ_are_told_apart(edge, n_zeros):
     for fitted in (
         DecisionTreeRegressor(projection=None).fit(X, y),
         DecisionTreeRegressor(projection=None, max_leaf_nodes=10**6).fit(X, y),
-        DecisionTreeRegressor(projection=None, splitter="random", random_state=0).fit(X, y),
+        *(
+            DecisionTreeRegressor(projection=None, splitter="random", random_state=seed).fit(X, y)
+            for seed in range(20)
+        ),
     ):
         assert fitted.get_n_leaves() == len(np.unique(x))
         for X_again in (X, sparse.csr_array(X)):

@@ -33,7 +33,8 @@ def grow(X, outputs, weights=None, rows=None, **limits):
         setattr(params, name, value)
     rows = np.arange(X.shape[0], dtype=np.int32) if rows is None else rows.astype(np.int32)
     weights = np.ones(len(rows)) if weights is None else weights
-    grown = _core.grow(encode(X), outputs, rows, weights, params, _core.StopFlag())
+    codes = encode(X, params.random_cuts)
+    grown = _core.grow(codes, outputs, rows, weights, params, _core.StopFlag())
     nodes, thresholds, gains, member_start, members, depth = grown
     return Tree(
         nodes=nodes,
@@ -257,6 +258,16 @@ def test_children_keep_the_least_rows_and_weight(kind, is_sparse):
     assert n_bound > 3
 
 
+def test_sums_that_pass_through_zero_are_sums():
+    """Outputs of either sign, whose sums vanish and come back."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        for X in (few_values(rng), sparse_signed(rng)):
+            Z = rng.choice([-1.0, 0.0, 0.0, 1.0, 2.0], (len(X), 40)).astype(np.float32)
+            weights = some_weights(rng, len(X), seed)
+            check_root(grow(X, sparse_rows(Z), weights, max_depth=1), X, Z, weights)
+
+
 def test_a_limit_that_is_just_met_allows_the_split():
     X = np.arange(4.0)[:, None]
     Z = np.array([[0.0], [0.0], [1.0], [1.0]])
@@ -439,7 +450,7 @@ def test_a_random_cut_parts_the_rows_as_its_threshold_says(kind, is_sparse):
     """With one feature to draw there is one cut; missing values go to the better side."""
     for seed in range(30):
         rng = np.random.default_rng(seed)
-        X = kind(rng)[:, :1]
+        X = kind(rng)[:, :1].astype([np.float64, np.float32][seed % 2])  # ranks, values
         Z = rng.normal(size=(len(X), 3)).astype(np.float32)
         weights = some_weights(rng, len(X), seed)
         tree = grow(

@@ -538,7 +538,7 @@ def test_random_cuts_are_uniform_between_the_smallest_and_the_largest_value():
     dense_x = rng.exponential(size=100) ** 2 - 1  # skewed: uniform over values, not over ranks
     sparse_x = np.where(rng.random(100) < 0.2, dense_x, 0)
     with_gaps = np.where(rng.random(100) < 0.1, np.nan, dense_x)
-    for x in (dense_x, sparse_x, with_gaps):
+    for x in (dense_x, dense_x.astype(np.float32), sparse_x, with_gaps):
         forest = ExtraTreesRegressor(2000, max_depth=2, projection=None, random_state=0)
         forest.fit(x[:, None], rng.normal(size=100))
         positions = {"root": [], "below": []}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -17,6 +18,14 @@ inline std::uint32_t sortable(float value) {
 }
 inline float from_sortable(std::uint32_t code) {
     return std::bit_cast<float>(code >> 31 ? code & 0x7fffffffu : ~code);
+}
+
+// The largest float that is not above the value: a float that does not exceed one does not exceed
+// the other.
+inline float rounded_down(double value) {
+    const float nearest = static_cast<float>(value);
+    return nearest > value ? std::nextafter(nearest, -std::numeric_limits<float>::infinity())
+                           : nearest;
 }
 
 // X, with each value replaced by its rank among the distinct values of its feature. Nothing is

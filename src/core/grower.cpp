@@ -205,22 +205,21 @@ class Grower {
                 {{middle, node.range.end}, node.depth, node.tree_depth + 1, index, 1}};
     }
 
-    // Half-way between the two values, as a float where a float separates them. Where one does
-    // not, the tree keeps its table of doubles.
+    // Half-way between the two values, as a float, rounded away from the value on the right. Where
+    // that is beyond the one on the left too, the tree keeps its table of doubles.
     float threshold(const Split& split) {
         double cut = std::numeric_limits<double>::infinity();
-        bool float_separates = true;
+        float rounded = std::numeric_limits<float>::infinity();
         if (!split.only_missing_right) {
             const double low = codes_.value(split.feature, split.last_left);
             const double high = codes_.value(split.feature, split.first_right);
             cut = split.is_random ? split.cut : low / 2 + high / 2;
             if (!(low <= cut && cut < high)) cut = low;
-            const double narrow = static_cast<float>(cut);
-            float_separates = low <= narrow && narrow < high;
+            rounded = rounded_down(cut);
+            needs_doubles_ |= rounded < low;
         }
-        needs_doubles_ |= !float_separates;
         tree_.wide_thresholds.push_back(cut);
-        return static_cast<float>(cut);
+        return rounded;
     }
 
     const Codes& codes_;

@@ -175,8 +175,7 @@ void Splitter::random_cut(std::uint32_t feature, const Column& column, std::size
     // each step.
     std::uint32_t last_left = lowest, above = highest;
     if (codes_.by_value) {
-        last_left =
-            std::max(lowest, std::min(sortable(static_cast<float>(threshold)), highest - 1));
+        last_left = sortable(rounded_down(threshold));
         above = last_left + 1;
         threshold = codes_.value(feature, last_left);
     } else if (n_entries <= few_values) {

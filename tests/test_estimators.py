@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import joblib
 import numpy as np
@@ -791,6 +792,17 @@ def test_any_number_of_jobs_gives_the_same_bits(kind, leaf_size, X, Y, X_new, ou
     for forest in forests[1:]:
         assert np.array_equal(predictions(forest, X_new), predictions(forests[0], X_new))
         assert forest.oob_score_ == forests[0].oob_score_
+
+
+@LEAVES
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_many_threads_may_predict_with_one_model(kind, leaf_size, X, Y, X_new, outputs):
+    y = targets(kind, Y, outputs)
+    expected = predictions(fitted(kind, X, y, min_samples_leaf=leaf_size), X_new)
+    fresh = fitted(kind, X, y, min_samples_leaf=leaf_size)  # which has cached nothing yet
+    with ThreadPoolExecutor(8) as pool:
+        for guess in pool.map(lambda _: predictions(fresh, X_new), range(16)):
+            assert np.array_equal(guess, expected)
 
 
 def test_trees_grown_in_other_processes_are_the_same(X, Y, X_new):

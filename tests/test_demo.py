@@ -40,7 +40,7 @@ def test_the_demo_measures_every_forest_and_draws_them(tmp_path):
     pytest.importorskip("matplotlib")
     console = captured_console()
     rows = tiny_demo(tmp_path / "demo.png", console)
-    forests = [(row.library, row.n_components) for row in rows]
+    forests = [(row.package, row.n_components) for row in rows]
     assert forests == [("scikit-learn", None)] + [("sketchforest", m) for m in (None, 25, 7, 1)]
     assert all(row.n_estimators == 3 and row.fit_seconds > 0 and row.n_bytes > 0 for row in rows)
     assert all(0 < row.lrap <= 1 and len(row.precision) == 3 for row in rows[1:])

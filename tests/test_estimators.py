@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import joblib
 import numpy as np
@@ -576,6 +577,17 @@ def test_a_forest_grown_in_steps_is_the_forest_grown_at_once(kind, X, Y, X_new, 
 
 
 @pytest.mark.parametrize("kind", FORESTS)
+def test_later_trees_go_on_with_the_stream_of_the_first(kind, X, Y, X_new, outputs):
+    y = targets(kind, Y, outputs)
+    at_once = fitted(kind, X, y, n_estimators=6, random_state=np.random.RandomState(5))
+    in_steps = fitted(
+        kind, X, y, n_estimators=2, warm_start=True, random_state=np.random.RandomState(5)
+    )
+    in_steps.set_params(n_estimators=6).fit(X, y)
+    assert np.array_equal(in_steps.apply(X_new), at_once.apply(X_new))
+
+
+@pytest.mark.parametrize("kind", FORESTS)
 def test_a_warm_start_without_more_trees_only_warns(kind, X, Y, X_new, outputs):
     y = targets(kind, Y, outputs)
     forest = fitted(kind, X, y, warm_start=True)
@@ -593,8 +605,10 @@ def test_a_warm_start_without_more_trees_only_warns(kind, X, Y, X_new, outputs):
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_a_row_of_weight_zero_is_as_good_as_removed(kind, X, Y, X_new, outputs):
-    y = targets(kind, Y, outputs)
     kept = np.random.default_rng(0).random(N_TRAIN) < 0.7
+    y = targets(kind, Y, outputs + 1e6).copy()
+    if kind in REGRESSORS:
+        y[~kept] = 1e9
     params = {"min_samples_leaf": 0.02}
     if kind in FORESTS:
         params |= OOB | {"oob_score": True, "max_samples": 0.8}
@@ -639,6 +653,27 @@ def test_each_tree_draws_max_samples_rows(kind, max_samples, n_draws, X, Y, outp
     assert all(len(set(rows)) == len(rows) for rows, _ in drawn)
     if n_draws > 1:
         assert set(drawn[0][0]) != set(drawn[1][0])
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_a_fraction_of_the_rows_is_rounded_up(kind, X, Y, X_new, outputs):
+    y = targets(kind, Y, outputs)
+    for name in ("min_samples_leaf", "min_samples_split"):
+        by_share = fitted(kind, X, y, **{name: 8.01 / N_TRAIN}).apply(X_new)
+        assert np.array_equal(by_share, fitted(kind, X, y, **{name: 9}).apply(X_new))
+        assert not np.array_equal(by_share, fitted(kind, X, y, **{name: 8}).apply(X_new))
+
+
+@pytest.mark.parametrize(
+    ("max_features", "n_drawn"),
+    [("sqrt", 5), ("log2", 4), (None, 30), (0.5, 15), (1e-9, 1), (7, 7), (99, 30)],
+)
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_max_features_means_what_it_means_in_scikit_learn(
+    kind, max_features, n_drawn, X, Y, outputs
+):
+    estimator = fitted(kind, X, targets(kind, Y, outputs), max_features=max_features)
+    assert estimator._settings.max_features == n_drawn
 
 
 @pytest.mark.parametrize("kind", FORESTS)
@@ -757,6 +792,17 @@ def test_any_number_of_jobs_gives_the_same_bits(kind, leaf_size, X, Y, X_new, ou
     for forest in forests[1:]:
         assert np.array_equal(predictions(forest, X_new), predictions(forests[0], X_new))
         assert forest.oob_score_ == forests[0].oob_score_
+
+
+@LEAVES
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_many_threads_may_predict_with_one_model(kind, leaf_size, X, Y, X_new, outputs):
+    y = targets(kind, Y, outputs)
+    expected = predictions(fitted(kind, X, y, min_samples_leaf=leaf_size), X_new)
+    fresh = fitted(kind, X, y, min_samples_leaf=leaf_size)  # which has cached nothing yet
+    with ThreadPoolExecutor(8) as pool:
+        for guess in pool.map(lambda _: predictions(fresh, X_new), range(16)):
+            assert np.array_equal(guess, expected)
 
 
 def test_trees_grown_in_other_processes_are_the_same(X, Y, X_new):

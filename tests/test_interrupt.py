@@ -82,7 +82,7 @@ X, y = rng.normal(size=(8000, 4)).astype(np.float32), rng.normal(size=8000)
 forest = RandomForestRegressor(150, max_features=1, n_jobs=2).fit(X, y).set_params(n_jobs={n_jobs})
 before = forest.predict(X[:9])
 many = rng.normal(size=(2_000_000, 4)).astype(np.float32)
-tells(_predict, "run_all", "at it")
+tells(_predict, "run_blocks", "at it")
 interrupted(lambda: forest.{method}(many), forest)
 assert np.array_equal(forest.predict(X[:9]), before)
 """
@@ -91,14 +91,14 @@ PREDICT_WIDE = """
 X, Y = rng.normal(size=(1000, 10)), rng.normal(size=(1000, 4000))
 forest = RandomForestRegressor(200, max_features=1, n_jobs=2).fit(X, Y).set_params(n_jobs={n_jobs})
 many = rng.normal(size=(30_000, 10))
-tells(_predict, "run_all", "at it")
+tells(_predict, "run_blocks", "at it")
 interrupted(lambda: forest.predict(many), forest)
 """
 
 WEIGHTS_OF_LARGE_LEAVES = """
 X, y = rng.normal(size=(100_000, 4)), rng.normal(size=100_000)
 forest = RandomForestRegressor(100, max_depth=3, max_samples=0.5, n_jobs={n_jobs}).fit(X, y)
-tells(_predict, "run_all", "at it")
+tells(_predict, "run_blocks", "at it")
 interrupted(lambda: forest.leaf_weights(X), forest)
 """
 

@@ -7,7 +7,7 @@ import time
 import joblib
 import pytest
 
-from sketchforest._parallel import _StoppedError, _Watched, run_all
+from sketchforest._parallel import _StoppedError, _Watched, run_all, run_blocks
 
 
 def square(number):
@@ -33,8 +33,25 @@ def test_work_may_go_to_other_processes(backend):
 def test_shared_memory_is_kept_whatever_the_backend():
     seen = []
     with joblib.parallel_config("loky", n_jobs=2):
-        run_all(seen.append, range(4), n_jobs=2, shared_memory=True)
+        run_blocks(seen.append, range(4), n_jobs=2)
     assert sorted(seen) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_blocks_give_results_in_order_and_none_is_begun_after_an_error(n_jobs):
+    assert run_blocks(square, range(20), n_jobs=n_jobs) == [n**2 for n in range(20)]
+    begun = []
+
+    def fails(number):
+        begun.append(number)
+        raise KeyboardInterrupt
+
+    n_threads = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        run_blocks(fails, range(10_000), n_jobs=n_jobs)
+    n_begun = len(begun)
+    assert n_begun < 10_000
+    assert threading.active_count() == n_threads
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])

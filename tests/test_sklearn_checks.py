@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 import warnings
 
 import joblib
@@ -40,6 +41,7 @@ from sketchforest import (
     ExtraTreesRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
+    load_forest,
 )
 from sketchforest.metrics import lrap
 
@@ -138,9 +140,15 @@ def through_joblib(estimator, folder):
     return joblib.load(path, mmap_mode="r")
 
 
+def through_a_model_file(estimator, folder):
+    estimator.save(folder / "model.sketchforest")
+    return load_forest(folder / "model.sketchforest")
+
+
 COPIES = {
     "pickle": lambda estimator, folder: pickle.loads(pickle.dumps(estimator)),
     "joblib, mapped from disk": through_joblib,
+    "save and load": through_a_model_file,
     "copy": lambda estimator, folder: copy.copy(estimator),
     "deepcopy": lambda estimator, folder: copy.deepcopy(estimator),
 }
@@ -484,3 +492,16 @@ def test_help_of_an_estimator_lists_every_parameter_and_has_an_example():
         for name in kind().get_params():
             assert name in kind.__doc__, f"{kind.__name__} does not say what {name} is"
         assert ">>>" in kind.__doc__
+
+
+def test_attributes_named_in_the_help_are_there_after_fit(labelled):
+    pd = pytest.importorskip("pandas")
+    X, Y = labelled
+    frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])])
+    for kind in FORESTS:
+        forest = small(kind, bootstrap=True, oob_score=True, n_estimators=30).fit(frame, Y)
+        named = re.findall(r"^    (\w+_) :", kind.__doc__, flags=re.MULTILINE)
+        assert {"feature_importances_", "estimators_", "oob_score_"} <= set(named)
+        assert all(hasattr(forest, name) for name in named)
+        public = {name for name in vars(forest) if re.fullmatch(r"[a-z]\w*_", name)}
+        assert public <= set(named)

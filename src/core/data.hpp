@@ -120,11 +120,11 @@ struct Tree {
     std::uint32_t depth = 0;
 };
 
-// Asked between pieces of work; true ends the work as soon as possible.
+// Asked before each piece of work, with its number of rows; true ends the work as soon as possible.
 class Stop {
   public:
     virtual ~Stop() = default;
-    virtual bool requested() = 0;
+    virtual bool requested(std::size_t n_rows) = 0;
 };
 
 }  // namespace sketchforest

@@ -80,9 +80,9 @@ class Grower {
     bool grow_depth_first() {
         std::vector<Pending> stack{root()};
         while (!stack.empty()) {
-            if (stop_.requested()) return false;
             Pending node = stack.back();
             stack.pop_back();
+            if (stop_.requested(node.range.size())) return false;
             if (must_be_leaf(node)) {
                 make_leaf(node);
                 continue;
@@ -115,9 +115,9 @@ class Grower {
         consider(root());
         for (std::uint32_t n_leaves = 1; n_leaves < params_.max_leaf_nodes && !queue.empty();
              ++n_leaves) {
-            if (stop_.requested()) return false;
             const Candidate best = queue.top();
             queue.pop();
+            if (stop_.requested(best.node.range.size())) return false;
             const auto [left, right] = make_children(best);
             consider(left);
             consider(right);

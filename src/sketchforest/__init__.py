@@ -9,6 +9,7 @@ from sketchforest.forest import (
     ExtraTreesRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
+    load_forest,
 )
 from sketchforest.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -21,4 +22,5 @@ __all__ = [
     "ExtraTreesRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "load_forest",
 ]

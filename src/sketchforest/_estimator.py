@@ -3,7 +3,7 @@
 import copy
 import math
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -49,7 +49,7 @@ class TreeEnsemble(BaseEstimator):
 
     # ---- fitting
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the trees.
 
         Parameters
@@ -185,7 +185,7 @@ class TreeEnsemble(BaseEstimator):
         source = _predict.identity_source(self._forest, self._labels.shape[0])
         return _predict.predict_csr(source, X, self._jobs(), np.float64)
 
-    def relabel(self, Y_new: Any) -> Any:
+    def relabel(self, Y_new: Any) -> Self:
         """The same trees with other labels on the same training rows, as a new estimator.
 
         `Y_new` has a row for each training row, and any number of outputs. Nothing is grown.
@@ -211,6 +211,16 @@ class TreeEnsemble(BaseEstimator):
         gains = self._forest.feature_gains(self.n_features_in_)
         total = gains.sum()
         return gains.sum(axis=0) / total if total > 0 else gains.sum(axis=0)
+
+    def save(self, path: Any) -> None:
+        """Write the model to a file, for `sketchforest.load_forest`.
+
+        The file holds arrays and JSON, nothing that is executed. It is written beside the target
+        and moved there when it is whole.
+        """
+        from sketchforest._saving import save_estimator
+
+        save_estimator(self, path)
 
     def projection_matrix(self, tree: int = 0) -> np.ndarray | sparse.csr_array:
         """(n_outputs, n_components) matrix P that tree number `tree` was grown on.

@@ -1,10 +1,12 @@
-"""Many trees, or many blocks of rows, through joblib: progress and interrupts."""
+"""Many trees, through joblib, or many blocks of rows: threads, progress and interrupts."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
 Task = TypeVar("Task")
@@ -18,21 +20,19 @@ def run_all(
     n_jobs: int | None,
     description: str = "",
     verbose: int = 0,
-    shared_memory: bool = False,
     on_abort: Callable[[], None] = lambda: None,
 ) -> list[Result]:
     """work(task) for each task, results in order. `on_abort` is called when the run is broken off,
     by an error or by Ctrl-C; no thread is at work any more when this returns or raises.
 
     The native core releases the GIL, so threads are enough; another backend of joblib is used
-    where the user has set one, unless the work needs `shared_memory`.
+    where the user has set one.
     """
-    if len(tasks) == 1:  # joblib takes longer to start than a row takes to predict
+    if len(tasks) == 1:
         return [work(tasks[0])]
     watched = _Watched(work)
     try:
-        sharing = {"require": "sharedmem"} if shared_memory else {"prefer": "threads"}
-        parallel = _make_parallel(n_jobs, **sharing)
+        parallel = _make_parallel(n_jobs)
         results = parallel(delayed(watched)(task) for task in tasks)
         with _progress(description, len(tasks), verbose) as track:
             return list(track(results))
@@ -40,6 +40,24 @@ def run_all(
         on_abort()
         watched.stop()
         raise
+
+
+def run_blocks(
+    work: Callable[[Task], Result], tasks: Sequence[Task], *, n_jobs: int | None
+) -> list[Result]:
+    """work(task) for each short task, results in order, on threads that share memory.
+
+    joblib looks for results every ten milliseconds, in which thousands of rows are predicted; it
+    is asked for the number of threads alone.
+    """
+    n_threads = min(effective_n_jobs(n_jobs), len(tasks))
+    if n_threads == 1:
+        return [work(task) for task in tasks]
+    pool = ThreadPoolExecutor(n_threads)
+    try:
+        return list(pool.map(work, tasks))
+    finally:  # after Ctrl-C too: no thread is left, and no task is begun
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 class _Watched:
@@ -85,11 +103,11 @@ def _itself(work: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return work
 
 
-def _make_parallel(n_jobs: int | None, **sharing: str) -> Parallel:
+def _make_parallel(n_jobs: int | None) -> Parallel:
     try:
-        return Parallel(n_jobs=n_jobs, return_as="generator", **sharing)
+        return Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
     except ValueError:  # some backends, multiprocessing among them, give all results at once
-        return Parallel(n_jobs=n_jobs, **sharing)
+        return Parallel(n_jobs=n_jobs, prefer="threads")
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from scipy import sparse
 from sketchforest import _core
 from sketchforest._encoding import float_type
 from sketchforest._model import Forest, Labels, SparseRows, Tree
-from sketchforest._parallel import run_all
+from sketchforest._parallel import run_blocks
 
 # Leaves to find, and numbers to add, in one piece of work: some milliseconds, so that Ctrl-C is
 # heard, and a table of leaves that stays in the cache.
@@ -266,7 +266,7 @@ def _by_blocks(
     size = max(1, min(1024, even, *limits))
     blocks = [slice(first, min(first + size, n_rows)) for first in range(0, n_rows, size)]
     on_block = partial(_work_on_block, work, forest, X, forget)
-    return run_all(on_block, blocks, n_jobs=n_jobs, shared_memory=True)
+    return run_blocks(on_block, blocks, n_jobs=n_jobs)
 
 
 def _work_on_block(

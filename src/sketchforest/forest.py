@@ -1,8 +1,11 @@
 """Random forests and extra-trees on a projection of the outputs."""
 
+import os
 from typing import Any
 
 from sketchforest._ensemble import ForestClassifier, ForestRegressor
+from sketchforest._saving import load_estimator
+from sketchforest.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 
 class RandomForestClassifier(ForestClassifier):
@@ -27,10 +30,29 @@ class RandomForestClassifier(ForestClassifier):
         True (LRAP for many labels, accuracy for classes), the name of a metric of
         `sketchforest.metrics`, or f(Y_true, Y_score) for many labels, f(y_true, y_pred) for
         classes.
+    class_weight : dict, list of dict, "balanced", "balanced_subsample" or None, default=None
+        Weights of the classes. With many labels a row has the product of its labels' weights, each
+        from a dict {0: if absent, 1: if present}: one for all labels, or a list with one for each.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
     max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose,
-    warm_start, class_weight
+    warm_start
         As in scikit-learn. Impurity is measured in the space in which splits are searched.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) array, or (n_labels, 2) array for many labels
+    n_classes_ : int, or list of int for many labels
+    n_outputs_ : int
+        Number of labels; 1 for classes.
+    n_features_in_ : int
+    feature_names_in_ : (n_features,) array
+        Of a data frame with names of type str.
+    estimators_ : list of DecisionTreeClassifier
+    feature_importances_ : (n_features,) array
+    oob_score_ : float
+        If `oob_score`, the score of rows that trees did not see.
+    oob_decision_function_ : (n_train, n_labels) or (n_train, n_classes) array, or CSR
+        If `oob_score`, the predictions it is the score of; zero for a row that all trees saw.
 
     Examples
     --------
@@ -109,10 +131,29 @@ class ExtraTreesClassifier(ForestClassifier):
         True (LRAP for many labels, accuracy for classes), the name of a metric of
         `sketchforest.metrics`, or f(Y_true, Y_score) for many labels, f(y_true, y_pred) for
         classes.
+    class_weight : dict, list of dict, "balanced", "balanced_subsample" or None, default=None
+        Weights of the classes. With many labels a row has the product of its labels' weights, each
+        from a dict {0: if absent, 1: if present}: one for all labels, or a list with one for each.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
     max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose,
-    warm_start, class_weight
+    warm_start
         As in scikit-learn. Impurity is measured in the space in which splits are searched.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) array, or (n_labels, 2) array for many labels
+    n_classes_ : int, or list of int for many labels
+    n_outputs_ : int
+        Number of labels; 1 for classes.
+    n_features_in_ : int
+    feature_names_in_ : (n_features,) array
+        Of a data frame with names of type str.
+    estimators_ : list of DecisionTreeClassifier
+    feature_importances_ : (n_features,) array
+    oob_score_ : float
+        If `oob_score`, the score of rows that trees did not see.
+    oob_decision_function_ : (n_train, n_labels) or (n_train, n_classes) array, or CSR
+        If `oob_score`, the predictions it is the score of; zero for a row that all trees saw.
 
     Examples
     --------
@@ -191,10 +232,24 @@ class RandomForestRegressor(ForestRegressor):
         One projection for all trees (the paper's algorithm 1), not one for each (algorithm 2).
     oob_score : bool, str or callable, default=False
         True or "r2", or a callable f(Y_true, Y_pred).
-    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
-    max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose,
-    warm_start
+    max_features : int, float, "sqrt", "log2" or None, default="sqrt"
+        Features drawn at each split. scikit-learn's regressors draw all of them: use None for that.
+    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes,
+    min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose, warm_start
         As in scikit-learn. Impurity is measured in the space in which splits are searched.
+
+    Attributes
+    ----------
+    n_outputs_ : int
+    n_features_in_ : int
+    feature_names_in_ : (n_features,) array
+        Of a data frame with names of type str.
+    estimators_ : list of DecisionTreeRegressor
+    feature_importances_ : (n_features,) array
+    oob_score_ : float
+        If `oob_score`, the score of rows that trees did not see.
+    oob_prediction_ : (n_train,) or (n_train, n_outputs) array, or CSR
+        If `oob_score`, the predictions it is the score of; zero for a row that all trees saw.
 
     Examples
     --------
@@ -268,10 +323,24 @@ class ExtraTreesRegressor(ForestRegressor):
         One projection for all trees (the paper's algorithm 1), not one for each (algorithm 2).
     oob_score : bool, str or callable, default=False
         True or "r2", or a callable f(Y_true, Y_pred).
-    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
-    max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose,
-    warm_start
+    max_features : int, float, "sqrt", "log2" or None, default="sqrt"
+        Features drawn at each split. scikit-learn's regressors draw all of them: use None for that.
+    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes,
+    min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose, warm_start
         As in scikit-learn. Impurity is measured in the space in which splits are searched.
+
+    Attributes
+    ----------
+    n_outputs_ : int
+    n_features_in_ : int
+    feature_names_in_ : (n_features,) array
+        Of a data frame with names of type str.
+    estimators_ : list of DecisionTreeRegressor
+    feature_importances_ : (n_features,) array
+    oob_score_ : float
+        If `oob_score`, the score of rows that trees did not see.
+    oob_prediction_ : (n_train,) or (n_train, n_outputs) array, or CSR
+        If `oob_score`, the predictions it is the score of; zero for a row that all trees saw.
 
     Examples
     --------
@@ -325,3 +394,35 @@ class ExtraTreesRegressor(ForestRegressor):
         self.random_state = random_state
         self.verbose = verbose
         self.warm_start = warm_start
+
+
+def load_forest(path: str | os.PathLike[str], mmap: bool = True) -> Any:
+    """The estimator that was saved, of any of the six kinds.
+
+    Parameters
+    ----------
+    path : str or path
+        A file made by `save`.
+    mmap : bool, default=True
+        Map the arrays from the file, to be shared by processes, instead of reading them.
+
+    Examples
+    --------
+    >>> import numpy as np, os, tempfile
+    >>> from sketchforest import DecisionTreeRegressor, load_forest
+    >>> tree = DecisionTreeRegressor().fit([[0.0], [1.0]], [3.0, 4.0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "tree.sf")
+    ...     tree.save(path)
+    ...     load_forest(path, mmap=False).predict([[0.9]])
+    array([4.])
+    """
+    kinds = (
+        RandomForestClassifier,
+        ExtraTreesClassifier,
+        RandomForestRegressor,
+        ExtraTreesRegressor,
+        DecisionTreeClassifier,
+        DecisionTreeRegressor,
+    )
+    return load_estimator({kind.__name__: kind for kind in kinds}, path, mmap)

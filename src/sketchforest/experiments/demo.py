@@ -83,7 +83,7 @@ def _measure_sketchforest(
     fit_seconds = timed_fit(forest, data.X[train], data.Y[train])
     lrap, precision = ranking_quality(data.Y[test], forest.predict_proba(data.X[test]))
     return Measurement(
-        library="sketchforest",
+        package="sketchforest",
         n_components=n_components,
         n_estimators=n_estimators,
         n_grown=n_estimators,
@@ -107,7 +107,7 @@ def _measure_sklearn(data: Dataset, n_estimators: int, n_jobs: int, seed: int) -
     fit_seconds = timed_fit(forest, data.X[train].toarray(), data.Y[train].toarray())
     lrap, precision = ranking_quality(data.Y[test], forest.predict(data.X[test].toarray()))
     return Measurement(
-        library="scikit-learn",
+        package="scikit-learn",
         n_components=None,
         n_estimators=n_grown,
         n_grown=n_grown,

@@ -18,7 +18,7 @@ class Measurement:
     are None where they were not measured.
     """
 
-    library: str
+    package: str
     n_components: int | None
     n_estimators: int
     n_grown: int

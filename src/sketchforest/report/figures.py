@@ -62,9 +62,9 @@ def _draw_level(axes: Any, row: Measurement, value: float, label: str) -> None:
     )
     axes.axhline(
         value,
-        color=_COLOURS[row.library],
+        color=_COLOURS[row.package],
         linestyle="--",
-        label=f"{row.library}, original outputs{scaled}: {label.format(value)}",
+        label=f"{row.package}, original outputs{scaled}: {label.format(value)}",
     )
 
 

@@ -30,7 +30,7 @@ def comparison_table(measurements: Sequence[Measurement], n_labels: int) -> Tabl
     for row in measurements:
         is_scaled = row.n_grown != row.n_estimators
         table.add_row(
-            row.library + " *" * is_scaled,
+            row.package + " *" * is_scaled,
             f"{n_labels} labels" if row.n_components is None else f"m = {row.n_components}",
             seconds(row.fit_seconds),
             ratio(reference.fit_seconds / row.fit_seconds),

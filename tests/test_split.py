@@ -370,11 +370,10 @@ def test_the_split_of_very_many_rows_is_the_best_of_all():
         is_cut = np.append(np.diff(x[order]) > 0, False)
         best = scores[is_cut].max()
         tree = grow(X, Z, max_depth=1)
-        left = x <= reference.inner_node(tree, 0).threshold
+        node = reference.inner_node(tree, 0)
+        left = x <= node.threshold
         assert reference.split_score(Z, np.ones(n), left) == pytest.approx(best, rel=1e-12)
-        np.testing.assert_array_equal(
-            np.sort(reference.leaf_rows(tree, 0)[0]), np.flatnonzero(left)
-        )
+        np.testing.assert_array_equal(reference.rows_below(tree, node.left), np.flatnonzero(left))
 
 
 # ---- whole trees
@@ -470,7 +469,7 @@ def test_a_random_cut_parts_the_rows_as_its_threshold_says(kind, is_sparse):
         )
         node = reference.inner_node(tree, 0)
         x = X[:, 0]
-        left = np.isin(np.arange(len(x)), reference.leaf_rows(tree, 0)[0])
+        left = np.isin(np.arange(len(x)), reference.rows_below(tree, node.left))
         np.testing.assert_array_equal([node.goes_left(row) for row in X], left)
         known = x[~np.isnan(x)]
         assert known.min() <= node.threshold < known.max()

@@ -159,6 +159,7 @@ Codes to_codes(nb::handle from) {
     codes.n_features = nb::cast<std::size_t>(from.attr("n_features"));
     codes.row_start = pointer_or_null<std::int64_t>(from.attr("row_start"));
     codes.columns = pointer_or_null<std::int32_t>(from.attr("columns"));
+    codes.column_size = pointer_or_null<std::int32_t>(from.attr("column_size"));
     codes.zero_code = pointer_or_null<std::uint32_t>(from.attr("zero_code"));
     codes.sparse = codes.row_start != nullptr;
     codes.by_value = nb::cast<bool>(from.attr("by_value"));

@@ -15,10 +15,10 @@ class DenseColumns final : public Columns {
     std::span<std::uint32_t> varying(std::size_t, const Level&, Range) override { return {}; }
 
     // A small node's rows lie far apart in a column, but what is wanted of one row lies close.
-    void expect(std::size_t, const Level& level, Range node,
-                std::span<const std::uint32_t> features) override {
+    std::span<const std::uint32_t> expect(std::size_t, const Level& level, Range node,
+                                          std::span<const std::uint32_t> features) override {
         is_dealt_ = codes_.row_codes && node.size() <= most_dealt && features.size() <= most_piles;
-        if (!is_dealt_) return;
+        if (!is_dealt_) return features;
         const std::size_t n = node.size();
         if (piles_.size() < n * features.size()) piles_.resize(n * features.size());
         Entry* pile = piles_.data();
@@ -29,6 +29,7 @@ class DenseColumns final : public Columns {
                 pile[i * n] = {codes[features[i]], row};
             ++pile;
         }
+        return features;
     }
 
     Column read_expected(std::size_t place, std::size_t depth, const Level& level, Range node,
@@ -72,35 +73,37 @@ struct NoCode {};
 // Each level has its own columns of non-zeros, by column, made from the rows of X. A feature
 // without non-zeros in the level costs nothing, neither to make nor to look up.
 template <class Code>
-class SparseColumns final : public Columns {
+class SparseColumns : public Columns {
     static constexpr bool has_codes = !std::is_same_v<Code, NoCode>;
 
   public:
     explicit SparseColumns(const Codes& codes) : codes_(codes), place_(codes.n_features, 0) {}
 
+    // A column gets the room that it took in the level above, so that entries need not be counted
+    // before they are placed.
     void enter(std::size_t depth, const Level& level) override {
         if (stack_.size() <= depth) stack_.resize(depth + 1);
         Block& block = stack_[depth];
         if (block.column.empty()) block.column.resize(codes_.n_features);
         for (const std::uint32_t feature : block.features) block.column[feature] = {};
         block.features.clear();
-
-        std::uint64_t n_entries = 0;
-        for (const std::int64_t row : level.row) {
-            n_entries += columns_of(row).size();
-            for (const std::int32_t feature : columns_of(row)) {
-                if (block.column[feature].size++ == 0) block.features.push_back(feature);
-            }
+        std::uint64_t room = 0;
+        const auto make_room = [&](std::uint32_t feature, std::uint64_t size) {
+            block.column[feature] = {room, 0};
+            block.features.push_back(feature);
+            room += size;
+        };
+        if (depth == 0) {
+            for (std::uint32_t feature = 0; feature < codes_.n_features; ++feature)
+                make_room(feature, codes_.column_size[feature]);
+        } else {
+            const Block& above = stack_[depth - 1];
+            for (const std::uint32_t feature : above.features)
+                make_room(feature, above.column[feature].size);
         }
-        std::uint64_t start = 0;
-        for (const std::uint32_t feature : block.features) {
-            block.column[feature].start = start;
-            start += block.column[feature].size;
-            block.column[feature].size = 0;
-        }
-        if (block.rows.size() < n_entries) {
-            block.rows.resize(n_entries);
-            if constexpr (has_codes) block.codes.resize(n_entries);
+        if (block.rows.size() < room) {
+            block.rows.resize(room);
+            if constexpr (has_codes) block.codes.resize(room);
         }
         for (std::uint32_t i = 0; i < level.row.size(); ++i) {
             const std::int64_t row = level.row[i];
@@ -112,6 +115,8 @@ class SparseColumns final : public Columns {
                     block.codes[to] = static_cast<const Code*>(codes_.codes)[at];
             }
         }
+        std::erase_if(block.features,
+                      [&](std::uint32_t feature) { return block.column[feature].size == 0; });
     }
 
     // All features of the level; of a small node, those that its rows have.
@@ -130,10 +135,10 @@ class SparseColumns final : public Columns {
 
     // The few rows of a small node are read whole, and their entries dealt out to the features that
     // are expected, one pile for each; pile 0 takes the others.
-    void expect(std::size_t, const Level& level, Range node,
-                std::span<const std::uint32_t> features) override {
+    std::span<const std::uint32_t> expect(std::size_t, const Level& level, Range node,
+                                          std::span<const std::uint32_t> features) override {
         is_dealt_ = node.size() <= pile_size && features.size() <= most_piles;
-        if (!is_dealt_) return;
+        if (!is_dealt_) return features;
         pile_count_.assign(features.size() + 1, 0);
         if (piles_.size() < pile_count_.size() * pile_size)
             piles_.resize(pile_count_.size() * pile_size);
@@ -149,6 +154,7 @@ class SparseColumns final : public Columns {
             }
         }
         for (const std::uint32_t feature : features) place_[feature] = 0;
+        return features;
     }
 
     Column read_expected(std::size_t place, std::size_t depth, const Level& level, Range node,
@@ -176,7 +182,7 @@ class SparseColumns final : public Columns {
         return summed_up(feature, out, n);
     }
 
-  private:
+  protected:
     static constexpr std::size_t pile_size = 8;
     static constexpr std::size_t most_piles = 1024;
 
@@ -220,13 +226,95 @@ class SparseColumns final : public Columns {
     std::vector<Entry> piles_;
 };
 
+// Where a feature is there or not, a column of a level of at most 64 rows is one word: most trees
+// are mostly small nodes, and most features are absent from a small node.
+class BinaryColumns final : public SparseColumns<NoCode> {
+    using Base = SparseColumns<NoCode>;
+    static constexpr std::size_t word_size = 64;
+
+  public:
+    explicit BinaryColumns(const Codes& codes) : Base(codes), word_(codes.n_features, 0) {}
+
+    bool wants_level(std::size_t n_node_rows, std::size_t n_level_rows) const override {
+        return n_level_rows > word_size &&
+               (n_node_rows <= word_size || n_node_rows <= n_level_rows / level_shrink);
+    }
+
+    void enter(std::size_t depth, const Level& level) override {
+        if (level.row.size() > word_size) return Base::enter(depth, level);
+        for (const std::uint32_t feature : present_) word_[feature] = 0;
+        std::size_t n_entries = 0;
+        for (const std::int64_t row : level.row) n_entries += columns_of(row).size();
+        present_.resize(n_entries + 1);
+        std::uint64_t bit = 1;
+        std::size_t n_present = 0;
+        for (const std::int64_t row : level.row) {
+            for (const std::int32_t feature : columns_of(row)) {
+                present_[n_present] = feature;  // written first and kept by counting
+                n_present += word_[feature] == 0;
+                word_[feature] |= bit;
+            }
+            bit <<= 1;
+        }
+        present_.resize(n_present);
+    }
+
+    std::span<const std::uint32_t> expect(std::size_t depth, const Level& level, Range node,
+                                          std::span<const std::uint32_t> features) override {
+        if (level.row.size() > word_size) return Base::expect(depth, level, node, features);
+        node_ = 0;
+        for (const std::uint32_t row : node.rows(level)) node_ |= std::uint64_t{1} << row;
+        if (varying_.size() < features.size()) varying_.resize(features.size());
+        std::size_t n = 0;
+        for (const std::uint32_t feature : features) {
+            const std::uint64_t rows = word_[feature] & node_;
+            varying_[n] = feature;
+            n += rows != 0 && rows != node_;
+        }
+        return {varying_.data(), n};
+    }
+
+    Column read_expected(std::size_t place, std::size_t depth, const Level& level, Range node,
+                         std::uint32_t feature, Entry* out) const override {
+        if (level.row.size() > word_size)
+            return Base::read_expected(place, depth, level, node, feature, out);
+        return read_word(feature, node_, out);
+    }
+
+    Column read(std::size_t depth, const Level& level, Range node, std::uint32_t feature,
+                Entry* out) const override {
+        if (level.row.size() > word_size) return Base::read(depth, level, node, feature, out);
+        std::uint64_t rows = 0;
+        for (const std::uint32_t row : node.rows(level)) rows |= std::uint64_t{1} << row;
+        return read_word(feature, rows, out);
+    }
+
+    std::span<std::uint32_t> varying(std::size_t depth, const Level& level, Range node) override {
+        if (level.row.size() > word_size) return Base::varying(depth, level, node);
+        return present_;
+    }
+
+  private:
+    Column read_word(std::uint32_t feature, std::uint64_t node, Entry* out) const {
+        const std::uint32_t code = 1 - codes_.zero_code[feature];
+        std::size_t n = 0;
+        for (std::uint64_t rest = word_[feature] & node; rest; rest &= rest - 1)
+            out[n++] = {code, static_cast<std::uint32_t>(std::countr_zero(rest))};
+        return {n, code, code};
+    }
+
+    std::vector<std::uint64_t> word_;  // of each feature: the rows of the level that have it
+    std::uint64_t node_ = 0;           // the rows of the node under search
+    std::vector<std::uint32_t> varying_;
+};
+
 }  // namespace
 
 std::unique_ptr<Columns> make_columns(const Codes& codes) {
     if (codes.sparse) {
         switch (codes.code_bytes) {
             case 0:
-                return std::make_unique<SparseColumns<NoCode>>(codes);
+                return std::make_unique<BinaryColumns>(codes);
             case 1:
                 return std::make_unique<SparseColumns<std::uint8_t>>(codes);
             case 2:

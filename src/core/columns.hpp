@@ -23,10 +23,17 @@ class Columns {
     // Prepares depth `depth` of the stack of levels, replacing what was there.
     virtual void enter(std::size_t depth, const Level& level) = 0;
 
-    // Announces the features that will be read next, by their place in the list. A chance to read
-    // them together.
-    virtual void expect(std::size_t depth, const Level& level, Range node,
-                        std::span<const std::uint32_t> features) = 0;
+    // Whether a node should become a level of its own, or stay one of the nodes of its level: when
+    // it has shrunk to a fraction of the level, but not to so few rows that numbering them anew
+    // costs more than it saves.
+    virtual bool wants_level(std::size_t n_node_rows, std::size_t n_level_rows) const {
+        return n_node_rows >= 16 && n_node_rows <= n_level_rows / level_shrink;
+    }
+
+    // Announces the features that will be read next: a chance to read them together. Returns those
+    // that may vary in the node, in the same order; they are read by their place in that list.
+    virtual std::span<const std::uint32_t> expect(std::size_t depth, const Level& level, Range node,
+                                                  std::span<const std::uint32_t> features) = 0;
     virtual Column read_expected(std::size_t place, std::size_t depth, const Level& level,
                                  Range node, std::uint32_t feature, Entry* out) const = 0;
 
@@ -36,6 +43,9 @@ class Columns {
     // Features that may vary among the node's rows, in any order (the caller may permute them);
     // empty where that is not known.
     virtual std::span<std::uint32_t> varying(std::size_t depth, const Level& level, Range node) = 0;
+
+  protected:
+    static constexpr std::size_t level_shrink = 4;
 };
 
 std::unique_ptr<Columns> make_columns(const Codes& codes);

@@ -45,7 +45,8 @@ struct Codes {
     // Sparse X: the non-zeros, by row.
     const std::int64_t* row_start = nullptr;
     const std::int32_t* columns = nullptr;
-    const std::uint32_t* zero_code = nullptr;  // the code of 0.0 in each feature
+    const std::int32_t* column_size = nullptr;  // non-zeros of each feature
+    const std::uint32_t* zero_code = nullptr;   // the code of 0.0 in each feature
 
     // The distinct values of each feature, ascending.
     const std::int64_t* value_start = nullptr;

@@ -15,7 +15,6 @@ class DenseTarget final : public Target {
         : stride_(outputs.stride),
           bag_(static_cast<const T*>(outputs.z)),
           total_(stride_),
-          part_(stride_),
           scratch_(stride_) {}
 
     void enter(std::size_t depth, std::span<const std::uint32_t> parent_rows) override {
@@ -69,24 +68,16 @@ class DenseTarget final : public Target {
             return kernels().scan_double(scan, limits, node, best);
     }
 
-    void close(const Level& level, Range left, Range right, std::size_t left_slot,
-               std::size_t right_slot) override {
-        if (left_slot == no_slot) return;
-        const bool left_is_smaller = left.size() < right.size();
-        const Range smaller = left_is_smaller ? left : right;
-        sum(smaller.rows(level), part_.data());
-        const double part_weight = total_weight(level, smaller);
-        const std::size_t last = std::max(left_slot, right_slot);
-        if (slots_.size() < (last + 1) * (stride_ + 1)) slots_.resize((last + 1) * (stride_ + 1));
-        double* kept = slots_.data() + (left_is_smaller ? left_slot : right_slot) * (stride_ + 1);
+    void close(const Level& level, Range smaller, std::size_t slot) override {
+        const std::size_t width = stride_ + 1;
+        if (slots_.size() < (slot + 2) * width) slots_.resize((slot + 2) * width);
+        double* kept = slots_.data() + slot * width;
+        sum(smaller.rows(level), kept);
+        kept[stride_] = total_weight(level, smaller);
         // The larger child is the node less its sibling, so it needs no pass over its rows.
-        double* rest = slots_.data() + (left_is_smaller ? right_slot : left_slot) * (stride_ + 1);
-        for (std::size_t j = 0; j < stride_; ++j) {
-            kept[j] = part_[j];
-            rest[j] = total_[j] - part_[j];
-        }
-        kept[stride_] = part_weight;
-        rest[stride_] = weight_ - part_weight;
+        double* rest = kept + width;
+        for (std::size_t j = 0; j < stride_; ++j) rest[j] = total_[j] - kept[j];
+        rest[stride_] = weight_ - kept[stride_];
     }
 
   private:
@@ -103,7 +94,7 @@ class DenseTarget final : public Target {
     const T* bag_;
     std::vector<AlignedVector<T>> packed_;
     std::vector<double> slots_;
-    AlignedVector<double> total_, part_, scratch_;
+    AlignedVector<double> total_, scratch_;
     double weight_ = 0;
     const T* z_ = nullptr;
     const double* weights_ = nullptr;

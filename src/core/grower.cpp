@@ -13,11 +13,6 @@
 namespace sketchforest {
 namespace {
 
-// A node becomes a level of its own when it has this share of its level's rows or less, unless it
-// is so small that numbering its rows anew costs more than it saves.
-constexpr std::uint32_t level_shrink = 4;
-constexpr std::uint32_t smallest_level = 16;
-
 constexpr std::uint32_t no_parent = ~0u;
 
 struct Pending {  // a node that waits for its turn
@@ -50,7 +45,7 @@ class Grower {
           stop_(stop),
           columns_(make_columns(codes)),
           target_(outputs.z ? make_dense_target(outputs)
-                            : make_sparse_target(outputs.sparse, bag, !codes.sparse)),
+                            : make_sparse_target(outputs.sparse, bag, rows_are_read_often())),
           splitter_(codes, *columns_, *target_, params, bag.rows.size()),
           weights_are_alike_(are_alike(bag.weights)) {
         tree_.leaf_start.push_back(0);
@@ -67,6 +62,15 @@ class Grower {
     }
 
   private:
+    // Whether the search reads a row of a node more than once, over all features that it draws.
+    bool rows_are_read_often() const {
+        if (!codes_.sparse) return true;
+        const auto n_entries = static_cast<double>(codes_.row_start[codes_.n_rows]);
+        const auto n_cells =
+            static_cast<double>(codes_.n_rows) * static_cast<double>(codes_.n_features);
+        return params_.max_features * n_entries > n_cells;
+    }
+
     // A node's sums may be its parent's less its sibling's, unless a light node would be left with
     // the rounding errors of its heavy relatives.
     static bool are_alike(std::span<const double> weights) {
@@ -95,9 +99,10 @@ class Grower {
                 make_leaf(node);
                 continue;
             }
-            const auto [left, right] = make_children(*split);
-            target_->close(levels_[node.depth], left.range, right.range, slot + 1, slot);
-            stack.insert(stack.end(), {right, left});
+            auto [smaller, larger] = make_children(*split);
+            if (smaller.range.size() > larger.range.size()) std::swap(smaller, larger);
+            target_->close(levels_[node.depth], smaller.range, slot);
+            stack.insert(stack.end(), {smaller, larger});
         }
         return true;
     }
@@ -172,8 +177,7 @@ class Grower {
     // their place.
     bool move_to_own_level(Pending& node) {
         const std::uint32_t size = node.range.size();
-        if (size < smallest_level || size > levels_[node.depth].row.size() / level_shrink)
-            return false;
+        if (!columns_->wants_level(size, levels_[node.depth].row.size())) return false;
         enter_level(node.depth + 1, node.range.rows(levels_[node.depth]));
         ++node.depth;
         node.range = {0, size};

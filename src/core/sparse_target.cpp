@@ -12,13 +12,13 @@ namespace {
 // row's own labels alone, so a row costs its labels and not the number of outputs.
 class SparseTarget final : public Target {
   public:
-    SparseTarget(const SparseRows& outputs, const Bag& bag, bool scans_all_rows)
+    SparseTarget(const SparseRows& outputs, const Bag& bag, bool reads_often)
         : outputs_(outputs),
           bag_(bag),
-          scans_all_rows_(scans_all_rows),
-          padding_(scans_all_rows && !outputs.values ? 4 : 1),
+          reads_often_(reads_often),
+          padding_(reads_often && !outputs.values ? 4 : 1),
           side_(outputs.n_columns + 1),  // the last one is nobody's: see append
-          own_total_(outputs.n_columns) {}
+          total_(outputs.n_columns) {}
 
     void enter(std::size_t depth, std::span<const std::uint32_t> parent_rows) override {
         if (stack_.size() <= depth) stack_.resize(depth + 1);
@@ -52,20 +52,14 @@ class SparseTarget final : public Target {
         });
     }
 
-    // Large nodes have the totals of all outputs, handed down by subtraction; small ones, of the
-    // outputs that their rows have, summed up anew.
+    // The larger child of the last node has its totals already, see close; others are summed up.
     void open(std::size_t depth, const Level& level, Range node, std::size_t slot) override {
         rows_ = &stack_[depth];
         weights_ = level.weight.data();
-        weight_ = slot == no_slot ? total_weight(level, node) : slot_weights_[slot];
+        if (slot == no_slot || slot != summed_slot_) sum_rows(level, node);
+        summed_slot_ = no_slot;
         dense_width_ = 0;
-        if (slot != no_slot && !slots_[slot].empty()) {
-            total_ = slots_[slot].data();
-            squares_ = sum_of_squares(slots_[slot]);
-        } else {
-            sum_rows(level, node);
-        }
-        if (scans_all_rows_) prepare_rows(level, node);
+        if (reads_often_) prepare_rows(level, node);
     }
 
     double weight() const override { return weight_; }
@@ -113,73 +107,58 @@ class SparseTarget final : public Target {
         return cut;
     }
 
-    void close(const Level& level, Range left, Range right, std::size_t left_slot,
-               std::size_t right_slot) override {
-        const bool left_is_smaller = left.size() < right.size();
-        const Range smaller = left_is_smaller ? left : right;
-        const Range larger = left_is_smaller ? right : left;
-        Totals part, rest;
-        if (is_large(larger.size())) {
-            part = new_totals();
-            std::fill(part.begin(), part.end(), 0.0);
-            for (const std::uint32_t row : smaller.rows(level))
-                each_label(row, [&](std::int32_t label, double x) { part[label] += x; });
-            rest = new_totals();
-            for (std::size_t label = 0; label < part.size(); ++label)
-                rest[label] = total_[label] - part[label];
-            if (!is_large(smaller.size())) recycle(part);
+    // The larger child is grown next, so that the totals of the node can become its own.
+    void close(const Level& level, Range smaller, std::size_t slot) override {
+        for (const std::uint32_t row : smaller.rows(level)) {
+            weight_ -= weights_[row];
+            each_label(row, [&](std::int32_t label, double x) {
+                squares_ -= x * (2 * total_[label] - x);
+                total_[label] -= x;
+            });
         }
-        if (slots_.size() <= std::max(left_slot, right_slot)) {
-            slots_.resize(std::max(left_slot, right_slot) + 1);
-            slot_weights_.resize(slots_.size());
-        }
-        const double part_weight = total_weight(level, smaller);
-        slot_weights_[left_slot] = left_is_smaller ? part_weight : weight_ - part_weight;
-        slot_weights_[right_slot] = left_is_smaller ? weight_ - part_weight : part_weight;
-        // What stands in the slots is of no more use: the parent's totals, or those of a node that
-        // became a leaf.
-        for (const std::size_t slot : {left_slot, right_slot}) recycle(slots_[slot]);
-        slots_[left_slot] = std::move(left_is_smaller ? part : rest);
-        slots_[right_slot] = std::move(left_is_smaller ? rest : part);
+        summed_slot_ = slot + 1;
+        if (!outputs_.values && reads_often_)  // fewer labels may fit into a dense block
+            n_seen_ = std::remove_if(seen_.begin(), seen_.begin() + n_seen_,
+                                     [&](std::int32_t label) { return total_[label] == 0; }) -
+                      seen_.begin();
     }
 
   private:
-    using Totals = std::vector<double>;  // of all outputs
-    struct Rows {                        // of one level, side by side
+    struct Rows {  // of one level, side by side
         std::vector<std::uint64_t> start;
         std::vector<std::uint32_t> n_labels;
         std::vector<std::int32_t> labels;  // padded
         std::vector<float> values;         // empty where every value is 1
     };
     void sum_rows(const Level& level, Range node) {
-        for (std::size_t i = 0; i < n_seen_; ++i) own_total_[seen_[i]] = 0;
+        for (std::size_t i = 0; i < n_seen_; ++i) total_[seen_[i]] = 0;
         n_seen_ = 0;
+        weight_ = total_weight(level, node);
         for (const std::uint32_t row : node.rows(level)) {
             const std::size_t room = n_seen_ + rows_->n_labels[row] + 1;
             if (seen_.size() < room) seen_.resize(2 * room);
             each_label(row, [&](std::int32_t label, double x) {
                 // Written first and kept by counting: whether a label is new is hard to predict.
                 seen_[n_seen_] = label;
-                n_seen_ += own_total_[label] == 0;
-                own_total_[label] += x;
+                n_seen_ += total_[label] == 0;
+                total_[label] += x;
             });
         }
         if (outputs_.values) {  // sums that came back to zero were counted as new again
             std::sort(seen_.begin(), seen_.begin() + n_seen_);
             n_seen_ = std::unique(seen_.begin(), seen_.begin() + n_seen_) - seen_.begin();
         }
-        total_ = own_total_.data();
         squares_ = 0;
         for (std::size_t i = 0; i < n_seen_; ++i) {
-            const double total = own_total_[seen_[i]];
+            const double total = total_[seen_[i]];
             squares_ += total * total;
         }
     }
 
-    // Where every feature scans every row of the node, work on the rows pays. A few labels become a
+    // Where the search reads rows often, work on the rows pays. A few labels become a
     // dense block of outputs; else each row gets its part of S.S_A, which no scan changes.
     void prepare_rows(const Level& level, Range node) {
-        if (total_ == own_total_.data() && n_seen_ <= most_dense && n_seen_ > 0) {
+        if (n_seen_ <= most_dense && n_seen_ > 0) {
             dense_width_ = (n_seen_ + 7) / 8 * 8;
             if (dense_.size() < level.row.size() * dense_width_)
                 dense_.resize(level.row.size() * dense_width_);
@@ -187,7 +166,7 @@ class SparseTarget final : public Target {
             std::fill_n(dense_total_, dense_width_, 0.0);
             for (std::size_t i = 0; i < n_seen_; ++i) {
                 place_[seen_[i]] = static_cast<std::uint32_t>(i);
-                dense_total_[i] = own_total_[seen_[i]];
+                dense_total_[i] = total_[seen_[i]];
             }
             for (const std::uint32_t row : node.rows(level)) {
                 float* outputs = dense_.data() + row * dense_width_;
@@ -211,21 +190,6 @@ class SparseTarget final : public Target {
         return n_rows * rows_->labels.size() >= side_.size() * (rows_->start.size() - 1);
     }
 
-    // Few nodes wait with totals at the same time, at any place of the stack: they share memory.
-    Totals new_totals() {
-        Totals totals;
-        if (!spare_.empty()) {
-            totals = std::move(spare_.back());
-            spare_.pop_back();
-        }
-        totals.resize(outputs_.n_columns);
-        return totals;
-    }
-    void recycle(Totals& totals) {
-        if (!totals.empty()) spare_.push_back(std::move(totals));
-        totals.clear();
-    }
-
     // Adds a row to side A; the changes of |S_A|^2 and S.S_A. A row's labels are distinct, so that
     // they can be read before any is written, and two sums at a time keep the adder busy.
     std::pair<double, double> add_to_side(std::uint32_t row) {
@@ -243,7 +207,7 @@ class SparseTarget final : public Target {
         const double weight = weights_[row];
         const double own_squares = static_cast<double>(n) * weight * weight;
         double* const side = side_.data();
-        if (scans_all_rows_) {
+        if (reads_often_) {
             double before = 0;
             for (std::size_t i = 0; i < n; i += 4) {
                 double* const at[4] = {side + labels[i], side + labels[i + 1], side + labels[i + 2],
@@ -274,16 +238,6 @@ class SparseTarget final : public Target {
         return {2 * weight * (before[0] + before[1]) + own_squares, weight * (total[0] + total[1])};
     }
 
-    static double sum_of_squares(const std::vector<double>& values) {
-        constexpr std::size_t lanes = 8;
-        double sums[lanes]{};
-        std::size_t i = 0;
-        for (; i + lanes <= values.size(); i += lanes)
-            for (std::size_t j = 0; j < lanes; ++j) sums[j] += values[i + j] * values[i + j];
-        for (; i < values.size(); ++i) sums[0] += values[i] * values[i];
-        return std::accumulate(sums, sums + lanes, 0.0);
-    }
-
     // Lists of labels are padded with the label that is nobody's, so that they can be read four at
     // a time: how many there are is hard to predict.
     void append(Rows& to, const std::int32_t* labels, const float* values, std::int64_t begin,
@@ -311,14 +265,14 @@ class SparseTarget final : public Target {
 
     SparseRows outputs_;
     Bag bag_;
-    bool scans_all_rows_;
+    bool reads_often_;
     std::size_t padding_;
     std::vector<Rows> stack_;
     std::vector<double> side_;        // S_A; zero between scans
-    const double* total_ = nullptr;   // S: in a slot, or
-    std::vector<double> own_total_;   // summed up for the node,
-    std::vector<std::int32_t> seen_;  // zero but for the first n_seen_ of these labels
+    std::vector<double> total_;       // S; zero but for
+    std::vector<std::int32_t> seen_;  // the first n_seen_ of these labels
     std::size_t n_seen_ = 0;
+    std::size_t summed_slot_ = no_slot;  // of the node that `total_` is of, before it is opened
 
     static constexpr std::size_t most_dense = 32;
     std::size_t dense_width_ = 0;  // of the dense block; 0: none
@@ -326,10 +280,7 @@ class SparseTarget final : public Target {
     std::vector<std::uint32_t> place_;
     double dense_total_[most_dense];
     std::vector<double> by_total_;  // of each row
-    std::vector<Totals> slots_;     // of waiting nodes; empty: not kept
-    std::vector<double> slot_weights_;
-    std::vector<Totals> spare_;
-    double squares_ = 0;  // |S|^2
+    double squares_ = 0;            // |S|^2
     double weight_ = 0;
     const Rows* rows_ = nullptr;
     const double* weights_ = nullptr;
@@ -338,8 +289,8 @@ class SparseTarget final : public Target {
 }  // namespace
 
 std::unique_ptr<Target> make_sparse_target(const SparseRows& outputs, const Bag& bag,
-                                           bool scans_all_rows) {
-    return std::make_unique<SparseTarget>(outputs, bag, scans_all_rows);
+                                           bool reads_often) {
+    return std::make_unique<SparseTarget>(outputs, bag, reads_often);
 }
 
 }  // namespace sketchforest

@@ -40,10 +40,12 @@ Split Splitter::search(std::size_t depth, const Level& level, Range node) {
         return features[i];
     };
     for (std::size_t i = 0; i < params_.max_features; ++i) draw_from(features_, i);
-    const std::span<const std::uint32_t> drawn(features_.data(), params_.max_features);
-    columns_.expect(depth, level, node, drawn);
+    const auto drawn =
+        columns_.expect(depth, level, node, {features_.data(), params_.max_features});
+    // Two rows can be parted in one way only, so that the first split of them is the best.
+    const bool first_is_best = node.size() == 2;
     bool varies = false;
-    for (std::size_t i = 0; i < drawn.size(); ++i)
+    for (std::size_t i = 0; i < drawn.size() && !(first_is_best && best_.found); ++i)
         varies |= try_column(
             drawn[i], columns_.read_expected(i, depth, level, node, drawn[i], entries_.data()));
     if (varies) return best_;

@@ -36,18 +36,18 @@ class Target {
     // The best cut of the scan if it beats `best`.
     virtual Cut scan(const Scan& scan, const Limits& limits, const Score& best) = 0;
 
-    // Ends the search. The node has been split into `left` and `right`, whose sums may be kept.
-    virtual void close(const Level& level, Range left, Range right, std::size_t left_slot,
-                       std::size_t right_slot) = 0;
+    // Ends the search. The node has been split. The smaller child, whose rows are given, waits in
+    // `slot`; the larger one is opened next, from slot + 1.
+    virtual void close(const Level& level, Range smaller, std::size_t slot) = 0;
 
     static constexpr std::size_t no_slot = ~std::size_t{0};
 };
 
 std::unique_ptr<Target> make_dense_target(const Outputs& outputs);
 
-// `scans_all_rows`: every feature has an entry for every row of a node, as in dense X.
+// `reads_often`: the search of a node reads each of its rows more than once.
 std::unique_ptr<Target> make_sparse_target(const SparseRows& outputs, const Bag& bag,
-                                           bool scans_all_rows);
+                                           bool reads_often);
 
 inline double total_weight(const Level& level, Range node) {
     double weight = 0;

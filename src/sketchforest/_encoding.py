@@ -35,6 +35,7 @@ class EncodedX:
     value_start: np.ndarray
     row_start: np.ndarray | None = None
     columns: np.ndarray | None = None
+    column_size: np.ndarray | None = None  # entries of each feature
     zero_code: np.ndarray | None = None
     by_value: bool = False  # codes are the values themselves, as numbers that sort as they do
 
@@ -139,6 +140,7 @@ def _encode_sparse(X: Any) -> EncodedX:
         value_start=_starts(counts),
         row_start=row_start,
         columns=columns,
+        column_size=np.bincount(columns, minlength=X.shape[1]).astype(np.int32),
         zero_code=zero_code,
     )
 

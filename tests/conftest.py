@@ -1,4 +1,4 @@
-"""Real data sets are read from the folder ``shared/data`` beside the checkout, where there is one."""
+"""Real data are read from the folder ``shared/data`` beside the checkout, where there is one."""
 
 import os
 from pathlib import Path

@@ -25,8 +25,7 @@ class DenseColumns final : public Columns {
         for (const std::uint32_t row : node.rows(level)) {
             const Code* codes = static_cast<const Code*>(codes_.row_codes) +
                                 static_cast<std::size_t>(level.row[row]) * codes_.n_features;
-            for (std::size_t i = 0; i < features.size(); ++i)
-                pile[i * stride] = codes[features[i]];
+            for (std::size_t i = 0; i < features.size(); ++i) pile[i * stride] = codes[features[i]];
             ++pile;
         }
         return features;
@@ -72,9 +71,9 @@ class DenseColumns final : public Columns {
     Column read(std::size_t, const Level& level, Range node, std::uint32_t feature,
                 Entry* out) const override {
         const bool by_row = codes_.row_codes && node.size() <= most_dealt;
-        const Code* column = by_row ? static_cast<const Code*>(codes_.row_codes) + feature
-                                    : static_cast<const Code*>(codes_.codes) +
-                                          feature * codes_.n_rows;
+        const Code* column = by_row
+                                 ? static_cast<const Code*>(codes_.row_codes) + feature
+                                 : static_cast<const Code*>(codes_.codes) + feature * codes_.n_rows;
         const std::size_t step = by_row ? codes_.n_features : 1;
         std::uint32_t lowest = ~0u, highest = 0;
         for (const std::uint32_t row : node.rows(level)) {

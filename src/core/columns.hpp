@@ -41,8 +41,8 @@ class Columns {
     // of the node's rows; null where they are not at hand.
     virtual const std::uint32_t* dealt() const { return nullptr; }
 
-    // Fills a table of codes, a row of `stride` for each of some rows of dense X. `by_row`: the rows
-    // lie far apart, so that what is wanted of one of them had better be read together.
+    // Fills a table of codes, a row of `stride` for each of some rows of dense X. `by_row`: the
+    // rows lie far apart, so that what is wanted of one of them had better be read together.
     virtual void tabulate(const Level& level, std::span<const std::uint32_t> rows,
                           std::span<const std::uint32_t> features, bool by_row, std::size_t stride,
                           std::uint32_t* table) const {

@@ -87,13 +87,13 @@ class DenseTarget final : public Target {
         return true;
     }
 
-    void close(const Level& level, Range smaller, std::size_t slot) override {
+    void close(const Level& level, Range lighter, std::size_t slot) override {
         const std::size_t width = stride_ + 1;
         if (slots_.size() < (slot + 2) * width) slots_.resize((slot + 2) * width);
         double* kept = slots_.data() + slot * width;
-        sum(smaller.rows(level), kept);
-        kept[stride_] = total_weight(level, smaller);
-        // The larger child is the node less its sibling, so it needs no pass over its rows.
+        sum(lighter.rows(level), kept);
+        kept[stride_] = total_weight(level, lighter);
+        // The heavier child is the node less its sibling, so it needs no pass over its rows.
         double* rest = kept + width;
         for (std::size_t j = 0; j < stride_; ++j) rest[j] = total_[j] - kept[j];
         rest[stride_] = weight_ - kept[stride_];

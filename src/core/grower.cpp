@@ -99,12 +99,21 @@ class Grower {
                 make_leaf(node);
                 continue;
             }
-            auto [smaller, larger] = make_children(*split);
-            if (smaller.range.size() > larger.range.size()) std::swap(smaller, larger);
-            target_->close(levels_[node.depth], smaller.range, slot);
-            stack.insert(stack.end(), {smaller, larger});
+            // The lighter child waits. By weight and not by size, so that a row of weight 2 grows
+            // the same tree as two rows.
+            auto [lighter, heavier] = make_children(*split);
+            const Level& level = levels_[node.depth];
+            if (left_weight(level, lighter.range, heavier.range) >= target_->weight() / 2)
+                std::swap(lighter, heavier);
+            target_->close(level, lighter.range, slot);
+            stack.insert(stack.end(), {lighter, heavier});
         }
         return true;
+    }
+
+    double left_weight(const Level& level, Range left, Range right) const {
+        if (left.size() <= right.size()) return total_weight(level, left);
+        return target_->weight() - total_weight(level, right);
     }
 
     // The leaf whose split gains most is split first, until there are enough leaves.

@@ -173,8 +173,8 @@ void choose_cut(CutTerms& terms, std::size_t size, std::size_t n_taken, double t
         const Doubles<lanes> numerator = a_squares * b_weight + b_squares * a_weight;
         const Doubles<lanes> denominator = a_weight * b_weight;
         const Longs is_valid = (a_weight >= limits.min_weight) & (b_weight >= limits.min_weight);
-        const Longs is_better = is_valid & (numerator * cut.score.denominator >
-                                            cut.score.numerator * denominator);
+        const Longs is_better =
+            is_valid & (numerator * cut.score.denominator > cut.score.numerator * denominator);
         if (!any(is_better)) continue;
         for (int lane = 0; lane < lanes; ++lane) {
             const Score score{numerator[lane], denominator[lane]};
@@ -237,8 +237,7 @@ SmallCut scan_small(const SmallNode& node, const Limits& limits, const Score& be
                 const Longs joins = codes[i] <= own;
                 taken = joins ? taken + 1.0 : taken;
                 weight = joins ? weight + node.weights[i] : weight;
-                for (int c = 0; c < C; ++c)
-                    side[c] = joins ? side[c] + node.z[i * C + c] : side[c];
+                for (int c = 0; c < C; ++c) side[c] = joins ? side[c] + node.z[i * C + c] : side[c];
             }
             Doubles<lanes> inside{}, outside{};
             for (int c = 0; c < C; ++c) {
@@ -251,12 +250,21 @@ SmallCut scan_small(const SmallNode& node, const Limits& limits, const Score& be
             const Doubles<lanes> denominator = weight * other;
             const Longs is_valid = (taken >= least) & (taken <= most) &
                                    (weight >= limits.min_weight) & (other >= limits.min_weight);
-            const Longs is_better = is_valid & (numerator * cut.score.denominator >
-                                                cut.score.numerator * denominator);
+            // Of equal cuts of a feature the first in the order of codes wins, whatever the order
+            // of the rows.
+            const Doubles<lanes> score_here = numerator * cut.score.denominator;
+            const Doubles<lanes> score_there = cut.score.numerator * denominator;
+            const bool has_lead = cut.n_taken > 0 && cut.feature == feature;
+            const Longs is_better =
+                is_valid & (has_lead ? score_here >= score_there : score_here > score_there);
             if (!any(is_better)) continue;
             for (std::size_t lane = 0; lane < lanes && first + lane < n; ++lane) {
+                if (!is_valid[lane]) continue;
                 const Score score{numerator[lane], denominator[lane]};
-                if (is_valid[lane] && score > cut.score)
+                const bool is_earlier = cut.n_taken > 0 && cut.feature == feature &&
+                                        codes[first + lane] < codes[cut.row] &&
+                                        !(cut.score > score);
+                if (is_earlier || score > cut.score)
                     cut = {score, static_cast<std::size_t>(taken[lane]), feature, first + lane};
             }
         }

@@ -52,7 +52,7 @@ class SparseTarget final : public Target {
         });
     }
 
-    // The larger child of the last node has its totals already, see close; others are summed up.
+    // The heavier child of the last node has its totals already, see close; others are summed up.
     void open(std::size_t depth, const Level& level, Range node, std::size_t slot) override {
         rows_ = &stack_[depth];
         weights_ = level.weight.data();
@@ -116,9 +116,9 @@ class SparseTarget final : public Target {
         return true;
     }
 
-    // The larger child is grown next, so that the totals of the node can become its own.
-    void close(const Level& level, Range smaller, std::size_t slot) override {
-        for (const std::uint32_t row : smaller.rows(level)) {
+    // The heavier child is grown next, so that the totals of the node can become its own.
+    void close(const Level& level, Range lighter, std::size_t slot) override {
+        for (const std::uint32_t row : lighter.rows(level)) {
             weight_ -= weights_[row];
             each_label(row, [&](std::int32_t label, double x) {
                 squares_ -= x * (2 * total_[label] - x);
@@ -358,7 +358,7 @@ class SparseTarget final : public Target {
     SmallOutputs small_;
     std::vector<RowTerms> terms_;  // of each row
     CutTerms chunk_;
-    double squares_ = 0;            // |S|^2
+    double squares_ = 0;  // |S|^2
     double weight_ = 0;
     const Rows* rows_ = nullptr;
     const double* weights_ = nullptr;

@@ -38,6 +38,7 @@ Split Splitter::search(std::size_t depth, const Level& level, Range node) {
     limits_ = {node.size(), target_.weight(), std::max<std::size_t>(params_.min_samples_leaf, 1),
                params_.min_weight_leaf};
     best_ = Split{};
+    cuts_ = Stream(stream_.next());
 
     const auto draw_from = [&](std::span<std::uint32_t> features, std::size_t i) {
         const auto rest = static_cast<std::uint32_t>(features.size() - i);
@@ -109,8 +110,8 @@ bool Splitter::try_random(std::span<const std::uint32_t> features, bool& varies)
     double* const counts = weights + n_lanes;
     for (std::size_t first = 0; first < rows.size(); first += block) {
         const auto part = block < rows.size() ? tabulate(first) : rows;
-        const CutSums job{node,    part.data(), part.size(),  table_.data(), n_lanes,
-                          cuts,    sums_.data(), weights,      counts};
+        const CutSums job{node, part.data(),  part.size(), table_.data(), n_lanes,
+                          cuts, sums_.data(), weights,     counts};
         (node.wide ? kernels().sum_cuts_double : kernels().sum_cuts_float)(job);
     }
     for (std::size_t i = 0; i < features.size(); ++i) {
@@ -248,7 +249,7 @@ void Splitter::scan_from(std::uint32_t feature, Entry* first, std::size_t n_pref
 double Splitter::draw_threshold(std::uint32_t feature, std::uint32_t lowest,
                                 std::uint32_t highest) {
     const double low = codes_.value(feature, lowest), high = codes_.value(feature, highest);
-    const double u = stream_.uniform();
+    const double u = cuts_.uniform();
     const double threshold = low * (1 - u) + high * u;  // low + u (high - low) may overflow
     return threshold >= low && threshold < high ? threshold : low;
 }

@@ -60,6 +60,7 @@ class Splitter {
     Target& target_;
     const GrowParams& params_;
     Stream stream_;
+    Stream cuts_{0};  // of the node under search: how many it needs does not matter to later nodes
     EntrySorter sorter_;
     std::vector<std::uint32_t> features_;  // a permutation; its front is drawn anew at each node
     std::vector<Entry> entries_, side_;

@@ -60,9 +60,11 @@ class Rows:
                 f"(numbers {first} to {first + n_columns - 1})"
             ),
         )
-        is_number = np.abs(values) <= _FLOAT32_MAX
+        is_bad = ~(np.abs(values) <= _FLOAT32_MAX)
+        if missing:
+            is_bad &= ~np.isnan(values)
         self._refuse(
-            ~is_number & ~(np.isnan(values) if missing else False),
+            is_bad,
             lambda at: (
                 f"the value of {what} {columns[at]} is {values[at]:g}, not a finite 32-bit number"
             ),

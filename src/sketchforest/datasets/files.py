@@ -91,9 +91,9 @@ def recognise(path: AnyPath, *, has_labels: bool = False) -> str:
             return "xc"
         if b":" in text:
             return "svmlight"
-        break
-    reason = f"this is none of the known formats ({', '.join(FORMATS)}); pass format if it is"
-    raise bad_file(path, None, reason)
+        reason = f"this is none of the known formats ({', '.join(FORMATS)}); pass format if it is"
+        raise bad_file(path, number, reason)
+    raise bad_file(path, None, "there is nothing in it but comments and blank lines")
 
 
 def _check_format(format: str, known: tuple[str, ...]) -> None:

@@ -4,6 +4,7 @@ import re
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from sketchforest.datasets._pairs import PairRows
 from sketchforest.datasets._rows import Rows, compact
@@ -15,6 +16,8 @@ ZeroBased = bool | Literal["auto"]
 
 # Written by write_svmlight: what the rows alone do not tell.
 _SHAPE = re.compile(rb"#\s*zero-based, (\d{1,18}) features, (\d{1,18}) labels\s*")
+
+_LIMITS = {"feature": np.iinfo(np.int32).max, "label": 100_000_000}
 
 
 def read_svmlight(
@@ -29,8 +32,8 @@ def read_svmlight(
 
     Blank lines and what follows a ``#`` are skipped. Without ``n_features`` and ``n_labels`` the
     largest numbers in the file decide. Numbers start from 0 where a 0 occurs, else from 1, unless
-    ``zero_based`` (features) or ``zero_based_labels`` says so. ``label_names`` are the numbers as
-    they stand in the file.
+    ``zero_based`` (features) or ``zero_based_labels`` says so. Where labels start from 1,
+    ``label_names`` are their numbers in the file.
     """
     rows = PairRows(path)
     for number, line in numbered_lines(path):
@@ -53,7 +56,7 @@ def read_svmlight(
         name=stem(path),
         X=compact(rows.features.matrix(n_features, "feature", first=first_feature)),
         Y=rows.labels.matrix(n_labels, "label", first=first_label).astype(np.uint8),
-        label_names=np.arange(first_label, first_label + n_labels).astype(np.str_),
+        label_names=_numbers_from_one(n_labels) if first_label else None,
     )
 
 
@@ -68,6 +71,10 @@ def write_svmlight(dataset: Dataset, path: AnyPath) -> None:
             file.write("\n")
 
 
+def _numbers_from_one(count: int) -> npt.NDArray[np.str_]:
+    return np.arange(1, count + 1).astype(f"U{len(str(count))}")
+
+
 def _first_number(rows: Rows, zero_based: ZeroBased) -> int:
     if zero_based == "auto":
         smallest = rows.smallest_column()
@@ -79,8 +86,8 @@ def _count(rows: Rows, given: int | None, first: int, what: str) -> int:
     if given is not None:
         return given
     largest = rows.largest_column()
-    if largest > np.iinfo(np.int32).max:
-        # One number alone must not ask for all the memory of the machine.
+    if largest > _LIMITS[what]:
+        # One wrong number alone must not ask for all the memory of the machine.
         raise bad_file(
             rows.path,
             None,

@@ -13,7 +13,6 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from sketchforest.datasets import (
     Dataset,
-    list_datasets,
     load,
     read,
     read_arff,
@@ -401,9 +400,3 @@ def test_real_files_in_another_order_hold_the_same_rows(file, name):
     assert rows(data) == rows(archive)
     if name == "bibtex":
         assert sorted(np.concatenate(list(data.splits.values()))) == list(range(7395))
-
-
-def test_the_real_data_are_here_when_they_should_be():
-    if "SKETCHFOREST_DATA" not in os.environ:
-        pytest.skip("SKETCHFOREST_DATA is not set")
-    assert list_datasets()

@@ -24,20 +24,15 @@ def label_lists(Y: sparse.csr_array) -> Iterator[str]:
 
 
 def pair_text(X: sparse.csr_array, between: str = ":", after: str = " ") -> Iterator[str]:
-    """For each row its non-zeros as ``3:0.5 8:1``; read back, the values are the same floats."""
+    """For each row its non-zeros as ``3:0.5 8:1``; read back, the values are the same numbers."""
     for start, end in _bounds(X):
-        columns, values = X.indices[start:end].tolist(), X.data[start:end]
+        columns = X.indices[start:end].tolist()
+        # NumPy writes the shortest text that gives the same number back in the same type.
+        values = X.data[start:end].astype(np.str_).tolist()
         yield after.join(
-            f"{column}{between}{number_text(value)}"
+            f"{column}{between}{'?' if value == 'nan' else value.removesuffix('.0')}"
             for column, value in zip(columns, values, strict=True)
         )
-
-
-def number_text(value: np.floating | np.integer) -> str:
-    if np.isnan(value):
-        return "?"
-    # NumPy's shortest text that gives the same number back in the same type.
-    return np.format_float_positional(value, trim="-") if 1e-5 < abs(value) < 1e15 else str(value)
 
 
 def _bounds(matrix: sparse.csr_array) -> Iterator[tuple[int, int]]:

@@ -99,6 +99,8 @@ def _choose_labels(
     if xml is not None:
         return _named(path, header, read_label_xml(xml), Path(xml))
     if isinstance(labels, (int, np.integer)):
+        if labels < 1:
+            raise ValueError(f"labels must count the last attributes, at least 1; got {labels}.")
         return _counted(path, header, -int(labels), "labels")
     if labels is not None:
         return _named(path, header, list(labels), None)

@@ -175,7 +175,10 @@ def test_an_archive_whose_arrays_disagree_is_refused(tmp_path, key, value, reaso
         "Y_shape": [2, 2],
     }
     np.savez(tmp_path / "a.npz", **arrays)
-    read(tmp_path / "a.npz")
+    in_order = read(tmp_path / "a.npz")
+    swapped = {"X_data": [2.0, 1.0, 3.0], "X_indices": [2, 0, 1]}
+    np.savez(tmp_path / "a.npz", **(arrays | swapped))
+    assert (read(tmp_path / "a.npz").X != in_order.X).nnz == 0
     np.savez(tmp_path / "a.npz", allow_pickle=True, **(arrays | {key: value}))
     with pytest.raises(ValueError, match=re.escape(reason)):
         read(tmp_path / "a.npz")

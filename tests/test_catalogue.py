@@ -15,7 +15,16 @@ import pytest
 from typer.testing import CliRunner
 
 from sketchforest.cli import app
-from sketchforest.datasets import Dataset, catalogue, describe, list_datasets, load, make_like, read
+from sketchforest.datasets import (
+    Dataset,
+    catalogue,
+    describe,
+    list_datasets,
+    load,
+    make_like,
+    read,
+    write,
+)
 from sketchforest.datasets.catalogue import DatasetInfo, data_folders, how_to_get
 from sketchforest.datasets.download import SourceFile
 
@@ -174,13 +183,17 @@ def test_a_download_happens_only_when_asked_and_once(tmp_path, served):
     with pytest.raises(FileNotFoundError, match="download=True"):
         load("tiny", tmp_path / "home")
     assert requests == []
+    (tmp_path / "other").mkdir()
     data = load("tiny", tmp_path / "home", download=True)
     assert data.X.shape == (2, 4)
     assert data.splits["test"].tolist() == [1]
     assert len(requests) == 3
     assert load("tiny", tmp_path / "home", download=True).name == "tiny"
     assert load("tiny", tmp_path / "home").name == "tiny"
+    write(data, tmp_path / "other" / "tiny.npz")
+    assert load("tiny", tmp_path / "other", download=True).name == "tiny"
     assert len(requests) == 3
+    assert [path.name for path in (tmp_path / "other").iterdir()] == ["tiny.npz"]
     assert sorted(path.name for path in (tmp_path / "home" / "tiny").iterdir()) == [
         "tiny-test.arff",
         "tiny-train.arff",

@@ -75,12 +75,8 @@ class Rows:
         return matrix
 
     def _refuse_duplicates(self, matrix: sparse.csr_array, what: str, first: int) -> None:
-        matrix.sort_indices()
-        same = np.append(False, matrix.indices[1:] == matrix.indices[:-1])
-        starts = matrix.indptr[:-1]
-        same[starts[starts < len(same)]] = False
         self._refuse(
-            same[: matrix.nnz], lambda at: f"{what} {matrix.indices[at] + first} is there twice"
+            sorted_repeats(matrix), lambda at: f"{what} {matrix.indices[at] + first} is there twice"
         )
 
     def _refuse(self, is_bad: npt.NDArray[np.bool_], reason: Callable[[int], str]) -> None:
@@ -97,6 +93,16 @@ class Rows:
         return np.append(0, np.frombuffer(self._ends, np.int64)).astype(np.int64)
 
 
+def sorted_repeats(matrix: sparse.csr_array) -> npt.NDArray[np.bool_]:
+    """Sorts each row in place; says which entries then have the column of the one before."""
+    matrix.sort_indices()
+    repeats = np.zeros(matrix.nnz, bool)
+    repeats[1:] = matrix.indices[1:] == matrix.indices[:-1]
+    starts = matrix.indptr[:-1]
+    repeats[starts[starts < matrix.nnz]] = False
+    return repeats
+
+
 def csr(
     data: npt.NDArray, indices: npt.NDArray, indptr: npt.NDArray, shape: tuple[int, int]
 ) -> sparse.csr_array:
@@ -111,4 +117,6 @@ def csr(
 def compact(X: sparse.csr_array) -> sparse.csr_array:
     """X as uint8 if all its non-zeros are ones, else as float32, as in the archives."""
     dtype = np.uint8 if np.all(X.data == 1) else np.float32
-    return csr(X.data.astype(dtype), X.indices, X.indptr, X.shape)
+    X = csr(X.data.astype(dtype), X.indices, X.indptr, X.shape)
+    X.eliminate_zeros()  # those too small for 32 bits
+    return X

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from sketchforest.datasets._rows import csr
+from sketchforest.datasets._rows import csr, sorted_repeats
 from sketchforest.datasets._text import AnyPath, bad_file, written_whole
 from sketchforest.datasets.dataset import Dataset
 
@@ -97,12 +97,8 @@ def _matrix(path: AnyPath, name: str, arrays: dict[str, npt.NDArray]) -> sparse.
     if len(indices) and not 0 <= int(indices.min()) <= int(indices.max()) < n_columns:
         raise bad_file(path, None, f"{name}_indices must be from 0 to {n_columns - 1}")
     matrix = csr(data, indices, indptr, (n_rows, n_columns))
-    if not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sort_indices()
-        matrix.has_canonical_format = False  # scipy would only remember the order it had
-        if not matrix.has_canonical_format:
-            raise bad_file(path, None, f"a row of {name} has a column twice")
+    if sorted_repeats(matrix).any():
+        raise bad_file(path, None, f"a row of {name} has a column twice")
     return matrix
 
 

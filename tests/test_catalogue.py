@@ -248,6 +248,14 @@ def test_a_stand_in_follows_its_seed():
     assert (first.Y != other.Y).nnz > 0
 
 
+def test_the_mark_of_a_stand_in_survives_its_archive(tmp_path):
+    data = make_like("emotions")
+    write(data, tmp_path / "s.npz")
+    assert load("s", tmp_path).is_synthetic
+    write(Dataset("real", data.X, data.Y), tmp_path / "r.npz")
+    assert not load("r", tmp_path).is_synthetic
+
+
 def test_the_command_lists_all_and_shows_one(tmp_path):
     run = partial(CliRunner().invoke, app)
     listed = run(["datasets", "--data-home", str(tmp_path)])

@@ -18,7 +18,7 @@ def load_npz(path: AnyPath) -> Dataset:
     """The data set in an archive of ``X_data, X_indices, X_indptr, X_shape`` and ``Y_...``.
 
     Y holds only ones, so its data are not stored. ``train_rows`` with ``test_rows``,
-    ``feature_names`` and ``label_names`` are optional.
+    ``feature_names`` and ``label_names`` are optional; ``is_synthetic`` marks generated data.
     """
     arrays = _read_arrays(path)
     X = _matrix(path, "X", arrays)
@@ -39,6 +39,7 @@ def load_npz(path: AnyPath) -> Dataset:
             for part in _PARTS
             if f"{part}_rows" in arrays
         },
+        is_synthetic="is_synthetic" in arrays,
     )
 
 
@@ -55,6 +56,8 @@ def write_npz(dataset: Dataset, path: AnyPath) -> None:
         "Y_shape": np.array(Y.shape, np.int64),
     }
     arrays |= {f"{part}_rows": rows for part, rows in dataset.splits.items() if part in _PARTS}
+    if dataset.is_synthetic:
+        arrays["is_synthetic"] = np.array(True)
     for key in ("feature_names", "label_names"):
         if (names := getattr(dataset, key)) is not None:
             arrays[key] = np.asarray(names, np.str_)

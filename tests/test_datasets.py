@@ -135,7 +135,7 @@ def test_split_and_names_are_optional(tmp_path):
 
 def test_an_archive_of_something_else_is_refused(tmp_path):
     write_npz(tmp_path / "half.npz", Y_indices=None, Y_shape=None)
-    with pytest.raises(ValueError, match=r"half\.npz .* has no Y_indices, Y_shape"):
+    with pytest.raises(ValueError, match=r"half\.npz: .* has no Y_indices, Y_shape"):
         load_npz(tmp_path / "half.npz")
 
 
@@ -145,6 +145,7 @@ def test_data_home_is_searched_before_the_environment(tmp_path, monkeypatch):
         write_npz(tmp_path / folder / "both.npz", X_data=np.full(3, len(folder), np.float32))
     write_npz(tmp_path / "shared" / "one.npz")
     monkeypatch.setenv("SKETCHFOREST_DATA", str(tmp_path / "shared"))
+    monkeypatch.setenv("HOME", str(tmp_path))
     assert load("both", data_home=tmp_path / "home").X.data[0] == len("home")
     assert load("both").X.data[0] == len("shared")
     assert load("one", data_home=tmp_path / "home").name == "one"
@@ -153,8 +154,9 @@ def test_data_home_is_searched_before_the_environment(tmp_path, monkeypatch):
 
 def test_a_missing_data_set_says_where_to_put_which_file(tmp_path, monkeypatch):
     monkeypatch.delenv("SKETCHFOREST_DATA", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
     assert list_datasets() == []
-    with pytest.raises(FileNotFoundError, match=r"put absent\.npz .* SKETCHFOREST_DATA"):
+    with pytest.raises(FileNotFoundError, match=r"put absent\.npz, .* SKETCHFOREST_DATA"):
         load("absent", data_home=tmp_path)
 
 

@@ -1,20 +1,40 @@
-"""Multi-label data: files by name, readers, seeded generators."""
+"""Multi-label data: files by name, readers, writers, seeded generators."""
 
-from sketchforest.datasets.catalogue import list_datasets, load
+from sketchforest.datasets._arff_writer import write_arff
+from sketchforest.datasets.arff import read_arff
+from sketchforest.datasets.catalogue import DatasetInfo, catalogue, describe, list_datasets, load
 from sketchforest.datasets.dataset import Dataset
+from sketchforest.datasets.files import FORMATS, read, write
 from sketchforest.datasets.generators import (
     make_delicious_like,
     make_multilabel,
     make_sparse_multilabel,
 )
-from sketchforest.datasets.npz import load_npz
+from sketchforest.datasets.npz import load_npz, write_npz
+from sketchforest.datasets.standins import make_like
+from sketchforest.datasets.svmlight import read_svmlight, write_svmlight
+from sketchforest.datasets.xc import read_xc, write_xc
 
 __all__ = [
+    "FORMATS",
     "Dataset",
+    "DatasetInfo",
+    "catalogue",
+    "describe",
     "list_datasets",
     "load",
     "load_npz",
     "make_delicious_like",
+    "make_like",
     "make_multilabel",
     "make_sparse_multilabel",
+    "read",
+    "read_arff",
+    "read_svmlight",
+    "read_xc",
+    "write",
+    "write_arff",
+    "write_npz",
+    "write_svmlight",
+    "write_xc",
 ]

@@ -1,53 +1,123 @@
-"""Reader of data sets kept as one NumPy archive: two CSR matrices, a split, names."""
+"""Data sets kept as one NumPy archive: two CSR matrices, a split, names."""
 
-import os
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from sketchforest.datasets._rows import csr, sorted_repeats
+from sketchforest.datasets._text import AnyPath, bad_file, written_whole
 from sketchforest.datasets.dataset import Dataset
 
 _REQUIRED = ("X_data", "X_indices", "X_indptr", "X_shape", "Y_indices", "Y_indptr", "Y_shape")
+_PARTS = ("train", "test")
 
 
-def load_npz(path: str | os.PathLike[str]) -> Dataset:
+def load_npz(path: AnyPath) -> Dataset:
     """The data set in an archive of ``X_data, X_indices, X_indptr, X_shape`` and ``Y_...``.
 
     Y holds only ones, so its data are not stored. ``train_rows`` with ``test_rows``,
-    ``feature_names`` and ``label_names`` are optional.
+    ``feature_names`` and ``label_names`` are optional; ``is_synthetic`` marks generated data.
     """
-    path = Path(path)
-    with np.load(path) as archive:
-        missing = [key for key in _REQUIRED if key not in archive]
-        if missing:
-            raise ValueError(f"{path.name} is not a data set: it has no {', '.join(missing)}.")
-        arrays = dict(archive)
+    arrays = _read_arrays(path)
+    X = _matrix(path, "X", arrays)
+    arrays["Y_data"] = np.ones(arrays["Y_indices"].shape, np.uint8)
+    Y = _matrix(path, "Y", arrays)
+    if X.shape[0] != Y.shape[0]:
+        raise bad_file(path, None, f"X has {X.shape[0]} rows and Y has {Y.shape[0]}")
+    if X.data.dtype.kind not in "biuf" or np.isinf(X.data).any():
+        raise bad_file(path, None, "X_data must be finite numbers")
     return Dataset(
-        name=path.stem,
-        X=_csr(arrays["X_data"], arrays["X_indices"], arrays["X_indptr"], arrays["X_shape"]),
-        Y=_csr(
-            np.ones(len(arrays["Y_indices"]), np.uint8),
-            arrays["Y_indices"],
-            arrays["Y_indptr"],
-            arrays["Y_shape"],
-        ),
-        feature_names=arrays.get("feature_names"),
-        label_names=arrays.get("label_names"),
-        splits={part: arrays[f"{part}_rows"] for part in ("train", "test")}
-        if "train_rows" in arrays
-        else {},
+        name=Path(path).stem,
+        X=X,
+        Y=Y,
+        feature_names=_names(path, "feature_names", arrays, X.shape[1]),
+        label_names=_names(path, "label_names", arrays, Y.shape[1]),
+        splits={
+            part: _split(path, f"{part}_rows", arrays, X.shape[0])
+            for part in _PARTS
+            if f"{part}_rows" in arrays
+        },
+        is_synthetic="is_synthetic" in arrays,
     )
 
 
-def _csr(
-    data: npt.NDArray, indices: npt.NDArray, indptr: npt.NDArray, shape: npt.NDArray
-) -> sparse.csr_array:
-    # scikit-learn's trees refuse 64-bit indices, and scipy widens both if one is wide.
-    width = np.int32 if len(data) <= np.iinfo(np.int32).max else np.int64
+def write_npz(dataset: Dataset, path: AnyPath) -> None:
+    """Writes the archive that ``load_npz`` reads, compressed; nothing is lost but the name."""
+    X, Y = dataset.X, dataset.Y
+    arrays = {
+        "X_data": X.data,
+        "X_indices": X.indices,
+        "X_indptr": X.indptr.astype(np.int64),
+        "X_shape": np.array(X.shape, np.int64),
+        "Y_indices": Y.indices,
+        "Y_indptr": Y.indptr.astype(np.int64),
+        "Y_shape": np.array(Y.shape, np.int64),
+    }
+    arrays |= {f"{part}_rows": rows for part, rows in dataset.splits.items() if part in _PARTS}
+    if dataset.is_synthetic:
+        arrays["is_synthetic"] = np.array(True)
+    for key in ("feature_names", "label_names"):
+        if (names := getattr(dataset, key)) is not None:
+            arrays[key] = np.asarray(names, np.str_)
+    with written_whole(path) as draft, draft.open("wb") as file:
+        np.savez_compressed(file, **arrays)
+
+
+def _read_arrays(path: AnyPath) -> dict[str, npt.NDArray]:
+    with Path(path).open("rb") as file:
+        try:
+            with np.load(file) as archive:
+                arrays = dict(archive)
+        except Exception as error:
+            # NumPy, zipfile and zlib raise a dozen types between them on broken bytes.
+            reason = f"it is not a readable NumPy archive ({type(error).__name__}: {error})"
+            raise bad_file(path, None, reason) from None
+    missing = [key for key in _REQUIRED if key not in arrays]
+    if missing:
+        raise bad_file(path, None, f"it is not a data set: it has no {', '.join(missing)}")
+    return arrays
+
+
+def _matrix(path: AnyPath, name: str, arrays: dict[str, npt.NDArray]) -> sparse.csr_array:
+    data, indices, indptr, shape = (
+        arrays[f"{name}_{part}"] for part in ("data", "indices", "indptr", "shape")
+    )
+    whole = all(array.dtype.kind in "iu" for array in (indices, indptr, shape))
+    if not whole or shape.shape != (2,) or any(a.ndim != 1 for a in (data, indices, indptr)):
+        raise bad_file(path, None, f"{name} is not made of flat arrays of whole numbers")
     n_rows, n_columns = map(int, shape)
-    return sparse.csr_array(
-        (data, indices.astype(width, copy=False), indptr.astype(width, copy=False)),
-        shape=(n_rows, n_columns),
-    )
+    ends = indptr.astype(np.int64)
+    if (
+        len(data) != len(indices)
+        or len(ends) != n_rows + 1
+        or ends[0] != 0
+        or ends[-1] != len(indices)
+        or np.any(np.diff(ends) < 0)
+    ):
+        raise bad_file(path, None, f"the arrays of {name} do not fit together")
+    if len(indices) and not 0 <= int(indices.min()) <= int(indices.max()) < n_columns:
+        raise bad_file(path, None, f"{name}_indices must be from 0 to {n_columns - 1}")
+    matrix = csr(data, indices, indptr, (n_rows, n_columns))
+    if sorted_repeats(matrix).any():
+        raise bad_file(path, None, f"a row of {name} has a column twice")
+    return matrix
+
+
+def _names(
+    path: AnyPath, key: str, arrays: dict[str, npt.NDArray], count: int
+) -> npt.NDArray[np.str_] | None:
+    names = arrays.get(key)
+    if names is not None and (names.dtype.kind != "U" or names.shape != (count,)):
+        raise bad_file(path, None, f"{key} must be {count} strings")
+    return names
+
+
+def _split(
+    path: AnyPath, key: str, arrays: dict[str, npt.NDArray], n_rows: int
+) -> npt.NDArray[np.integer]:
+    rows = arrays[key]
+    if rows.ndim != 1 or rows.dtype.kind not in "iu" or np.any((rows < 0) | (rows >= n_rows)):
+        raise bad_file(path, None, f"{key} must be row numbers from 0 to {n_rows - 1}")
+    return rows

@@ -1,0 +1,45 @@
+"""Writer of sparse MEKA ARFF."""
+
+import re
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from sketchforest.datasets._text import AnyPath, text_writer
+from sketchforest.datasets._writing import pair_text
+from sketchforest.datasets.dataset import Dataset
+
+_PLAIN = re.compile(r"[^\s,{}%'\"\\?][^\s,{}'\"\\]*")
+
+
+def write_arff(dataset: Dataset, path: AnyPath) -> None:
+    """Writes sparse MEKA ARFF, labels first (``-C n``); splits have no place there.
+
+    Features that have no names are called ``feature0``, ..., and labels ``label0``, ...
+    """
+    n_labels = dataset.Y.shape[1]
+    binary = dataset.X.dtype == np.uint8 and bool(np.all(dataset.X.data == 1))
+    rows = sparse.hstack([dataset.Y.astype(dataset.X.dtype), dataset.X], format="csr")
+    with text_writer(path) as file:
+        file.write(f"@relation {_quoted(f'{dataset.name}: -C {n_labels}')}\n\n")
+        for name in _names(dataset.label_names, "label", n_labels):
+            file.write(f"@attribute {_quoted(name)} {{0,1}}\n")
+        kind = "{0,1}" if binary else "numeric"
+        for name in _names(dataset.feature_names, "feature", dataset.X.shape[1]):
+            file.write(f"@attribute {_quoted(name)} {kind}\n")
+        file.write("\n@data\n")
+        for pairs in pair_text(sparse.csr_array(rows), between=" ", after=","):
+            file.write(f"{{{pairs}}}\n")
+
+
+def _names(names: npt.NDArray[np.str_] | None, what: str, count: int) -> list[str]:
+    return [f"{what}{at}" for at in range(count)] if names is None else names.tolist()
+
+
+def _quoted(text: str) -> str:
+    if _PLAIN.fullmatch(text):
+        return text
+    if "\n" in text or "\r" in text:
+        raise ValueError(f"A name in an ARFF file must be on one line; got {text!r}.")
+    return "'" + re.sub(r"(['\\])", r"\\\1", text) + "'"

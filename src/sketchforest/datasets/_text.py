@@ -1,0 +1,114 @@
+"""Text files, plain or compressed, and the one sentence that says what is wrong with one."""
+
+import bz2
+import gzip
+import io
+import lzma
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+AnyPath = str | PathLike[str]
+
+_Opener = Callable[..., Any]
+_OPENERS: dict[bytes, _Opener] = {
+    b"\x1f\x8b": gzip.open,
+    b"\xfd7zXZ\x00": lzma.open,
+    b"BZh": bz2.open,
+}
+_SUFFIXES: dict[str, _Opener] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+COMPRESSED = tuple(_SUFFIXES)
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def bad_file(path: AnyPath, line: int | None, reason: str) -> ValueError:
+    """The error of every reader: file, line number, reason."""
+    place = f"{path}" if line is None else f"{path}, line {line}"
+    return ValueError(f"{place}: {reason}.")
+
+
+def shown(text: bytes | str, limit: int = 40) -> str:
+    """A piece of a file as it may stand in a message: quoted, and never long."""
+    text = text.decode("utf-8", "backslashreplace") if isinstance(text, bytes) else text
+    return repr(text if len(text) <= limit else text[: limit - 3] + "...")
+
+
+def decoded(text: bytes, path: AnyPath, line: int) -> str:
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        byte = text[error.start]
+        raise bad_file(path, line, f"byte 0x{byte:02x} is not UTF-8 text") from None
+
+
+def numbered_lines(path: AnyPath) -> Iterator[tuple[int, bytes]]:
+    """(number from 1, line without its end), of a plain, gzip, xz or bzip2 file.
+
+    The first bytes tell the compression, not the name: files are renamed more often than packed.
+    """
+    number = 0
+    try:
+        with _opened(path) as file:
+            for number, line in enumerate(file, start=1):
+                if number == 1:
+                    line = line.removeprefix(_BYTE_ORDER_MARK)
+                yield number, line.rstrip(b"\r\n")
+    except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
+        reason = f"the compressed data end or break off here ({error})"
+        raise bad_file(path, number + 1, reason) from None
+    except OSError as error:
+        if error.errno is not None:  # of the file system, not of bzip2
+            raise
+        raise bad_file(path, number + 1, f"the compressed data are broken ({error})") from None
+
+
+@contextmanager
+def _opened(path: AnyPath) -> Iterator[BinaryIO]:
+    with Path(path).open("rb") as raw:
+        head = raw.peek(6)
+        for magic, opener in _OPENERS.items():
+            if head.startswith(magic):
+                with opener(raw, "rb") as file:
+                    yield cast(BinaryIO, file)
+                return
+        yield raw
+
+
+@contextmanager
+def written_whole(path: AnyPath) -> Iterator[Path]:
+    """A path to write to; it becomes ``path`` when all went well, and nothing otherwise."""
+    target = Path(path)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as folder:
+        draft = Path(folder) / target.name
+        yield draft
+        draft.replace(target)
+
+
+@contextmanager
+def text_writer(path: AnyPath) -> Iterator[io.TextIOBase]:
+    """A UTF-8 text file, compressed as its name says, that appears whole or not at all."""
+    with written_whole(path) as draft:
+        opener = _SUFFIXES.get(draft.suffix.lower(), open)
+        with opener(draft, "wt", encoding="utf-8", newline="\n") as file:
+            yield cast(io.TextIOBase, file)
+
+
+def plain_name(path: AnyPath) -> str:
+    """The file's name without ``.gz``, ``.xz`` or ``.bz2``."""
+    name = Path(path).name
+    return Path(name).stem if Path(name).suffix.lower() in COMPRESSED else name
+
+
+def stem(path: AnyPath) -> str:
+    return Path(plain_name(path)).stem
+
+
+def beside(path: AnyPath, name: str) -> Path | None:
+    """The file called ``name``, compressed or not and in any case, in the folder of ``path``."""
+    wanted = {name.lower() + suffix for suffix in ("", *COMPRESSED)}
+    found = (file for file in Path(path).parent.iterdir() if file.name.lower() in wanted)
+    return min(found, default=None)

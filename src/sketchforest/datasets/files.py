@@ -1,0 +1,101 @@
+"""Any data file, recognised by its name and its first lines."""
+
+from collections.abc import Callable
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from sketchforest.datasets._arff_writer import write_arff
+from sketchforest.datasets._text import AnyPath, bad_file, numbered_lines, plain_name
+from sketchforest.datasets.arff import arff_convention, read_arff
+from sketchforest.datasets.dataset import Dataset
+from sketchforest.datasets.npz import load_npz, write_npz
+from sketchforest.datasets.svmlight import read_svmlight, write_svmlight
+from sketchforest.datasets.xc import is_xc_header, read_xc, write_xc
+
+_READERS: dict[str, Callable[..., Dataset]] = {
+    "mulan": partial(read_arff, convention="mulan"),
+    "meka": partial(read_arff, convention="meka"),
+    "clus": partial(read_arff, convention="clus"),
+    "xc": read_xc,
+    "svmlight": read_svmlight,
+    "npz": load_npz,
+}
+FORMATS = tuple(_READERS)
+_WRITERS: dict[str, Callable[[Dataset, AnyPath], None]] = {
+    "npz": write_npz,
+    "xc": write_xc,
+    "svmlight": write_svmlight,
+    "meka": write_arff,
+}
+_FORMAT_OF_SUFFIX = {
+    ".npz": "npz",
+    ".arff": "meka",
+    ".txt": "xc",
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
+}
+
+
+def read(path: AnyPath, format: str | None = None, **options: Any) -> Dataset:
+    """The data set in a file of any known format, plain or compressed by gzip, xz or bzip2.
+
+    ``format`` is one of "mulan", "meka", "clus", "xc", "svmlight" and "npz", and recognised from
+    the file if not given; ``options`` are those of ``read_arff``, ``read_xc`` and
+    ``read_svmlight``.
+    """
+    if format is None:
+        format = recognise(path, has_labels=bool({"labels", "xml"} & set(options)))
+    _check_format(format, FORMATS)
+    try:
+        return _READERS[format](path, **options)
+    except TypeError as error:
+        if "unexpected keyword argument" not in str(error):
+            raise
+        option = str(error).rpartition("argument ")[2]
+        raise ValueError(f"Files of format {format!r} have no option {option}.") from None
+
+
+def write(dataset: Dataset, path: AnyPath, format: str | None = None) -> None:
+    """Writes ``dataset`` in ``format`` ("npz", "meka", "xc" or "svmlight").
+
+    Without it the name decides: ``.npz``, ``.arff``, ``.txt`` (xc), ``.svm``; a further ``.gz``,
+    ``.xz`` or ``.bz2`` compresses text.
+    """
+    if format is None:
+        suffix = Path(plain_name(path)).suffix.lower()
+        if suffix not in _FORMAT_OF_SUFFIX:
+            raise ValueError(
+                f"The name must end in {', '.join(_FORMAT_OF_SUFFIX)} or the format be given; "
+                f"got {Path(path).name!r}."
+            )
+        format = _FORMAT_OF_SUFFIX[suffix]
+    _check_format(format, tuple(_WRITERS))
+    _WRITERS[format](dataset, path)
+
+
+def recognise(path: AnyPath, *, has_labels: bool = False) -> str:
+    """The format of a file: "npz" by its first bytes, the others by their first lines."""
+    with Path(path).open("rb") as file:
+        if file.read(2) == b"PK":
+            return "npz"
+    for number, line in islice(numbered_lines(path), 10_000):
+        text = line.strip()
+        if not text or text.startswith((b"%", b"#")):
+            continue
+        if text.lower().startswith((b"@relation", b"@attribute", b"@data")):
+            return "mulan" if has_labels else arff_convention(path)
+        if number == 1 and is_xc_header(line):
+            return "xc"
+        if b":" in text:
+            return "svmlight"
+        reason = f"this is none of the known formats ({', '.join(FORMATS)}); pass format if it is"
+        raise bad_file(path, number, reason)
+    raise bad_file(path, None, "there is nothing in it but comments and blank lines")
+
+
+def _check_format(format: str, known: tuple[str, ...]) -> None:
+    if format not in known:
+        raise ValueError(f"format must be one of {', '.join(known)}; got {format!r}.")

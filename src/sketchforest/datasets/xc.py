@@ -1,0 +1,129 @@
+"""Text of the Extreme Classification Repository: a header of three counts, rows of pairs."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from sketchforest.datasets._pairs import PairRows
+from sketchforest.datasets._rows import compact
+from sketchforest.datasets._text import (
+    AnyPath,
+    bad_file,
+    beside,
+    decoded,
+    numbered_lines,
+    plain_name,
+    shown,
+    stem,
+    text_writer,
+)
+from sketchforest.datasets._writing import as_numbers, label_lists, pair_text
+from sketchforest.datasets.dataset import Dataset
+
+_HEADER = re.compile(r"\s*(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s*")
+_SPLIT_FILES = {"train": "trSplit", "test": "tstSplit"}
+
+
+def read_xc(
+    path: AnyPath,
+    train_split: AnyPath | None = None,
+    test_split: AnyPath | None = None,
+    *,
+    split: int = 0,
+) -> Dataset:
+    """X (n_samples, n_features) and Y (n_samples, n_labels) of a repository file.
+
+    Its first line has the three counts, and each further one a row, ``label,label
+    index:value ...``, with indices from 0. Split files have row numbers from 1, a split in each
+    column, of which ``split`` (from 0) is taken; ``NAME_trSplit.txt`` and ``NAME_tstSplit.txt``
+    beside ``NAME_data.txt`` are found by themselves.
+    """
+    lines = numbered_lines(path)
+    n_samples, n_features, n_labels = _read_header(path, next(lines, (1, b""))[1])
+    rows = PairRows(path)
+    number = 1
+    for number, line in lines:
+        if len(rows.features) < n_samples:
+            rows.append(number, line)
+        elif line.strip():
+            raise bad_file(path, number, f"there are more rows than the {n_samples} of line 1")
+    if len(rows.features) < n_samples:
+        reason = f"the file ends after {len(rows.features)} of the {n_samples} rows of line 1"
+        raise bad_file(path, number, reason)
+    return Dataset(
+        name=re.sub(r"_data$", "", stem(path)),
+        X=compact(rows.features.matrix(n_features, "feature")),
+        Y=rows.labels.matrix(n_labels, "label").astype(np.uint8),
+        splits=_splits(path, n_samples, {"train": train_split, "test": test_split}, split),
+    )
+
+
+def write_xc(dataset: Dataset, path: AnyPath) -> None:
+    """Writes a repository file, and its split files beside it if the data set has splits.
+
+    Names are not written: the format has no place for them.
+    """
+    as_numbers(dataset, "xc")
+    with text_writer(path) as file:
+        file.write(f"{dataset.X.shape[0]} {dataset.X.shape[1]} {dataset.Y.shape[1]}\n")
+        for labels, pairs in zip(label_lists(dataset.Y), pair_text(dataset.X), strict=True):
+            file.write(f"{labels} {pairs}\n")
+    for part, name in _SPLIT_FILES.items():
+        if part in dataset.splits:
+            split_path = _split_path(path, name)
+            with text_writer(split_path) as file:
+                file.writelines(f"{row + 1}\n" for row in dataset.splits[part].tolist())
+
+
+def is_xc_header(line: bytes) -> bool:
+    return _HEADER.fullmatch(line.decode("ascii", "replace")) is not None
+
+
+def _read_header(path: AnyPath, line: bytes) -> list[int]:
+    match = _HEADER.fullmatch(decoded(line, path, 1))
+    if match is None:
+        reason = f"expected the numbers of rows, features and labels, got {shown(line)}"
+        raise bad_file(path, 1, reason)
+    return [int(count) for count in match.groups()]
+
+
+def _split_path(path: AnyPath, name: str) -> Path:
+    packed = Path(path).name.removeprefix(plain_name(path))
+    return Path(path).parent / f"{re.sub('_data$', '', stem(path))}_{name}.txt{packed}"
+
+
+def _splits(
+    path: AnyPath, n_samples: int, given: dict[str, AnyPath | None], column: int
+) -> dict[str, npt.NDArray]:
+    splits = {}
+    for part, name in _SPLIT_FILES.items():
+        file = given[part]
+        if not any(given.values()):
+            file = beside(path, _split_path(path, name).name)
+        if file is not None:
+            splits[part] = _read_split(file, n_samples, column)
+    return splits
+
+
+def _read_split(path: AnyPath, n_samples: int, column: int) -> npt.NDArray[np.int64]:
+    rows: dict[int, int] = {}
+    for number, line in numbered_lines(path):
+        tokens = line.split()
+        if not tokens:
+            continue
+        if not 0 <= column < len(tokens):
+            reason = f"there are {len(tokens)} columns, and split={column} is none of them"
+            raise bad_file(path, number, reason)
+        token = tokens[column]
+        if not token.isdigit() or len(token) > 18:
+            raise bad_file(path, number, f"{shown(token)} is not a row number")
+        row = int(token)
+        if not 1 <= row <= n_samples:
+            reason = f"row {row} is out of range, rows being numbered from 1 to {n_samples}"
+            raise bad_file(path, number, reason)
+        if row in rows:
+            raise bad_file(path, number, f"row {row} is there twice, first in line {rows[row]}")
+        rows[row] = number
+    return np.fromiter(rows, np.int64, len(rows)) - 1

@@ -19,39 +19,66 @@ class DenseColumns final : public Columns {
                                           std::span<const std::uint32_t> features) override {
         is_dealt_ = codes_.row_codes && node.size() <= most_dealt && features.size() <= most_piles;
         if (!is_dealt_) return features;
-        const std::size_t n = node.size();
-        if (piles_.size() < n * features.size()) piles_.resize(n * features.size());
-        Entry* pile = piles_.data();
+        const std::size_t stride = small_stride(node.size());
+        if (piles_.size() < stride * features.size()) piles_.resize(stride * features.size());
+        std::uint32_t* pile = piles_.data();
         for (const std::uint32_t row : node.rows(level)) {
             const Code* codes = static_cast<const Code*>(codes_.row_codes) +
                                 static_cast<std::size_t>(level.row[row]) * codes_.n_features;
             for (std::size_t i = 0; i < features.size(); ++i)
-                pile[i * n] = {codes[features[i]], row};
+                pile[i * stride] = codes[features[i]];
             ++pile;
         }
         return features;
     }
 
+    void tabulate(const Level& level, std::span<const std::uint32_t> rows,
+                  std::span<const std::uint32_t> features, bool by_row, std::size_t stride,
+                  std::uint32_t* table) const override {
+        if (by_row && codes_.row_codes) {
+            for (const std::uint32_t row : rows) {
+                const Code* codes = static_cast<const Code*>(codes_.row_codes) +
+                                    static_cast<std::size_t>(level.row[row]) * codes_.n_features;
+                for (std::size_t i = 0; i < features.size(); ++i) table[i] = codes[features[i]];
+                table += stride;
+            }
+            return;
+        }
+        for (const std::uint32_t feature : features) {
+            const Code* column = static_cast<const Code*>(codes_.codes) + feature * codes_.n_rows;
+            std::uint32_t* to = table++;
+            for (const std::uint32_t row : rows) {
+                *to = column[level.row[row]];
+                to += stride;
+            }
+        }
+    }
+
+    const std::uint32_t* dealt() const override { return is_dealt_ ? piles_.data() : nullptr; }
+
     Column read_expected(std::size_t place, std::size_t depth, const Level& level, Range node,
                          std::uint32_t feature, Entry* out) const override {
         if (!is_dealt_) return read(depth, level, node, feature, out);
-        const std::size_t n = node.size();
-        const Entry* pile = piles_.data() + place * n;
-        Column column{n, ~0u, 0};
-        for (std::size_t i = 0; i < n; ++i) {
-            out[i] = pile[i];
-            column.min_code = std::min(column.min_code, pile[i].code);
-            column.max_code = std::max(column.max_code, pile[i].code);
+        const std::uint32_t* code = piles_.data() + place * small_stride(node.size());
+        Column column{node.size(), ~0u, 0};
+        for (const std::uint32_t row : node.rows(level)) {
+            *out++ = {*code, row};
+            column.min_code = std::min(column.min_code, *code);
+            column.max_code = std::max(column.max_code, *code++);
         }
         return column;
     }
 
     Column read(std::size_t, const Level& level, Range node, std::uint32_t feature,
                 Entry* out) const override {
-        const Code* column = static_cast<const Code*>(codes_.codes) + feature * codes_.n_rows;
+        const bool by_row = codes_.row_codes && node.size() <= most_dealt;
+        const Code* column = by_row ? static_cast<const Code*>(codes_.row_codes) + feature
+                                    : static_cast<const Code*>(codes_.codes) +
+                                          feature * codes_.n_rows;
+        const std::size_t step = by_row ? codes_.n_features : 1;
         std::uint32_t lowest = ~0u, highest = 0;
         for (const std::uint32_t row : node.rows(level)) {
-            const std::uint32_t code = column[level.row[row]];
+            const std::uint32_t code = column[static_cast<std::size_t>(level.row[row]) * step];
             lowest = std::min(lowest, code);
             highest = std::max(highest, code);
             *out++ = {code, row};
@@ -65,7 +92,7 @@ class DenseColumns final : public Columns {
 
     const Codes& codes_;
     bool is_dealt_ = false;
-    std::vector<Entry> piles_;
+    std::vector<std::uint32_t> piles_;
 };
 
 struct NoCode {};

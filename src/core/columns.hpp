@@ -37,6 +37,18 @@ class Columns {
     virtual Column read_expected(std::size_t place, std::size_t depth, const Level& level,
                                  Range node, std::uint32_t feature, Entry* out) const = 0;
 
+    // The codes of the features that are expected, small_stride(node.size()) for each, in the order
+    // of the node's rows; null where they are not at hand.
+    virtual const std::uint32_t* dealt() const { return nullptr; }
+
+    // Fills a table of codes, a row of `stride` for each of some rows of dense X. `by_row`: the rows
+    // lie far apart, so that what is wanted of one of them had better be read together.
+    virtual void tabulate(const Level& level, std::span<const std::uint32_t> rows,
+                          std::span<const std::uint32_t> features, bool by_row, std::size_t stride,
+                          std::uint32_t* table) const {
+        (void)level, (void)rows, (void)features, (void)by_row, (void)stride, (void)table;
+    }
+
     virtual Column read(std::size_t depth, const Level& level, Range node, std::uint32_t feature,
                         Entry* out) const = 0;
 

@@ -11,14 +11,18 @@ namespace {
 template <class T>
 class DenseTarget final : public Target {
   public:
-    explicit DenseTarget(const Outputs& outputs)
+    DenseTarget(const Outputs& outputs, bool reads_often)
         : stride_(outputs.stride),
+          is_narrow_(reads_often && (stride_ == 4 || stride_ == 8)),
           bag_(static_cast<const T*>(outputs.z)),
           total_(stride_),
           scratch_(stride_) {}
 
     void enter(std::size_t depth, std::span<const std::uint32_t> parent_rows) override {
-        if (depth == 0) return;  // the bag's rows are where they should be
+        if (depth == 0) {  // the bag's rows are where they should be
+            if (is_narrow_) n_components_ = used_components(parent_rows.size());
+            return;
+        }
         if (packed_.size() < depth) packed_.resize(depth);
         AlignedVector<T>& packed = packed_[depth - 1];
         const T* parent = rows(depth - 1);
@@ -42,6 +46,7 @@ class DenseTarget final : public Target {
     void open(std::size_t depth, const Level& level, Range node, std::size_t slot) override {
         z_ = rows(depth);
         weights_ = level.weight.data();
+        is_weighed_ = false;
         if (slot == no_slot) {
             sum(node.rows(level), total_.data());
             weight_ = total_weight(level, node);
@@ -50,22 +55,36 @@ class DenseTarget final : public Target {
             std::copy_n(kept, stride_, total_.data());
             weight_ = kept[stride_];
         }
+        if (is_narrow_ && node.size() > most_small) weigh(level, node);
     }
 
     double weight() const override { return weight_; }
 
-    double score() const override {
-        double squares = 0;
-        for (const double s : total_) squares += s * s;
-        return squares / weight_;
-    }
+    double score() const override { return squares() / weight_; }
 
     Cut scan(const Scan& scan, const Limits& limits, const Score& best) override {
-        const DenseNode node{z_, weights_, total_.data(), stride_, scratch_.data()};
+        if (is_weighed_ && scan.n_prefix == 0)
+            return kernels().scan_narrow(
+                scan, limits, {weighted_.data(), terms_.data(), squares(), stride_}, best);
+        const DenseNode node = dense_node();
         if constexpr (std::is_same_v<T, float>)
             return kernels().scan_float(scan, limits, node, best);
         else
             return kernels().scan_double(scan, limits, node, best);
+    }
+
+    DenseNode dense_node() override {
+        return {z_, std::is_same_v<T, double>, weights_, total_.data(), stride_, scratch_.data()};
+    }
+
+    bool lay_out(const Level& level, Range node, SmallNode& to) override {
+        if (!is_narrow_) return false;
+        small_.lay_out(z_, stride_, level, node, n_components_);
+        to.z = small_.z;
+        to.weights = small_.weights;
+        to.total = total_.data();
+        to.n_components = n_components_;
+        return true;
     }
 
     void close(const Level& level, Range smaller, std::size_t slot) override {
@@ -83,6 +102,38 @@ class DenseTarget final : public Target {
   private:
     const T* rows(std::size_t depth) const { return depth ? packed_[depth - 1].data() : bag_; }
 
+    double squares() const {
+        double squares = 0;
+        for (const double s : total_) squares += s * s;
+        return squares;
+    }
+
+    // Rows that are scanned often are multiplied by their weights once.
+    void weigh(const Level& level, Range node) {
+        const std::size_t n_rows = level.row.size();
+        if (terms_.size() < n_rows) {
+            terms_.resize(n_rows);
+            weighted_.resize(n_rows * stride_);
+        }
+        const auto rows = node.rows(level);
+        const auto weigh =
+            std::is_same_v<T, float> ? kernels().weigh_float : kernels().weigh_double;
+        weigh(dense_node(), rows.data(), rows.size(), weighted_.data(), terms_.data());
+        is_weighed_ = true;
+    }
+
+    // The last columns may be padding.
+    std::size_t used_components(std::size_t n_rows) const {
+        const auto is_zero = [&](std::size_t column) {
+            for (std::size_t row = 0; row < n_rows; ++row)
+                if (bag_[row * stride_ + column] != 0) return false;
+            return true;
+        };
+        std::size_t n = stride_;
+        while (n > 1 && is_zero(n - 1)) --n;
+        return n;
+    }
+
     void sum(std::span<const std::uint32_t> rows, double* total) const {
         if constexpr (std::is_same_v<T, float>)
             kernels().sum_float(z_, weights_, stride_, rows.data(), rows.size(), total);
@@ -91,10 +142,16 @@ class DenseTarget final : public Target {
     }
 
     std::size_t stride_;
+    bool is_narrow_;
     const T* bag_;
     std::vector<AlignedVector<T>> packed_;
     std::vector<double> slots_;
     AlignedVector<double> total_, scratch_;
+    bool is_weighed_ = false;
+    AlignedVector<double> weighted_;
+    std::vector<RowTerms> terms_;
+    std::size_t n_components_ = 0;
+    SmallOutputs small_;
     double weight_ = 0;
     const T* z_ = nullptr;
     const double* weights_ = nullptr;
@@ -102,9 +159,9 @@ class DenseTarget final : public Target {
 
 }  // namespace
 
-std::unique_ptr<Target> make_dense_target(const Outputs& outputs) {
-    if (outputs.wide) return std::make_unique<DenseTarget<double>>(outputs);
-    return std::make_unique<DenseTarget<float>>(outputs);
+std::unique_ptr<Target> make_dense_target(const Outputs& outputs, bool reads_often) {
+    if (outputs.wide) return std::make_unique<DenseTarget<double>>(outputs, reads_often);
+    return std::make_unique<DenseTarget<float>>(outputs, reads_often);
 }
 
 }  // namespace sketchforest

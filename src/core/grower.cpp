@@ -44,7 +44,7 @@ class Grower {
           params_(params),
           stop_(stop),
           columns_(make_columns(codes)),
-          target_(outputs.z ? make_dense_target(outputs)
+          target_(outputs.z ? make_dense_target(outputs, !codes.sparse && !params.random_cuts)
                             : make_sparse_target(outputs.sparse, bag, rows_are_read_often())),
           splitter_(codes, *columns_, *target_, params, bag.rows.size()),
           weights_are_alike_(are_alike(bag.weights)) {
@@ -57,7 +57,7 @@ class Grower {
     Tree grow() {
         const bool done = params_.max_leaf_nodes ? grow_best_first() : grow_depth_first();
         if (!done) return {};
-        if (!needs_doubles_) tree_.wide_thresholds.clear();
+        set_thresholds();
         return std::move(tree_);
     }
 
@@ -202,29 +202,45 @@ class Grower {
         const auto index = static_cast<std::uint32_t>(tree_.nodes.size());
         place(node, static_cast<std::int32_t>(index));
         const std::uint32_t bit = split.missing_left ? missing_left_bit : 0;
-        tree_.nodes.push_back({split.feature | bit, threshold(split), {0, 0}});
+        tree_.nodes.push_back({split.feature | bit, 0, {0, 0}});
         tree_.gains.push_back(gain);
+        cuts_.push_back({split.last_left, split.first_right, split.only_missing_right,
+                         split.is_random, split.cut});
         const std::uint32_t middle = node.range.begin + n_left;
         return {{{node.range.begin, middle}, node.depth, node.tree_depth + 1, index, 0},
                 {{middle, node.range.end}, node.depth, node.tree_depth + 1, index, 1}};
     }
 
     // Half-way between the two values, as a float, rounded away from the value on the right. Where
-    // that is beyond the one on the left too, the tree keeps its table of doubles.
-    float threshold(const Split& split) {
-        double cut = std::numeric_limits<double>::infinity();
-        float rounded = std::numeric_limits<float>::infinity();
-        if (!split.only_missing_right) {
-            const double low = codes_.value(split.feature, split.last_left);
-            const double high = codes_.value(split.feature, split.first_right);
-            cut = split.is_random ? split.cut : low / 2 + high / 2;
-            if (!(low <= cut && cut < high)) cut = low;
-            rounded = rounded_down(cut);
-            needs_doubles_ |= rounded < low;
+    // that is beyond the one on the left too, the tree keeps its table of doubles. All at the end:
+    // the values lie far apart in memory, and one after the other would wait for each of them.
+    void set_thresholds() {
+        bool needs_doubles = false;
+        tree_.wide_thresholds.resize(tree_.nodes.size());
+        for (std::size_t i = 0; i < tree_.nodes.size(); ++i) {
+            const auto [last_left, first_right, only_missing_right, is_random, drawn] = cuts_[i];
+            const std::uint32_t feature = tree_.nodes[i].feature & ~missing_left_bit;
+            double cut = std::numeric_limits<double>::infinity();
+            float rounded = std::numeric_limits<float>::infinity();
+            if (!only_missing_right) {
+                const double low = codes_.value(feature, last_left);
+                const double high = codes_.value(feature, first_right);
+                cut = is_random ? drawn : low / 2 + high / 2;
+                if (!(low <= cut && cut < high)) cut = low;
+                rounded = rounded_down(cut);
+                needs_doubles |= rounded < low;
+            }
+            tree_.nodes[i].threshold = rounded;
+            tree_.wide_thresholds[i] = cut;
         }
-        tree_.wide_thresholds.push_back(cut);
-        return rounded;
+        if (!needs_doubles) tree_.wide_thresholds.clear();
     }
+
+    struct ChosenCut {  // of an inner node, in codes; `drawn` in the feature's own unit
+        std::uint32_t last_left, first_right;
+        bool only_missing_right, is_random;
+        double drawn;
+    };
 
     const Codes& codes_;
     const Bag& bag_;
@@ -236,7 +252,7 @@ class Grower {
     bool weights_are_alike_;
     std::vector<Level> levels_;
     std::size_t serial_ = 0;
-    bool needs_doubles_ = false;
+    std::vector<ChosenCut> cuts_;
     Tree tree_;
 };
 

@@ -31,6 +31,12 @@ struct Scan {
     bool score_prefix;
 };
 
+// Whether a scan without a prefix has a cut after entry i.
+inline bool is_cut(const Scan& scan, const Limits& limits, std::size_t i) {
+    return i + 1 >= limits.min_rows &&
+           (i + 1 == scan.n_entries || scan.entries[i + 1].code != scan.entries[i].code);
+}
+
 // |S_A|^2 / w_A + |S_B|^2 / w_B, as a fraction: scores are compared by cross-multiplication. A
 // division for each cut would take longer than all the rest, and two cuts that make the same sides
 // are equal to the last bit, so that the first of them wins.
@@ -54,11 +60,73 @@ struct Cut {
 
 struct DenseNode {
     const void* z;          // rows of outputs
+    bool wide;              // doubles, else floats
     const double* weights;  // of the rows
     const double* total;    // weighted sum of the node's outputs
     std::size_t stride;
     double* side;  // scratch of `stride` doubles
 };
+
+// A node whose rows of outputs fill one vector of `stride` doubles, 4 or 8. With what is known of
+// each row beforehand, |S_A|^2 and S.S_A are kept up to date while rows join side A.
+struct RowTerms {
+    double squares;   // |w z|^2
+    double by_total;  // S . w z
+    double weight;
+};
+// What a chunk of cuts are made of, one after the other: |S_A|^2 (or `no_cut`), S . S_A and w_A.
+struct CutTerms {
+    static constexpr std::size_t capacity = 128;
+    static constexpr double no_cut = -std::numeric_limits<double>::infinity();
+    alignas(64) double squares[capacity];
+    alignas(64) double by_total[capacity];
+    alignas(64) double weights[capacity];
+};
+struct NarrowNode {
+    const double* z;  // rows of weighted outputs
+    const RowTerms* terms;
+    double total_squares;  // |S|^2
+    std::size_t stride;
+};
+
+// A node of at most most_small rows and most_components outputs, and the codes of some features of
+// its rows: each feature has small_stride(n_rows) of them, in the order of the rows.
+constexpr std::size_t most_small = 16;
+constexpr std::size_t most_components = 8;
+struct SmallNode {
+    const double* z;  // weighted outputs, n_components for each row
+    const double* weights;
+    const double* total;
+    std::size_t n_components;
+    const std::uint32_t* codes;
+    std::size_t n_features;
+};
+constexpr std::size_t small_stride(std::size_t n_rows) {
+    return (n_rows + 7) / 8 * 8;
+}
+
+// Rows whose code does not exceed that of `row` are on side A; n_taken = 0: no cut beat `score`.
+struct SmallCut {
+    Score score;
+    std::size_t n_taken;
+    std::size_t feature;
+    std::size_t row;
+};
+
+// Rows of a node and their codes of some features, one after the other in each row of the table.
+// Adds up, for each feature, the rows whose code does not exceed the feature's cut.
+struct CutSums {
+    DenseNode node;
+    const std::uint32_t* rows;
+    std::size_t n_rows;
+    const std::uint32_t* table;
+    std::size_t table_stride;  // multiple of table_lanes, as is the number of cuts
+    const std::uint32_t* cuts;
+    double* sums;  // node.stride for each feature
+    double* weights;
+    double* counts;
+};
+constexpr std::size_t table_lanes = 8;
 
 // A block of rows of a sparse matrix times a dense one: z = Y[rows] P.
 struct Projection {
@@ -82,6 +150,23 @@ struct Kernels {
                       const std::uint32_t* rows, std::size_t n_rows, double* total);
     void (*sum_double)(const void* z, const double* weights, std::size_t stride,
                        const std::uint32_t* rows, std::size_t n_rows, double* total);
+    // Replaces `cut` by the best of a chunk of cuts, if that is better; the first one takes n_taken
+    // entries.
+    void (*choose_cut)(CutTerms& terms, std::size_t size, std::size_t n_taken, double total_squares,
+                       const Limits&, Cut& cut);
+    // Scans without a prefix.
+    Cut (*scan_narrow)(const Scan&, const Limits&, const NarrowNode&, const Score& best);
+    // Fills both tables of a narrow node, from the outputs, weights and totals of a dense one.
+    void (*weigh_float)(const DenseNode&, const std::uint32_t* rows, std::size_t n_rows, double* z,
+                        RowTerms* terms);
+    void (*weigh_double)(const DenseNode&, const std::uint32_t* rows, std::size_t n_rows, double* z,
+                         RowTerms* terms);
+    SmallCut (*scan_small)(const SmallNode&, const Limits&, const Score& best);
+    void (*sum_cuts_float)(const CutSums&);
+    void (*sum_cuts_double)(const CutSums&);
+    // The smallest and the largest code of each feature, given those of earlier rows.
+    void (*bound_codes)(const std::uint32_t* table, std::size_t n_rows, std::size_t table_stride,
+                        std::uint32_t* lowest, std::uint32_t* highest);
     void (*project)(const Projection&);
     // Sorts at most most_ranked entries by codes that lie within ranked_range above `lowest`.
     void (*rank_sort)(Entry* entries, std::size_t n, std::uint32_t lowest);

@@ -16,7 +16,7 @@ class SparseTarget final : public Target {
         : outputs_(outputs),
           bag_(bag),
           reads_often_(reads_often),
-          padding_(reads_often && !outputs.values ? 4 : 1),
+          padding_(padding(outputs, bag, reads_often)),
           side_(outputs.n_columns + 1),  // the last one is nobody's: see append
           total_(outputs.n_columns) {}
 
@@ -67,10 +67,9 @@ class SparseTarget final : public Target {
     double score() const override { return squares_ / weight_; }
 
     Cut scan(const Scan& scan, const Limits& limits, const Score& best) override {
-        if (dense_width_ > 0) {
-            const DenseNode node{dense_.data(), weights_, dense_total_, dense_width_, nullptr};
-            return kernels().scan_float(scan, limits, node, best);
-        }
+        if (dense_width_ > 0) return kernels().scan_float(scan, limits, dense_node(), best);
+        if (reads_often_ && scan.n_prefix == 0 && scan.n_entries == limits.n_rows)
+            return scan_all(scan, limits, best);
         Cut cut{best, 0};
         double weight = 0;
         double side_squares = 0;   // |S_A|^2
@@ -81,7 +80,7 @@ class SparseTarget final : public Target {
         for (; i < scan.n_entries; ++i) {
             const std::uint32_t row = entries[i].row;
             weight += weights_[row];
-            const auto [squares, by_total] = add_to_side(row);
+            const auto [squares, by_total] = join_side(row);
             side_squares += squares;
             side_by_total += by_total;
 
@@ -98,13 +97,23 @@ class SparseTarget final : public Target {
             const Score score = Score::of(side_squares, weight, rest_squares, other);
             if (score > cut.score) cut = {score, taken};
         }
-        const std::size_t n_added = std::min(i + 1, scan.n_entries);
-        if (is_large(n_added))
-            std::fill(side_.begin(), side_.end(), 0.0);
-        else
-            for (std::size_t j = 0; j < n_added; ++j)
-                each_label(entries[j].row, [&](std::int32_t label, double) { side_[label] = 0; });
+        clear_side({entries, std::min(i + 1, scan.n_entries)});
         return cut;
+    }
+
+    DenseNode dense_node() override {
+        if (dense_width_ == 0) return {};
+        return {dense_.data(), false, weights_, dense_total_, dense_width_, nullptr};
+    }
+
+    bool lay_out(const Level& level, Range node, SmallNode& to) override {
+        if (dense_width_ == 0 || n_seen_ > most_components) return false;
+        small_.lay_out(dense_.data(), dense_width_, level, node, n_seen_);
+        to.z = small_.z;
+        to.weights = small_.weights;
+        to.total = dense_total_;
+        to.n_components = n_seen_;
+        return true;
     }
 
     // The larger child is grown next, so that the totals of the node can become its own.
@@ -124,6 +133,14 @@ class SparseTarget final : public Target {
     }
 
   private:
+    static std::size_t padding(const SparseRows& outputs, const Bag& bag, bool reads_often) {
+        if (!reads_often || outputs.values) return 1;
+        std::int64_t n_labels = 0;
+        for (const std::int64_t row : bag.rows)
+            n_labels += outputs.row_start[row + 1] - outputs.row_start[row];
+        return n_labels <= 3 * static_cast<std::int64_t>(bag.rows.size()) ? 4 : 8;
+    }
+
     struct Rows {  // of one level, side by side
         std::vector<std::uint64_t> start;
         std::vector<std::uint32_t> n_labels;
@@ -177,12 +194,47 @@ class SparseTarget final : public Target {
             }
             return;
         }
-        if (by_total_.size() < level.row.size()) by_total_.resize(level.row.size());
+        if (terms_.size() < level.row.size()) terms_.resize(level.row.size());
         for (const std::uint32_t row : node.rows(level)) {
-            double by_total = 0;
-            each_label(row, [&](std::int32_t label, double x) { by_total += x * total_[label]; });
-            by_total_[row] = by_total;
+            double squares = 0, by_total = 0;
+            each_label(row, [&](std::int32_t label, double x) {
+                squares += x * x;
+                by_total += x * total_[label];
+            });
+            terms_[row] = {squares, by_total, weights_[row]};
         }
+    }
+
+    // Many cuts: first what they are made of, one after the other, then their scores, side by side.
+    Cut scan_all(const Scan& scan, const Limits& limits, const Score& best) {
+        Cut cut{best, 0};
+        double squares = 0, by_total = 0, weight = 0;
+        // Side B gets min_rows rows.
+        const std::size_t n = std::min(scan.n_entries, limits.n_rows - limits.min_rows);
+        for (std::size_t first = 0; first < n; first += CutTerms::capacity) {
+            const std::size_t size = std::min(n - first, CutTerms::capacity);
+            for (std::size_t i = 0; i < size; ++i) {
+                const std::uint32_t row = scan.entries[first + i].row;
+                const RowTerms& terms = terms_[row];
+                squares += add_to_side(row, terms.weight) + terms.squares;
+                by_total += terms.by_total;
+                weight += terms.weight;
+                chunk_.squares[i] = is_cut(scan, limits, first + i) ? squares : CutTerms::no_cut;
+                chunk_.by_total[i] = by_total;
+                chunk_.weights[i] = weight;
+            }
+            kernels().choose_cut(chunk_, size, first + 1, squares_, limits, cut);
+        }
+        clear_side({scan.entries, n});
+        return cut;
+    }
+
+    void clear_side(std::span<const Entry> entries) {
+        if (is_large(entries.size()))
+            std::fill(side_.begin(), side_.end(), 0.0);
+        else
+            for (const Entry& entry : entries)
+                each_label(entry.row, [&](std::int32_t label, double) { side_[label] = 0; });
     }
 
     // Whether so many rows have about as many labels as there are outputs.
@@ -190,11 +242,46 @@ class SparseTarget final : public Target {
         return n_rows * rows_->labels.size() >= side_.size() * (rows_->start.size() - 1);
     }
 
-    // Adds a row to side A; the changes of |S_A|^2 and S.S_A. A row's labels are distinct, so that
-    // they can be read before any is written, and two sums at a time keep the adder busy.
-    std::pair<double, double> add_to_side(std::uint32_t row) {
+    // Adds a row to side A; 2 S_A . wz, of S_A before. A row's labels are distinct, so that several
+    // can be read before any is written.
+    double add_to_side(std::uint32_t row, double weight) {
+        double before = 0;
         if (outputs_.values) {
-            double squares = 0, by_total = 0;
+            each_label(row, [&](std::int32_t label, double x) {
+                before += x * side_[label];
+                side_[label] += x;
+            });
+            return 2 * before;
+        }
+        before = padding_ == 4 ? add_labels<4>(row, weight) : add_labels<8>(row, weight);
+        side_.back() = 0;  // of the label that is nobody's
+        return 2 * weight * before;
+    }
+
+    template <int Padding>
+    double add_labels(std::uint32_t row, double weight) {
+        const std::int32_t* labels = rows_->labels.data() + rows_->start[row];
+        const std::size_t n = rows_->n_labels[row];
+        double* const side = side_.data();
+        double before = 0;
+        for (std::size_t i = 0; i < n; i += Padding) {
+            double value[Padding];
+            for (int j = 0; j < Padding; ++j) value[j] = side[labels[i + j]];
+            for (int j = 0; j < Padding; j += 4)
+                before += (value[j] + value[j + 1]) + (value[j + 2] + value[j + 3]);
+            for (int j = 0; j < Padding; ++j) side[labels[i + j]] = value[j] + weight;
+        }
+        return before;
+    }
+
+    // Adds a row to side A; the changes of |S_A|^2 and S.S_A.
+    std::pair<double, double> join_side(std::uint32_t row) {
+        if (reads_often_) {
+            const RowTerms& terms = terms_[row];
+            return {add_to_side(row, terms.weight) + terms.squares, terms.by_total};
+        }
+        double squares = 0, by_total = 0;
+        if (outputs_.values) {
             each_label(row, [&](std::int32_t label, double x) {
                 squares += x * (2 * side_[label] + x);
                 by_total += x * total_[label];
@@ -205,20 +292,8 @@ class SparseTarget final : public Target {
         const std::int32_t* labels = rows_->labels.data() + rows_->start[row];
         const std::size_t n = rows_->n_labels[row];
         const double weight = weights_[row];
-        const double own_squares = static_cast<double>(n) * weight * weight;
         double* const side = side_.data();
-        if (reads_often_) {
-            double before = 0;
-            for (std::size_t i = 0; i < n; i += 4) {
-                double* const at[4] = {side + labels[i], side + labels[i + 1], side + labels[i + 2],
-                                       side + labels[i + 3]};
-                const double value[4] = {*at[0], *at[1], *at[2], *at[3]};
-                before += (value[0] + value[1]) + (value[2] + value[3]);
-                for (int j = 0; j < 4; ++j) *at[j] = value[j] + weight;
-            }
-            side_.back() = 0;
-            return {2 * weight * before + own_squares, by_total_[row]};
-        }
+        // Two sums at a time keep the adder busy.
         double before[2]{}, total[2]{};
         std::size_t i = 0;
         for (; i + 1 < n; i += 2) {
@@ -235,11 +310,12 @@ class SparseTarget final : public Target {
             total[0] += total_[labels[i]];
             side[labels[i]] += weight;
         }
-        return {2 * weight * (before[0] + before[1]) + own_squares, weight * (total[0] + total[1])};
+        return {2 * weight * (before[0] + before[1]) + static_cast<double>(n) * weight * weight,
+                weight * (total[0] + total[1])};
     }
 
-    // Lists of labels are padded with the label that is nobody's, so that they can be read four at
-    // a time: how many there are is hard to predict.
+    // Lists of labels are padded with the label that is nobody's, so that they can be read several
+    // at a time: how many there are is hard to predict.
     void append(Rows& to, const std::int32_t* labels, const float* values, std::int64_t begin,
                 std::int64_t end) const {
         to.labels.insert(to.labels.end(), labels + begin, labels + end);
@@ -279,7 +355,9 @@ class SparseTarget final : public Target {
     AlignedVector<float> dense_;   // the outputs of the node's rows, in the places of their labels
     std::vector<std::uint32_t> place_;
     double dense_total_[most_dense];
-    std::vector<double> by_total_;  // of each row
+    SmallOutputs small_;
+    std::vector<RowTerms> terms_;  // of each row
+    CutTerms chunk_;
     double squares_ = 0;            // |S|^2
     double weight_ = 0;
     const Rows* rows_ = nullptr;

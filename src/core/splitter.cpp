@@ -9,6 +9,11 @@ namespace {
 
 constexpr std::size_t few_values = 64;
 
+// Rows of a table of codes, so that it stays in a near cache; and of a node whose rows lie so far
+// apart that they are read one by one.
+constexpr std::size_t table_rows = 4096;
+constexpr std::size_t most_by_row = 1024;
+
 }  // namespace
 
 Splitter::Splitter(const Codes& codes, Columns& columns, Target& target, const GrowParams& params,
@@ -40,11 +45,13 @@ Split Splitter::search(std::size_t depth, const Level& level, Range node) {
         return features[i];
     };
     for (std::size_t i = 0; i < params_.max_features; ++i) draw_from(features_, i);
-    const auto drawn =
-        columns_.expect(depth, level, node, {features_.data(), params_.max_features});
+    const std::span<const std::uint32_t> chosen(features_.data(), params_.max_features);
     // Two rows can be parted in one way only, so that the first split of them is the best.
     const bool first_is_best = node.size() == 2;
     bool varies = false;
+    if (!first_is_best && try_random(chosen, varies) && varies) return best_;
+    const auto drawn = columns_.expect(depth, level, node, chosen);
+    if (!first_is_best && try_small(drawn, varies) && varies) return best_;
     for (std::size_t i = 0; i < drawn.size() && !(first_is_best && best_.found); ++i)
         varies |= try_column(
             drawn[i], columns_.read_expected(i, depth, level, node, drawn[i], entries_.data()));
@@ -59,6 +66,99 @@ Split Splitter::search(std::size_t depth, const Level& level, Range node) {
         varies = try_column(feature, columns_.read(depth, level, node, feature, entries_.data()));
     }
     return best_;
+}
+
+// Draws and scores one cut of each feature, all at once, where X is coded by value, the outputs are
+// dense and nothing is missing.
+bool Splitter::try_random(std::span<const std::uint32_t> features, bool& varies) {
+    if (!codes_.by_value) return false;
+    const DenseNode node = target_.dense_node();
+    if (!node.z) return false;
+    const std::size_t n_lanes = (features.size() + table_lanes - 1) / table_lanes * table_lanes;
+    const auto rows = node_.rows(*level_);
+    const bool by_row = rows.size() <= most_by_row;
+    const std::size_t block = std::min(rows.size(), table_rows);
+    table_.resize(std::max(table_.size(), block * n_lanes));
+    const auto tabulate = [&](std::size_t first) {
+        const auto part = rows.subspan(first, std::min(block, rows.size() - first));
+        columns_.tabulate(*level_, part, features, by_row, n_lanes, table_.data());
+        return part;
+    };
+
+    bounds_.assign(2 * n_lanes, 0);
+    std::uint32_t* const lowest = bounds_.data();
+    std::uint32_t* const highest = lowest + n_lanes;
+    std::fill_n(lowest, n_lanes, ~0u);
+    for (std::size_t first = 0; first < rows.size(); first += block)
+        kernels().bound_codes(table_.data(), tabulate(first).size(), n_lanes, lowest, highest);
+    for (std::size_t i = 0; i < features.size(); ++i) {
+        if (highest[i] == codes_.missing_code(features[i])) return false;
+        varies |= lowest[i] < highest[i];
+    }
+    if (!varies) return true;
+
+    thresholds_.resize(features.size());
+    std::uint32_t* const cuts = lowest;  // that of a feature, or of nobody, that parts no rows: all
+    for (std::size_t i = 0; i < features.size(); ++i) {
+        if (lowest[i] == highest[i]) continue;
+        thresholds_[i] = draw_threshold(features[i], lowest[i], highest[i]);
+        cuts[i] = sortable(rounded_down(thresholds_[i]));
+    }
+    sums_.assign(n_lanes * (node.stride + 2), 0);
+    double* const weights = sums_.data() + n_lanes * node.stride;
+    double* const counts = weights + n_lanes;
+    for (std::size_t first = 0; first < rows.size(); first += block) {
+        const auto part = block < rows.size() ? tabulate(first) : rows;
+        const CutSums job{node,    part.data(), part.size(),  table_.data(), n_lanes,
+                          cuts,    sums_.data(), weights,      counts};
+        (node.wide ? kernels().sum_cuts_double : kernels().sum_cuts_float)(job);
+    }
+    for (std::size_t i = 0; i < features.size(); ++i) {
+        const auto n_left = static_cast<std::size_t>(counts[i]);
+        const double other = limits_.weight - weights[i];
+        if (n_left < limits_.min_rows || rows.size() - n_left < limits_.min_rows ||
+            weights[i] < limits_.min_weight || other < limits_.min_weight)
+            continue;
+        double inside = 0, outside = 0;
+        for (std::size_t c = 0; c < node.stride; ++c) {
+            const double left = sums_[i * node.stride + c], right = node.total[c] - left;
+            inside += left * left;
+            outside += right * right;
+        }
+        const Score score = Score::of(inside, weights[i], outside, other);
+        if (!(score > best_.score)) continue;
+        keep({score, n_left}, features[i], n_left);
+        best_.last_left = cuts[i];
+        best_.first_right = cuts[i] + 1;
+        best_.is_random = true;
+        best_.cut = codes_.value(features[i], cuts[i]);
+    }
+    return true;
+}
+
+// Scores the cuts of all features at once, where the node is small, X dense and nothing is missing.
+bool Splitter::try_small(std::span<const std::uint32_t> features, bool& varies) {
+    SmallNode small{};
+    small.codes = columns_.dealt();
+    small.n_features = features.size();
+    if (params_.random_cuts || node_.size() > most_small || !small.codes) return false;
+    const std::size_t stride = small_stride(node_.size());
+    for (std::size_t i = 0; i < features.size(); ++i) {
+        const std::span<const std::uint32_t> codes(small.codes + i * stride, node_.size());
+        const auto [lowest, highest] = std::ranges::minmax(codes);
+        if (highest == codes_.missing_code(features[i])) return false;
+        varies |= lowest < highest;
+    }
+    if (!varies || !target_.lay_out(*level_, node_, small)) return varies = false;
+    const SmallCut cut = kernels().scan_small(small, limits_, best_.score);
+    if (cut.n_taken == 0) return true;
+    keep({cut.score, cut.n_taken}, features[cut.feature], cut.n_taken);
+    const std::span<const std::uint32_t> codes(small.codes + cut.feature * stride, node_.size());
+    best_.last_left = codes[cut.row];
+    best_.first_right = ~0u;
+    for (const std::uint32_t code : codes)
+        if (code > best_.last_left) best_.first_right = std::min(best_.first_right, code);
+    return true;
 }
 
 // Scores the cuts of one feature, whose entries are in place; false if it is constant in the node.
@@ -145,6 +245,14 @@ void Splitter::scan_from(std::uint32_t feature, Entry* first, std::size_t n_pref
     }
 }
 
+double Splitter::draw_threshold(std::uint32_t feature, std::uint32_t lowest,
+                                std::uint32_t highest) {
+    const double low = codes_.value(feature, lowest), high = codes_.value(feature, highest);
+    const double u = stream_.uniform();
+    const double threshold = low * (1 - u) + high * u;  // low + u (high - low) may overflow
+    return threshold >= low && threshold < high ? threshold : low;
+}
+
 // One cut, uniform between the smallest and the largest value in the node.
 void Splitter::random_cut(std::uint32_t feature, const Column& column, std::size_t n_missing) {
     const Entry* const entries = entries_.data();
@@ -168,10 +276,7 @@ void Splitter::random_cut(std::uint32_t feature, const Column& column, std::size
         return;
     }
 
-    const double low = codes_.value(feature, lowest), high = codes_.value(feature, highest);
-    const double u = stream_.uniform();
-    double threshold = low * (1 - u) + high * u;  // not low + u (high - low), which may overflow
-    if (!(threshold >= low && threshold < high)) threshold = low;
+    double threshold = draw_threshold(feature, lowest, highest);
     // The last code whose value does not exceed the threshold. Among ranks, a small node asks for
     // the values of its own rows: a search by halves would wait for a distant piece of memory at
     // each step.

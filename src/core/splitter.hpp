@@ -43,8 +43,11 @@ class Splitter {
         std::uint32_t lowest, highest;
     };
 
+    bool try_random(std::span<const std::uint32_t> features, bool& varies);
+    bool try_small(std::span<const std::uint32_t> features, bool& varies);
     bool try_column(std::uint32_t feature, const Column& column);
     void best_cut(std::uint32_t feature, const Column& column, std::size_t n_missing);
+    double draw_threshold(std::uint32_t feature, std::uint32_t lowest, std::uint32_t highest);
     void random_cut(std::uint32_t feature, const Column& column, std::size_t n_missing);
     void scan(std::uint32_t feature, const Run& run, bool side_is_left);
     void scan_from(std::uint32_t feature, Entry* first, std::size_t n_prefix, std::size_t n,
@@ -60,6 +63,8 @@ class Splitter {
     EntrySorter sorter_;
     std::vector<std::uint32_t> features_;  // a permutation; its front is drawn anew at each node
     std::vector<Entry> entries_, side_;
+    std::vector<std::uint32_t> table_, bounds_;
+    std::vector<double> thresholds_, sums_;
 
     // The node under search.
     std::size_t depth_ = 0;

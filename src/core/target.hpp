@@ -36,6 +36,13 @@ class Target {
     // The best cut of the scan if it beats `best`.
     virtual Cut scan(const Scan& scan, const Limits& limits, const Score& best) = 0;
 
+    // The outputs of a small node that is open, in the order of its rows; false where they are too
+    // many.
+    virtual bool lay_out(const Level& level, Range node, SmallNode& to) = 0;
+
+    // The open node as rows of outputs; z is null where they are not dense.
+    virtual DenseNode dense_node() = 0;
+
     // Ends the search. The node has been split. The smaller child, whose rows are given, waits in
     // `slot`; the larger one is opened next, from slot + 1.
     virtual void close(const Level& level, Range smaller, std::size_t slot) = 0;
@@ -43,11 +50,28 @@ class Target {
     static constexpr std::size_t no_slot = ~std::size_t{0};
 };
 
-std::unique_ptr<Target> make_dense_target(const Outputs& outputs);
-
 // `reads_often`: the search of a node reads each of its rows more than once.
+std::unique_ptr<Target> make_dense_target(const Outputs& outputs, bool reads_often);
 std::unique_ptr<Target> make_sparse_target(const SparseRows& outputs, const Bag& bag,
                                            bool reads_often);
+
+// Rows of outputs, of which the first n_components count, times their weights.
+struct SmallOutputs {
+    double z[most_small * most_components];
+    double weights[most_small];
+
+    template <class T>
+    void lay_out(const T* rows, std::size_t stride, const Level& level, Range node,
+                 std::size_t n_components) {
+        double* to = z;
+        double* to_weight = weights;
+        for (const std::uint32_t row : node.rows(level)) {
+            const double weight = level.weight[row];
+            for (std::size_t c = 0; c < n_components; ++c) *to++ = weight * rows[row * stride + c];
+            *to_weight++ = weight;
+        }
+    }
+};
 
 inline double total_weight(const Level& level, Range node) {
     double weight = 0;

@@ -212,15 +212,36 @@ class TreeEnsemble(BaseEstimator):
         total = gains.sum()
         return gains.sum(axis=0) / total if total > 0 else gains.sum(axis=0)
 
-    def save(self, path: Any) -> None:
+    def save(
+        self,
+        path: Any,
+        *,
+        compact: bool = False,
+        label_names: Any = None,
+        feature_names: Any = None,
+        vectorizer: Any = None,
+    ) -> None:
         """Write the model to a file, for `sketchforest.load_forest`.
 
         The file holds arrays and JSON, nothing that is executed. It is written beside the target
         and moved there when it is whole.
+
+        Parameters
+        ----------
+        path : str or path
+        compact : bool, default=False
+            Leave out what predictions do not need: the gain of each split, and with them
+            `feature_importances_`.
+        label_names, feature_names : sequences of str, optional
+            Kept for readers of the file, who find them in `label_names_` and `feature_names_`.
+        vectorizer : TfidfVectorizer, optional
+            What made X from text, kept in `vectorizer_`; its terms are the feature names.
         """
         from sketchforest._saving import save_estimator
 
-        save_estimator(self, path)
+        names = {"label_names": label_names, "feature_names": feature_names}
+        given = {name: value for name, value in names.items() if value is not None}
+        save_estimator(self, path, compact, given, vectorizer)
 
     def projection_matrix(self, tree: int = 0) -> np.ndarray | sparse.csr_array:
         """(n_outputs, n_components) matrix P that tree number `tree` was grown on.

@@ -21,6 +21,7 @@ from sketchforest._model import Forest, Labels, SparseRows
 from sketchforest._parallel import run_all
 from sketchforest._r2 import r2
 from sketchforest._random import SHARED
+from sketchforest._thresholds import DEFAULT, is_out_of_bag, n_best
 from sketchforest._validation import (
     check_class_targets,
     check_features,
@@ -34,7 +35,7 @@ from sketchforest._validation import (
 from sketchforest.projection import TransformerProjection, resolve_n_components, resolve_projection
 
 # What follows from the trees and their labels, and must go when one of the two changes.
-DERIVED = ("oob_score_", "oob_decision_function_", "oob_prediction_")
+DERIVED = ("oob_score_", "oob_decision_function_", "oob_prediction_", "thresholds_")
 
 
 class TreeEnsemble(BaseEstimator):
@@ -301,6 +302,7 @@ class LabelPredictor(ClassifierMixin, TreeEnsemble):
     _labels: SparseRows
     _classes: np.ndarray | None  # None: multi-label
     _is_tree: ClassVar[bool] = False
+    threshold: Any = DEFAULT  # a parameter of the forests
 
     def _take_targets(self, Y: Any) -> SparseRows:
         targets = check_class_targets(self, Y)
@@ -369,17 +371,33 @@ class LabelPredictor(ClassifierMixin, TreeEnsemble):
     def predict(self, X: Any) -> np.ndarray | sparse.csr_array:
         """(n_samples, n_labels) indicators, sparse if fitted on sparse Y; or (n_samples,) classes.
 
-        A label is predicted where its probability is above one half; of several most probable
+        A label is predicted where its probability is above the threshold; of several most probable
         classes, the first.
         """
-        if self._is_multilabel() and not self._sparse_labels:
-            return (self.predict_proba(X) > 0.5).astype(self._label_dtype)
         X = self._check_new(X)
         if self._classes is not None:
             return self._classes[_predict.predict_largest(self._source, X, self._jobs())]
-        likely = _predict.predict_csr(self._source, X, self._jobs(), np.float32, above=0.5)
+        k, above = self._decision()
+        if k is None and not self._sparse_labels:
+            return (self._probabilities(X) > above).astype(self._label_dtype)
+        likely = _predict.predict_csr(self._source, X, self._jobs(), np.float32, k, above)
         likely.data = np.ones(likely.nnz, self._label_dtype)
-        return likely
+        return likely if self._sparse_labels else likely.toarray()
+
+    def _decision(self) -> tuple[int | None, Any]:
+        """How many labels a row has at most, and the probability that each must exceed."""
+        check_parameters({"threshold": self.threshold})
+        if is_out_of_bag(self.threshold):
+            if not hasattr(self, "thresholds_"):
+                raise ValueError(
+                    "threshold must be a number or 'top-K' where labels or threshold were changed "
+                    f"after fit; got {self.threshold!r}. Fit again, or use set_params."
+                )
+            return None, self.thresholds_
+        k = n_best(self.threshold)
+        if k is None:
+            return None, np.float32(self.threshold)
+        return min(k, self._labels.n_columns), None
 
     def predict_sparse(self, X: Any, k: int | None = None) -> sparse.csr_array:
         """(n_samples, n_labels) CSR, float32, of the probabilities above zero, or of the k largest
@@ -399,10 +417,6 @@ class LabelPredictor(ClassifierMixin, TreeEnsemble):
         k = check_k(k, self._labels.shape[1])
         labels, scores = _predict.predict_best(self._source, X, self._jobs(), k)
         return (labels if self._classes is None else self._classes[labels]), scores
-
-    def _is_multilabel(self) -> bool:
-        check_is_fitted(self)
-        return self._classes is None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

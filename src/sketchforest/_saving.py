@@ -93,7 +93,7 @@ def load_estimator(kinds: dict[str, type], path: str | os.PathLike[str], mmap: b
         if "thresholds" in more:
             if more["thresholds"].shape not in ((), (labels.shape[1],)):
                 raise ValueError("thresholds have another number")
-            estimator.thresholds_ = more["thresholds"]
+            estimator.thresholds_ = more["thresholds"][()]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise damaged(path, str(error)) from error
     return estimator

@@ -33,6 +33,10 @@ class RandomForestClassifier(ForestClassifier):
     class_weight : dict, list of dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes. With many labels a row has the product of its labels' weights, each
         from a dict {0: if absent, 1: if present}: one for all labels, or a list with one for each.
+    threshold : float, "oob-f1", "oob-f1-global" or "top-K", default=0.5
+        With many labels, `predict` gives those whose probability is above it: one number, one
+        chosen out-of-bag for each label so that its F1 is largest, one chosen for all labels
+        together, or the K most probable labels. Numbers and "top-K" may be changed after fit.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
     max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose,
     warm_start
@@ -53,6 +57,8 @@ class RandomForestClassifier(ForestClassifier):
         If `oob_score`, the score of rows that trees did not see.
     oob_decision_function_ : (n_train, n_labels) or (n_train, n_classes) array, or CSR
         If `oob_score`, the predictions it is the score of; zero for a row that all trees saw.
+    thresholds_ : (n_labels,) array, or a number for "oob-f1-global"
+        If `threshold` is chosen out-of-bag.
 
     Examples
     --------
@@ -87,6 +93,7 @@ class RandomForestClassifier(ForestClassifier):
         verbose: Any = 0,
         warm_start: Any = False,
         class_weight: Any = None,
+        threshold: Any = 0.5,
     ) -> None:
         self.n_estimators = n_estimators
         self.max_depth = max_depth
@@ -107,6 +114,7 @@ class RandomForestClassifier(ForestClassifier):
         self.verbose = verbose
         self.warm_start = warm_start
         self.class_weight = class_weight
+        self.threshold = threshold
 
 
 class ExtraTreesClassifier(ForestClassifier):
@@ -134,6 +142,10 @@ class ExtraTreesClassifier(ForestClassifier):
     class_weight : dict, list of dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes. With many labels a row has the product of its labels' weights, each
         from a dict {0: if absent, 1: if present}: one for all labels, or a list with one for each.
+    threshold : float, "oob-f1", "oob-f1-global" or "top-K", default=0.5
+        With many labels, `predict` gives those whose probability is above it: one number, one
+        chosen out-of-bag for each label so that its F1 is largest, one chosen for all labels
+        together, or the K most probable labels. Numbers and "top-K" may be changed after fit.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
     max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose,
     warm_start
@@ -154,6 +166,8 @@ class ExtraTreesClassifier(ForestClassifier):
         If `oob_score`, the score of rows that trees did not see.
     oob_decision_function_ : (n_train, n_labels) or (n_train, n_classes) array, or CSR
         If `oob_score`, the predictions it is the score of; zero for a row that all trees saw.
+    thresholds_ : (n_labels,) array, or a number for "oob-f1-global"
+        If `threshold` is chosen out-of-bag.
 
     Examples
     --------
@@ -190,6 +204,7 @@ class ExtraTreesClassifier(ForestClassifier):
         verbose: Any = 0,
         warm_start: Any = False,
         class_weight: Any = None,
+        threshold: Any = 0.5,
     ) -> None:
         self.n_estimators = n_estimators
         self.max_depth = max_depth
@@ -210,6 +225,7 @@ class ExtraTreesClassifier(ForestClassifier):
         self.verbose = verbose
         self.warm_start = warm_start
         self.class_weight = class_weight
+        self.threshold = threshold
 
 
 class RandomForestRegressor(ForestRegressor):

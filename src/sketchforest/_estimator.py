@@ -221,6 +221,7 @@ class TreeEnsemble(BaseEstimator):
         label_names: Any = None,
         feature_names: Any = None,
         vectorizer: Any = None,
+        notes: Any = None,
     ) -> None:
         """Write the model to a file, for `sketchforest.load_forest`.
 
@@ -237,12 +238,14 @@ class TreeEnsemble(BaseEstimator):
             Kept for readers of the file, who find them in `label_names_` and `feature_names_`.
         vectorizer : TfidfVectorizer, optional
             What made X from text, kept in `vectorizer_`; its terms are the feature names.
+        notes : dict of JSON values, optional
+            Whatever else is worth knowing, kept in `notes_`.
         """
         from sketchforest._saving import save_estimator
 
         names = {"label_names": label_names, "feature_names": feature_names}
         given = {name: value for name, value in names.items() if value is not None}
-        save_estimator(self, path, compact, given, vectorizer)
+        save_estimator(self, path, compact, given, vectorizer, notes)
 
     def projection_matrix(self, tree: int = 0) -> np.ndarray | sparse.csr_array:
         """(n_outputs, n_components) matrix P that tree number `tree` was grown on.

@@ -25,8 +25,9 @@ def save_estimator(
     compact: bool = False,
     names: Mapping[str, Any] | None = None,
     vectorizer: Any = None,
+    notes: dict[str, Any] | None = None,
 ) -> None:
-    """Names and vectorizer are those that the estimator was loaded with, unless given."""
+    """Names, vectorizer and notes are those that the estimator was loaded with, unless given."""
     from sketchforest import __version__
 
     check_is_fitted(estimator)
@@ -59,6 +60,7 @@ def save_estimator(
         text, given["feature_names"], more["idf"] = vectorizer_state(vectorizer)
         about["text"] = {name: _to_json(name, value) for name, value in text.items()}
     about |= _check_names(given, estimator)
+    about["notes"] = state.get("notes_") if notes is None else notes
     write_model(path, Model(forest, estimator._labels, about, more))
 
 
@@ -87,6 +89,8 @@ def load_estimator(kinds: dict[str, type], path: str | os.PathLike[str], mmap: b
         names = {name: about[name] for name in NAMES if about[name] is not None}
         _check_names(names, estimator)
         vars(estimator).update({f"{name}_": np.array(given) for name, given in names.items()})
+        if about["notes"] is not None:
+            estimator.notes_ = dict(about["notes"])
         if "text" in about:
             text = {name: _from_json(value) for name, value in about["text"].items()}
             estimator.vectorizer_ = restore_vectorizer(text, names["feature_names"], more["idf"])

@@ -4,10 +4,11 @@ import bz2
 import gzip
 import io
 import lzma
+import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -52,7 +53,7 @@ def numbered_lines(path: AnyPath) -> Iterator[tuple[int, bytes]]:
     """
     number = 0
     try:
-        with _opened(path) as file:
+        with opened(path) as file:
             for number, line in enumerate(file, start=1):
                 if number == 1:
                     line = line.removeprefix(_BYTE_ORDER_MARK)
@@ -67,8 +68,12 @@ def numbered_lines(path: AnyPath) -> Iterator[tuple[int, bytes]]:
 
 
 @contextmanager
-def _opened(path: AnyPath) -> Iterator[BinaryIO]:
-    with Path(path).open("rb") as raw:
+def opened(path: AnyPath) -> Iterator[BinaryIO]:
+    """The bytes of a plain or compressed file; "-" is standard input."""
+    with ExitStack() as stack:
+        raw: Any = sys.stdin.buffer
+        if str(path) != "-":
+            raw = stack.enter_context(Path(path).open("rb"))
         head = raw.peek(6)
         for magic, opener in _OPENERS.items():
             if head.startswith(magic):

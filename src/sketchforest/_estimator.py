@@ -383,9 +383,14 @@ class LabelPredictor(ClassifierMixin, TreeEnsemble):
         k, above = self._decision()
         if k is None and not self._sparse_labels:
             return (self._probabilities(X) > above).astype(self._label_dtype)
-        likely = _predict.predict_csr(self._source, X, self._jobs(), np.float32, k, above)
+        likely = self._likely_labels(X)
         likely.data = np.ones(likely.nnz, self._label_dtype)
         return likely if self._sparse_labels else likely.toarray()
+
+    def _likely_labels(self, X: Any) -> sparse.csr_array:
+        """(n_samples, n_labels) CSR, float32: the probabilities of labels that are predicted."""
+        k, above = self._decision()
+        return _predict.predict_csr(self._source, X, self._jobs(), np.float32, k, above)
 
     def _decision(self) -> tuple[int | None, Any]:
         """How many labels a row has at most, and the probability that each must exceed."""

@@ -1,7 +1,7 @@
 """`sketchforest train`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -21,9 +21,6 @@ from sketchforest.cli_options import (
     print_json,
     value,
 )
-
-if TYPE_CHECKING:
-    from sketchforest.training import TextSettings
 
 _FOREST, _TEXT, _QUALITY = "Forest", "Text", "Quality"
 
@@ -93,18 +90,21 @@ def train(
     threshold: Annotated[
         str, _forest("When a label is predicted: a probability, oob-f1, oob-f1-global, top-K.")
     ] = "0.5",
-    max_features: Annotated[str, _forest("Features tried a split: sqrt, log2, ...")] = "sqrt",
+    max_features: Annotated[
+        str, _forest("Features tried a split: a number, a share, sqrt, log2, none for all.")
+    ] = "default",
     max_depth: Annotated[str, _forest("Splits from root to leaf.")] = "none",
     min_samples_split: Annotated[str, _forest("Rows in a node to split.")] = "2",
     min_samples_leaf: Annotated[str, _forest("Rows in a leaf.")] = "1",
     min_weight_fraction_leaf: Annotated[float, _forest("Share of weight in a leaf.")] = 0.0,
     max_leaf_nodes: Annotated[str, _forest("Leaves of a tree.")] = "none",
     min_impurity_decrease: Annotated[float, _forest("What a split must gain.")] = 0.0,
-    bootstrap: Annotated[str, _forest("true, false, or auto: as the estimator does.")] = "auto",
+    bootstrap: Annotated[str, _forest("Each tree on rows drawn anew: true or false.")] = "default",
     max_samples: Annotated[str, _forest("Rows drawn for a tree.")] = "none",
     oob_score: Annotated[
-        str, _forest("true, false or a metric, as in precision_at_5; auto: lrap where it can be.")
-    ] = "auto",
+        str,
+        _forest("true, false or a metric, as in precision_at_5; LRAP if there are bootstraps."),
+    ] = "default",
     class_weight: Annotated[str, _forest("balanced, balanced_subsample or none.")] = "none",
     random_state: Annotated[int, _forest("Seed.")] = 0,
     n_jobs: JobsOption = -1,
@@ -119,6 +119,7 @@ def train(
 
     Example:  sketchforest train yeast.arff --out yeast.sf --holdout 0.2 --n-components 10
     """
+    from sketchforest.report.models import outcome_json, show_outcome
     from sketchforest.training import TextSettings, train_file
 
     given = locals()
@@ -138,9 +139,9 @@ def train(
         options={} if xml is None else {"xml": xml},
     )
     if json:
-        print_json(outcome.as_dict())
+        print_json(outcome_json(outcome))
     else:
-        outcome.show(console())
+        show_outcome(outcome, console())
 
 
 _PARAMETERS = (

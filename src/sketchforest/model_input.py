@@ -66,7 +66,7 @@ def model_columns(model: Any, given: Columns) -> Columns:
     merged = {name: value or known.get(name) for name, value in vars(given).items()}
     for name in ("labels", "ignored"):
         merged[name] = tuple(merged[name] or ())
-    return Columns(**merged)
+    return Columns(**merged | {"tag_separator": merged["tag_separator"] or ";"})
 
 
 def input_format(path: AnyPath, format: str | None, model: Any) -> str:

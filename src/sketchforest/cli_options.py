@@ -89,7 +89,7 @@ def console(json: bool = False) -> "Console":
     """Messages and tables; with JSON on standard output, on standard error."""
     from rich.console import Console
 
-    return Console(stderr=json, soft_wrap=False, highlight=False)
+    return Console(stderr=json, highlight=False)
 
 
 def print_json(content: Any) -> None:
@@ -97,7 +97,7 @@ def print_json(content: Any) -> None:
 
 
 def _plain(number: Any) -> Any:
-    return number.tolist()  # of numpy's types
+    return str(number) if isinstance(number, Path) else number.tolist()  # of numpy's types
 
 
 def is_watched() -> bool:

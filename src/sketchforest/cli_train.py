@@ -25,8 +25,8 @@ from sketchforest.cli_options import (
 _FOREST, _TEXT, _QUALITY = "Forest", "Text", "Quality"
 
 
-def _forest(help: str) -> Any:
-    return typer.Option(help=help, rich_help_panel=_FOREST)
+def _forest(help: str, default: bool | str = True) -> Any:
+    return typer.Option(help=help, rich_help_panel=_FOREST, show_default=default)
 
 
 def train(
@@ -48,11 +48,14 @@ def train(
     holdout: Annotated[
         float,
         typer.Option(
-            min=0, max=0.9, help="Share of rows to test on instead.", rich_help_panel=_QUALITY
+            min=0, max=0.9, help="Share of rows to keep back and test on.", rich_help_panel=_QUALITY
         ),
     ] = 0.0,
     tune: Annotated[
-        bool, typer.Option("--tune", help="Choose the settings.", rich_help_panel=_QUALITY)
+        bool,
+        typer.Option(
+            "--tune", help="Choose the settings by out-of-bag score.", rich_help_panel=_QUALITY
+        ),
     ] = False,
     budget: Annotated[
         float, typer.Option(min=1, help="Seconds for --tune.", rich_help_panel=_QUALITY)
@@ -61,17 +64,18 @@ def train(
         bool, typer.Option("--compact", help="Leave out what prediction does not need.")
     ] = False,
     ngrams: Annotated[
-        int, typer.Option(min=1, max=5, help="Words in a term.", rich_help_panel=_TEXT)
+        int, typer.Option(min=1, max=5, help="Words in a term, at most.", rich_help_panel=_TEXT)
     ] = 1,
     min_count: Annotated[
         int, typer.Option(min=1, help="Texts that a term must be in.", rich_help_panel=_TEXT)
     ] = 2,
     max_terms: Annotated[
-        int | None, typer.Option(min=1, help="Only the most frequent.", rich_help_panel=_TEXT)
+        int | None,
+        typer.Option(min=1, help="Only so many, the most frequent.", rich_help_panel=_TEXT),
     ] = None,
     estimator: Annotated[
         str,
-        _forest("random-forest, extra-trees, or these with -regressor; decision-tree."),
+        _forest("random-forest, extra-trees or decision-tree; with -regressor for real outputs."),
     ] = "random-forest",
     n_estimators: Annotated[str, _forest("Trees.")] = "100",
     projection: Annotated[
@@ -85,13 +89,20 @@ def train(
         str, _forest("Projected labels: a number, a share, log, sqrt, all, or none for 32.")
     ] = "none",
     shared_projection: Annotated[
-        bool, typer.Option("--shared-projection", help="One for all.", rich_help_panel=_FOREST)
+        bool,
+        typer.Option(
+            "--shared-projection", help="One projection for all trees.", rich_help_panel=_FOREST
+        ),
     ] = False,
     threshold: Annotated[
         str, _forest("When a label is predicted: a probability, oob-f1, oob-f1-global, top-K.")
     ] = "0.5",
     max_features: Annotated[
-        str, _forest("Features tried a split: a number, a share, sqrt, log2, none for all.")
+        str,
+        _forest(
+            "Features tried a split: a number, a share, sqrt, log2, none for all.",
+            "the estimator's",
+        ),
     ] = "default",
     max_depth: Annotated[str, _forest("Splits from root to leaf.")] = "none",
     min_samples_split: Annotated[str, _forest("Rows in a node to split.")] = "2",
@@ -99,11 +110,13 @@ def train(
     min_weight_fraction_leaf: Annotated[float, _forest("Share of weight in a leaf.")] = 0.0,
     max_leaf_nodes: Annotated[str, _forest("Leaves of a tree.")] = "none",
     min_impurity_decrease: Annotated[float, _forest("What a split must gain.")] = 0.0,
-    bootstrap: Annotated[str, _forest("Each tree on rows drawn anew: true or false.")] = "default",
+    bootstrap: Annotated[
+        str, _forest("Each tree on rows drawn anew: true or false.", "the estimator's")
+    ] = "default",
     max_samples: Annotated[str, _forest("Rows drawn for a tree.")] = "none",
     oob_score: Annotated[
         str,
-        _forest("true, false or a metric, as in precision_at_5; LRAP if there are bootstraps."),
+        _forest("true, false or a metric, as in precision_at_5.", "LRAP, given a bootstrap"),
     ] = "default",
     class_weight: Annotated[str, _forest("balanced, balanced_subsample or none.")] = "none",
     random_state: Annotated[int, _forest("Seed.")] = 0,
@@ -119,10 +132,12 @@ def train(
 
     Example:  sketchforest train yeast.arff --out yeast.sf --holdout 0.2 --n-components 10
     """
+    given = locals()
     from sketchforest.report.models import outcome_json, show_outcome
     from sketchforest.training import TextSettings, train_file
 
-    given = locals()
+    if test is not None and holdout > 0:
+        raise typer.BadParameter("--test and --holdout cannot be used together.")
     params = {name: value(str(given[name])) for name in _PARAMETERS}
     outcome = train_file(
         file,

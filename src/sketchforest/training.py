@@ -76,9 +76,11 @@ def train_file(
     if not out.parent.is_dir():
         raise ValueError(f"out must be in a folder that exists; got '{out}'.")
     format = training_format(file, format)
+    if format in TABLE_FORMATS and columns.tags is None and not columns.labels:
+        raise bad_file(file, None, "a table needs --tags-column or --label-columns")
     dataset, texts = read_training(file, format, columns, **(options or {}))
     if dataset.Y.shape[1] == 0:
-        raise bad_file(file, None, "it names no labels; use --tags-column or --label-columns")
+        raise bad_file(file, None, "it has no labels")
     train_rows, test_rows = _split(dataset, holdout, test, params.get("random_state"))
     vectorizer = None
     if texts is not None:

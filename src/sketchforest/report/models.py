@@ -39,13 +39,15 @@ def show_outcome(outcome: TrainOutcome, console: Console) -> None:
     console.print(
         f"{about['trees']} trees on {about['training_rows']:,} rows, {about['features']:,} "
         f"features and {about['labels']:,} labels in {seconds(outcome.seconds)}; "
-        f"{outcome.path} has {size(about['bytes'])}."
+        f"{outcome.path} has {size(about['bytes'])}.",
+        soft_wrap=True,
     )
     if about["oob_score"] is not None:
         console.print(f"Out-of-bag score: {about['oob_score']:.4f}")
     if outcome.test is not None:
         _say_unknown(outcome.n_unknown, console)
-        console.print(scores_table(outcome.test.scores, "on rows that were not trained on"))
+        console.print("On rows that were not trained on:")
+        console.print(scores_table(outcome.test.scores))
 
 
 def _say_unknown(n_unknown: int, console: Console) -> None:
@@ -55,9 +57,10 @@ def _say_unknown(n_unknown: int, console: Console) -> None:
 
 def show_evaluation(evaluation: Evaluation, n_unknown: int, console: Console) -> None:
     _say_unknown(n_unknown, console)
-    console.print(scores_table(evaluation.scores, ""))
+    console.print(scores_table(evaluation.scores))
     if evaluation.labels is not None:
-        table = _table("labels, the most frequent first")
+        console.print("\nThe most frequent labels:")
+        table = _table()
         for name in ("label", "true", "predicted", "precision", "recall", "F1"):
             table.add_column(name, justify="left" if name == "label" else "right")
         for name, n_true, n_predicted, _, *quality in evaluation.labels.rows()[:SHOWN]:
@@ -67,8 +70,8 @@ def show_evaluation(evaluation: Evaluation, n_unknown: int, console: Console) ->
         console.print(table)
 
 
-def scores_table(scores: Mapping[str, float], title: str) -> Table:
-    table = _table(title)
+def scores_table(scores: Mapping[str, float]) -> Table:
+    table = _table()
     table.add_column("score")
     table.add_column("", justify="right")
     for name, value in scores.items():
@@ -99,7 +102,8 @@ def describe(model: Any, path: Path) -> dict[str, Any]:
         "oob_score": getattr(model, "oob_score_", None),
         "parameters": model.get_params(deep=False),
         "important_features": _important_features(model),
-        "label_names": label_names(model).tolist()[:SHOWN],
+        "label_names": label_names(model).tolist(),
+        "thresholds": getattr(model, "thresholds_", None),
         "notes": getattr(model, "notes_", {}),
     }
 
@@ -113,9 +117,10 @@ def _important_features(model: Any) -> list[dict[str, Any]]:
 
 
 def show_model(about: Mapping[str, Any], path: Path, console: Console) -> None:
-    facts = _table(str(path), header=False)
+    facts = _table(header=False)
     facts.add_column("")
     facts.add_column("")
+    facts.add_row("file", str(path))
     for name in ("estimator", "trees", "nodes", "leaves", "depth", "training_rows", "features"):
         value = about[name]
         facts.add_row(name.replace("_", " "), f"{value:,}" if isinstance(value, int) else value)
@@ -127,11 +132,14 @@ def show_model(about: Mapping[str, Any], path: Path, console: Console) -> None:
     for name, value in about["notes"].get("test", {}).items():
         if name != "rows":
             facts.add_row(f"test {_score_name(name)}", f"{value:.4f}")
-    console.print(facts)
+    if np.ndim(about["thresholds"]) == 0 and about["thresholds"] is not None:
+        facts.add_row("threshold", f"{about['thresholds']:.4f}")
+    console.print(facts, "")
     settings = ", ".join(f"{name}={value!r}" for name, value in about["parameters"].items())
     console.print(_plain(f"settings: {settings}"))
     if about["important_features"]:
-        table = _table("the most important features")
+        console.print("\nThe most important features:")
+        table = _table()
         table.add_column("feature")
         table.add_column("share", justify="right")
         for row in about["important_features"]:
@@ -142,8 +150,8 @@ def show_model(about: Mapping[str, Any], path: Path, console: Console) -> None:
 
 
 def _listed(about: Mapping[str, Any]) -> str:
-    more = ", ..." if about["labels"] > len(about["label_names"]) else ""
-    return ", ".join(about["label_names"]) + more
+    more = ", ..." if about["labels"] > SHOWN else ""
+    return ", ".join(about["label_names"][:SHOWN]) + more
 
 
 def feature_names(model: Any) -> np.ndarray:
@@ -192,10 +200,12 @@ def _largest(contributions: np.ndarray) -> list[int]:
 
 def show_explanation(content: Mapping[str, Any], console: Console) -> None:
     for label in content["labels"]:
-        table = _table(
-            f"{_plain(label['label'])}: {label['score']:.3f}, "
-            f"{label['base']:.3f} before any feature is asked for"
+        console.print(
+            f"{_plain(label['label'])}: {label['score']:.3f}, of which {label['base']:.3f} before "
+            "any feature is asked for:",
+            soft_wrap=True,
         )
+        table = _table()
         table.add_column("feature")
         for name in ("value", "adds"):
             table.add_column(name, justify="right")
@@ -203,8 +213,9 @@ def show_explanation(content: Mapping[str, Any], console: Console) -> None:
             table.add_row(
                 _plain(feature["feature"]), f"{feature['value']:.4g}", f"{feature['adds']:+.4f}"
             )
-        console.print(table)
-    table = _table("training rows that count, numbered from 0")
+        console.print(table, "")
+    console.print("The training rows that count, numbered from 0:")
+    table = _table()
     table.add_column("row", justify="right")
     table.add_column("weight", justify="right")
     table.add_column("has")
@@ -213,10 +224,8 @@ def show_explanation(content: Mapping[str, Any], console: Console) -> None:
     console.print(table)
 
 
-def _table(title: str, header: bool = True) -> Table:
+def _table(header: bool = True) -> Table:
     return Table(
-        title=title or None,
-        title_justify="left",
         box=box.SIMPLE_HEAD,
         show_header=header,
         show_edge=False,

@@ -3,7 +3,6 @@
 A command is a function that imports what it needs when it runs, so ``--help`` answers at once.
 """
 
-import os
 import sys
 import warnings
 from pathlib import Path
@@ -95,9 +94,6 @@ def main() -> None:
     warnings.showwarning = _show_warning
     try:
         app(arguments)
-    except BrokenPipeError:  # whoever read our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except (ValueError, OSError, ImportError, MemoryError) as error:
         if is_debugged:
             raise

@@ -14,7 +14,6 @@ from sketchforest.cli_options import (
     SeparatorOption,
     TagsOption,
     columns,
-    console,
     print_json,
 )
 
@@ -57,4 +56,4 @@ def convert(
     if json:
         print_json({"rows": n_rows, "features": n_features, "labels": n_labels})
     else:
-        console().print(f"{out}: {n_rows:,} rows, {n_features:,} features and {n_labels:,} labels.")
+        typer.echo(f"{out}: {n_rows:,} rows, {n_features:,} features and {n_labels:,} labels.")

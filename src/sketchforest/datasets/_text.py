@@ -52,19 +52,25 @@ def numbered_lines(path: AnyPath) -> Iterator[tuple[int, bytes]]:
     The first bytes tell the compression, not the name: files are renamed more often than packed.
     """
     number = 0
+    with refusing_bad_packing(path, lambda: number + 1), opened(path) as file:
+        for number, line in enumerate(file, start=1):
+            if number == 1:
+                line = line.removeprefix(_BYTE_ORDER_MARK)
+            yield number, line.rstrip(b"\r\n")
+
+
+@contextmanager
+def refusing_bad_packing(path: AnyPath, line: Callable[[], int]) -> Iterator[None]:
+    """Says in which line compressed data break off; ``line`` gives its number."""
     try:
-        with opened(path) as file:
-            for number, line in enumerate(file, start=1):
-                if number == 1:
-                    line = line.removeprefix(_BYTE_ORDER_MARK)
-                yield number, line.rstrip(b"\r\n")
+        yield
     except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
         reason = f"the compressed data end or break off here ({error})"
-        raise bad_file(path, number + 1, reason) from None
+        raise bad_file(path, line(), reason) from None
     except OSError as error:
         if error.errno is not None:  # of the file system, not of bzip2
             raise
-        raise bad_file(path, number + 1, f"the compressed data are broken ({error})") from None
+        raise bad_file(path, line(), f"the compressed data are broken ({error})") from None
 
 
 @contextmanager

@@ -1,13 +1,14 @@
 """Rows of index:value text, a block at a time, for files that are larger than the memory."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 from scipy import sparse
 
 from sketchforest.datasets._pairs import PairRows
 from sketchforest.datasets._rows import compact
-from sketchforest.datasets._text import AnyPath, decoded, numbered_lines
-from sketchforest.datasets.xc import is_xc_header
+from sketchforest.datasets._text import AnyPath, bad_file, decoded, numbered_lines
+from sketchforest.datasets.xc import read_xc_header
 
 
 def pair_blocks(
@@ -17,34 +18,35 @@ def pair_blocks(
 
     Features have the number that stands in the file; labels are read over.
     """
-    rows = PairRows(path)
-    for number, line in numbered_lines(path):
-        if format == "xc":
-            if number == 1 and is_xc_header(line):
-                continue
-        else:
-            line = line.partition(b"#")[0]
-            if not line.strip():
-                continue
-        rows.append(number, line)
-        if len(rows.features) == n_rows:
-            yield _features(rows, n_features)
-            rows = PairRows(path)
-    if len(rows.features):
-        yield _features(rows, n_features)
+    lines = numbered_lines(path)
+    if format == "xc":
+        lines = _xc_lines(path, lines, n_features)
+    else:  # what follows a "#" says nothing, and a blank line is no row
+        stripped = ((number, line.partition(b"#")[0]) for number, line in lines)
+        lines = ((number, line) for number, line in stripped if line.strip())
+    while block := list(islice(lines, n_rows)):
+        rows = PairRows(path)
+        for number, line in block:
+            rows.append(number, line)
+        yield compact(rows.features.matrix(n_features, "feature"))
+
+
+def _xc_lines(
+    path: AnyPath, lines: Iterator[tuple[int, bytes]], n_features: int
+) -> Iterator[tuple[int, bytes]]:
+    n_rows, n_written, _ = read_xc_header(path, next(lines, (1, b""))[1])
+    if n_written != n_features:
+        reason = f"there are {n_written} features, and the model has {n_features}"
+        raise bad_file(path, 1, reason)
+    number = 1
+    for number, line in islice(lines, n_rows):
+        yield number, line
+    if number < n_rows + 1:
+        raise bad_file(path, number, f"the file ends after {number - 1} of the {n_rows} rows")
 
 
 def line_blocks(path: AnyPath, n_rows: int) -> Iterator[list[str]]:
     """Lines of text, a document in each."""
-    lines: list[str] = []
-    for number, line in numbered_lines(path):
-        lines.append(decoded(line, path, number))
-        if len(lines) == n_rows:
-            yield lines
-            lines = []
-    if lines:
-        yield lines
-
-
-def _features(rows: PairRows, n_features: int) -> sparse.csr_array:
-    return compact(rows.features.matrix(n_features, "feature"))
+    lines = (decoded(line, path, number) for number, line in numbered_lines(path))
+    while block := list(islice(lines, n_rows)):
+        yield block

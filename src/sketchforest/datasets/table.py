@@ -8,14 +8,22 @@ import io
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from sketchforest.datasets._rows import csr
-from sketchforest.datasets._text import AnyPath, bad_file, opened, plain_name, shown, stem
+from sketchforest.datasets._text import (
+    AnyPath,
+    bad_file,
+    opened,
+    plain_name,
+    refusing_bad_packing,
+    shown,
+    stem,
+)
 from sketchforest.datasets.dataset import Dataset
 
 TABLE_FORMATS = ("csv", "tsv", "parquet")
@@ -121,37 +129,40 @@ def open_table(path: AnyPath, format: str, n_rows: int = BLOCK_ROWS) -> Table:
 
 def _delimited_rows(path: AnyPath, delimiter: str | None) -> Iterator[list[str]]:
     csv.field_size_limit(sys.maxsize)  # documents are longer than the 128 kB of the default
-    with opened(path) as raw:
+    place = _Place()
+    with refusing_bad_packing(path, place.line), opened(path) as raw:
         lines = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
         try:
-            reader = None
             header = lines.readline()
             if delimiter is None:
                 delimiter = max(DELIMITERS, key=header.count)
-            reader = csv.reader(_chained(header, lines), delimiter=delimiter, strict=True)
+            place.reader = csv.reader(chain([header], lines), delimiter=delimiter, strict=True)
             n_cells = None
-            for row in reader:
+            for row in place.reader:
                 if not row:
                     continue
                 n_cells = len(row) if n_cells is None else n_cells
                 if len(row) != n_cells:
                     reason = f"there are {len(row)} cells, and {n_cells} names of columns"
-                    raise bad_file(path, reader.line_num, reason)
+                    raise bad_file(path, place.line(), reason)
                 yield row
         except UnicodeDecodeError as error:
-            line = reader.line_num + 1 if reader else 1
+            # Text is decoded ahead of the lines.
             reason = f"byte 0x{error.object[error.start]:02x} is not UTF-8 text"
-            raise bad_file(path, line, f"{reason} (in this line or soon after)") from None
+            raise bad_file(path, None, f"{reason}, in line {place.line()} or later") from None
         except csv.Error as error:
-            raise bad_file(path, reader.line_num if reader else 1, str(error)) from None
+            raise bad_file(path, place.line(), str(error)) from None
         finally:
             lines.detach()  # whoever opened the file closes it
 
 
-def _chained(first: str, lines: Iterator[str]) -> Iterator[str]:
-    if first:
-        yield first
-    yield from lines
+class _Place:
+    """Where a reader of CSV is."""
+
+    reader: Any = None
+
+    def line(self) -> int:
+        return 1 if self.reader is None else self.reader.line_num
 
 
 def _blocks_of_cells(

@@ -3,12 +3,15 @@
 import csv
 import io
 import json
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from sketchforest import load_forest
 from sketchforest.datasets import Dataset, make_multilabel, read, write
+from sketchforest.datasets.blocks import count_lines
 from sketchforest.datasets.conversion import write_table
 
 DATA = make_multilabel(60, 12, 8, labels_per_row=2, features_per_row=5, random_state=0)
@@ -329,3 +332,63 @@ def test_tables_and_pictures_for_people(command, tmp_path):
     _, out, _ = command("explain", model, tmp_path / "data.npz", "--row", 1, "--top", 1)
     assert "adds" in out
     assert "weight" in out
+
+
+def test_other_columns_of_a_test_table_are_not_read(command, tmp_path):
+    write_table(NAMED, tmp_path / "train.csv")
+    model = tmp_path / "model.sf"
+    command("train", tmp_path / "train.csv", "--out", model, *TAGS, *QUICK)
+    lines = (tmp_path / "train.csv").read_text().splitlines()
+    (tmp_path / "test.csv").write_text(
+        "\n".join(["who," + lines[0], *("x," + n for n in lines[1:])])
+    )
+    expected = command("evaluate", model, tmp_path / "train.csv")
+    assert expected[0] == 0
+    assert command("evaluate", model, tmp_path / "test.csv") == expected
+
+
+def test_tuning_chooses_the_forest_that_is_saved(command, tmp_path, monkeypatch):
+    from sketchforest import ExtraTreesClassifier
+
+    called = {}
+
+    def tune(X, Y, **settings):
+        called.update(settings)
+        return SimpleNamespace(forest=ExtraTreesClassifier(4, random_state=1).fit(X, Y))
+
+    monkeypatch.setitem(sys.modules, "sketchforest.tuning", SimpleNamespace(tune=tune))
+    write(NAMED, tmp_path / "data.npz")
+    model = tmp_path / "model.sf"
+    code, _, _ = command(
+        *("train", tmp_path / "data.npz", "--out", model, "--tune", "--budget", 7),
+        *("--n-estimators", 4, "--threshold", 0.3),
+    )
+    assert code == 0
+    assert called["budget"] == 7
+    assert called["n_estimators"] == 4
+    assert load_forest(model).get_params()["threshold"] == 0.3
+    assert type(load_forest(model)) is ExtraTreesClassifier
+
+
+def test_a_missing_value_is_null_in_json(command, tmp_path):
+    text = "x,y,tags\n" + "1,2,a\n,3,b\n4,,a\n" * 6
+    (tmp_path / "data.csv").write_text(text)
+    model = tmp_path / "model.sf"
+    command("train", tmp_path / "data.csv", "--out", model, *TAGS, *QUICK)
+    code, out, _ = command("explain", model, tmp_path / "data.csv", "--row", 1, "--json")
+    assert code == 0
+    assert "NaN" not in out
+    assert "null" in out
+
+
+def test_a_watched_prediction_shows_how_far_it_is(command, tmp_path, monkeypatch):
+    write(NAMED, tmp_path / "data.svm")
+    model = tmp_path / "model.sf"
+    command("train", tmp_path / "data.svm", "--out", model, *QUICK)
+    monkeypatch.setattr("sketchforest.cli_predict.is_watched", lambda: True)
+    code, out, err = command("predict", model, tmp_path / "data.svm")
+    assert code == 0
+    assert len(out.splitlines()) == 61
+    assert "60 rows" in err
+    assert count_lines(tmp_path / "data.svm", "svmlight") == 61
+    assert count_lines("-", "svmlight") is None

@@ -1,12 +1,15 @@
 """What goes wrong on the command line: one sentence, the right exit code, nothing half-written."""
 
 import re
+import shutil
 import subprocess
 import sys
 
 import pytest
 
 from sketchforest.datasets import make_multilabel, write
+from sketchforest.datasets.table import Columns
+from sketchforest.training import train_file
 
 COMMANDS = ("train", "predict", "evaluate", "explain", "info", "convert", "demo", "bench")
 DATA = make_multilabel(40, 6, 4, labels_per_row=2, features_per_row=3, random_state=0)
@@ -14,13 +17,21 @@ QUICK = ("--n-estimators", "3", "--n-jobs", "1")
 GOOD = "x,y,text,tags\n" + "1,2,red fox,a;b\n3,4,red cat,b\n" * 10
 
 
-@pytest.fixture
-def model(command, tmp_path):
-    (tmp_path / "good.csv").write_text(GOOD)
-    command(
-        *("train", tmp_path / "good.csv", "--out", tmp_path / "model.sf", *QUICK),
-        *("--tags-column", "tags", "--ignore-columns", "text"),
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trained")
+    (folder / "good.csv").write_text(GOOD)
+    columns = Columns(tags="tags", ignored=("text",))
+    train_file(
+        folder / "good.csv", folder / "model.sf", columns=columns, params={"n_estimators": 20}
     )
+    return folder
+
+
+@pytest.fixture
+def model(trained, tmp_path):
+    for file in trained.iterdir():
+        shutil.copy(file, tmp_path)
     return tmp_path / "model.sf"
 
 

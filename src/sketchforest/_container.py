@@ -8,12 +8,12 @@ import hashlib
 import json
 import mmap
 import os
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from sketchforest._files import written_whole
 
 # The name of a type in the container, and the type.
 TYPES: dict[str, np.dtype[Any]] = {
@@ -37,20 +37,14 @@ class DamagedError(ValueError):
 def write_container(
     path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]
 ) -> None:
-    """Beside the target first, then moved there: a file of that name is whole or the old one."""
-    target = Path(path)
+    """Without a copy of the arrays; the file is whole, or it is the old one."""
     # The widest types first: then each array ends where the next one may begin, without a gap.
     ordered = sorted(arrays.items(), key=lambda item: (-item[1].itemsize, item[0]))
     header = _header(ordered, metadata)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as folder:
-        draft = Path(folder) / target.name
-        with draft.open("wb") as file:
-            file.write(len(header).to_bytes(8, "little") + header)
-            for _, array in ordered:
-                file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(target)
+    with written_whole(path) as draft, draft.open("wb") as file:
+        file.write(len(header).to_bytes(8, "little") + header)
+        for _, array in ordered:
+            file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
 
 
 def _header(ordered: list[tuple[str, np.ndarray]], metadata: Mapping[str, str]) -> bytes:

@@ -67,9 +67,10 @@ def predict(
     if "n_jobs" in forest.get_params():
         forest.set_params(n_jobs=n_jobs)
     known = model_columns(forest, columns(text_column, None, tag_separator, "", ignore_columns))
-    blocks = feature_blocks(file, input_format(file, format, forest), forest, known)
+    format = input_format(file, format, forest)
+    blocks = feature_blocks(file, format, forest, known)
     output = "jsonl" if json else output
-    with _writer(out) as stream, _counted(blocks) as counted:
+    with _writer(out) as stream, _watched(blocks, file, format) as counted:
         for lines in predicted_lines(forest, counted, output, top, known.tag_separator):
             stream.write(lines)
 
@@ -87,21 +88,34 @@ def _writer(out: Path | None) -> Iterator[Any]:
 
 
 @contextmanager
-def _counted(blocks: Iterator[Any]) -> Iterator[Iterator[Any]]:
-    """The blocks, with the number of rows that are done shown to who watches."""
+def _watched(blocks: Iterator[Any], file: str, format: str) -> Iterator[Iterator[Any]]:
+    """The blocks, with a bar on standard error for who looks at it and not at the results."""
     if not is_watched() or sys.stdout.isatty():
         yield blocks
         return
     from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
-    text = TextColumn("{task.completed:,.0f} rows, {task.speed:,.0f} a second")
-    with Progress(SpinnerColumn(), text, TimeElapsedColumn(), console=Console(stderr=True)) as bar:
-        task = bar.add_task("", total=None)
+    from sketchforest.datasets.blocks import count_lines
 
-        def watched() -> Iterator[Any]:
+    with Progress(
+        TextColumn("{task.completed:,.0f} rows"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+    ) as bar:
+        task = bar.add_task("", total=count_lines(file, format))
+
+        def counted() -> Iterator[Any]:
             for block in blocks:
                 yield block
                 bar.advance(task, block.shape[0])
 
-        yield watched()
+        yield counted()

@@ -420,7 +420,8 @@ def load_forest(path: str | os.PathLike[str], mmap: bool = True) -> Any:
     path : str or path
         A file made by `save`.
     mmap : bool, default=True
-        Map the arrays from the file, to be shared by processes, instead of reading them.
+        Map the arrays from the file, to be shared by processes, instead of reading them. The file
+        may be replaced or removed meanwhile, but not changed in place.
 
     Examples
     --------

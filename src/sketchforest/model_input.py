@@ -103,21 +103,26 @@ def feature_blocks(
 
 def read_labelled(path: AnyPath, format: str, model: Any, columns: Columns) -> Labelled:
     """A whole file, with labels."""
-    options = {"n_features": model.n_features_in_} if format == "svmlight" else {}
-    dataset, texts = read_training(path, format, columns, **options)
+    names = getattr(model, "feature_names_", None)
+    if format in TABLE_FORMATS and names is not None:
+        wanted = [] if columns.text is not None else [str(name) for name in names]
+        dataset, texts = read_table(path, columns, format, wanted)
+    else:
+        options = {"n_features": model.n_features_in_} if format == "svmlight" else {}
+        dataset, texts = read_training(path, format, columns, **options)
     if texts is not None:
         dataset = replace(dataset, X=_vectorizer(model, path).transform(texts), feature_names=None)
     X = _aligned(path, dataset, model)
-    wanted = label_names(model)
+    labels = label_names(model)
     have = dataset.label_names
     have = np.arange(dataset.Y.shape[1]).astype(str) if have is None else have.astype(str)
-    place = {name: at for at, name in enumerate(wanted.tolist())}
+    place = {name: at for at, name in enumerate(labels.tolist())}
     known = np.array([place.get(name, -1) for name in have.tolist()], np.int64)
     selected = np.flatnonzero(known >= 0)
     if not len(selected):
         raise bad_file(path, None, "none of its labels is one of the model's")
     entries = dataset.Y[:, selected].tocoo()
-    shape = (dataset.Y.shape[0], len(wanted))
+    shape = (dataset.Y.shape[0], len(labels))
     Y = sparse.csr_array((entries.data, (entries.row, known[selected][entries.col])), shape=shape)
     return Labelled(X, Y, have[known < 0].tolist())
 

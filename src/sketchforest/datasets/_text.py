@@ -5,13 +5,14 @@ import gzip
 import io
 import lzma
 import sys
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, cast
+
+from sketchforest._files import written_whole
 
 AnyPath = str | PathLike[str]
 
@@ -87,16 +88,6 @@ def opened(path: AnyPath) -> Iterator[BinaryIO]:
                     yield cast(BinaryIO, file)
                 return
         yield raw
-
-
-@contextmanager
-def written_whole(path: AnyPath) -> Iterator[Path]:
-    """A path to write to; it becomes ``path`` when all went well, and nothing otherwise."""
-    target = Path(path)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as folder:
-        draft = Path(folder) / target.name
-        yield draft
-        draft.replace(target)
 
 
 @contextmanager

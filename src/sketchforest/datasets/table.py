@@ -205,16 +205,22 @@ def features_of(block: Block, names: Sequence[str]) -> np.ndarray:
 
 
 def read_table(
-    path: AnyPath, columns: Columns, format: str = "csv"
+    path: AnyPath,
+    columns: Columns,
+    format: str = "csv",
+    feature_names: Sequence[str] | None = None,
 ) -> tuple[Dataset, list[str] | None]:
     """The data set in a table, and its texts if there is a column of them, in place of X.
 
-    Y holds the tags, in order of name, or the columns of labels as they are.
+    X holds the columns of `feature_names`, or all that are left. Y holds the tags, in order of
+    name, or the columns of labels as they are.
     """
     table = open_table(path, format)
-    named = [columns.text, columns.tags, *columns.labels, *columns.ignored]
+    named = [columns.text, columns.tags, *columns.labels, *(feature_names or ())]
     table.require([name for name in named if name is not None])
-    feature_names = columns.features(table.names)
+    if feature_names is None:
+        table.require(columns.ignored)
+        feature_names = columns.features(table.names)
     if columns.text is None and not feature_names:
         raise bad_file(path, None, "no column is left for features")
     texts: list[str] = []

@@ -12,7 +12,7 @@ from rich.table import Table
 from sketchforest.evaluation import Evaluation
 from sketchforest.explain import Explanation
 from sketchforest.model_input import label_names
-from sketchforest.report.units import seconds, size
+from sketchforest.report.units import UNKNOWN, seconds, size
 from sketchforest.training import TrainOutcome
 
 SHOWN = 10  # labels, features and rows in a table
@@ -99,7 +99,7 @@ def describe(model: Any, path: Path) -> dict[str, Any]:
         "features": model.n_features_in_,
         "labels": model._labels.shape[1],
         "reads_text": hasattr(model, "vectorizer_"),
-        "oob_score": getattr(model, "oob_score_", None),
+        "oob_score": _number_or_none(getattr(model, "oob_score_", np.nan)),
         "parameters": model.get_params(deep=False),
         "important_features": _important_features(model),
         "label_names": label_names(model).tolist(),
@@ -172,7 +172,7 @@ def explanation_json(found: Explanation, model: Any, x: Any, row: int) -> dict[s
                 "features": [
                     {
                         "feature": str(names[found.features[at]]),
-                        "value": float(x[0, found.features[at]]),
+                        "value": _number_or_none(x[0, found.features[at]]),
                         "adds": float(found.contributions[at, k]),
                     }
                     for at in _largest(found.contributions[:, k])
@@ -193,6 +193,11 @@ def explanation_json(found: Explanation, model: Any, x: Any, row: int) -> dict[s
     }
 
 
+def _number_or_none(value: Any) -> float | None:
+    """JSON has no NaN."""
+    return None if np.isnan(value) else float(value)
+
+
 def _largest(contributions: np.ndarray) -> list[int]:
     order = np.argsort(-np.abs(contributions), kind="stable")[:SHOWN]
     return [int(at) for at in order if contributions[at] != 0]
@@ -211,7 +216,9 @@ def show_explanation(content: Mapping[str, Any], console: Console) -> None:
             table.add_column(name, justify="right")
         for feature in label["features"]:
             table.add_row(
-                _plain(feature["feature"]), f"{feature['value']:.4g}", f"{feature['adds']:+.4f}"
+                _plain(feature["feature"]),
+                UNKNOWN if feature["value"] is None else f"{feature['value']:.4g}",
+                f"{feature['adds']:+.4f}",
             )
         console.print(table, "")
     console.print("The training rows that count, numbered from 0:")

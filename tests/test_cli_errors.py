@@ -7,11 +7,12 @@ import sys
 
 import pytest
 
+from sketchforest import cli
 from sketchforest.datasets import make_multilabel, write
 from sketchforest.datasets.table import Columns
 from sketchforest.training import train_file
 
-COMMANDS = ("train", "predict", "evaluate", "explain", "info", "convert", "demo", "bench")
+COMMANDS = ("train", "predict", "evaluate", "explain", "info", "convert", "datasets", "demo", "bench")
 DATA = make_multilabel(40, 6, 4, labels_per_row=2, features_per_row=3, random_state=0)
 QUICK = ("--n-estimators", "3", "--n-jobs", "1")
 GOOD = "x,y,text,tags\n" + "1,2,red fox,a;b\n3,4,red cat,b\n" * 10
@@ -205,14 +206,13 @@ def test_a_failure_exits_with_1_and_one_sentence(kind, command, model, tmp_path,
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_debug_shows_where_an_error_comes_from(tmp_path):
-    program = "from sketchforest.cli import main; main()"
-    run = [sys.executable, "-c", program, "info", str(tmp_path / "none.sf")]
-    plain = subprocess.run(run, capture_output=True, text=True)
-    debugged = subprocess.run([*run, "--debug"], capture_output=True, text=True)
-    assert plain.returncode == debugged.returncode == 1
-    assert "Traceback" not in plain.stderr
-    assert "Traceback" in debugged.stderr
+def test_debug_shows_where_an_error_comes_from(command, tmp_path, monkeypatch):
+    code, _, err = command("info", tmp_path / "none.sf")
+    assert code == 1
+    assert "Traceback" not in err
+    monkeypatch.setattr(sys, "argv", ["sketchforest", "info", "none.sf", "--debug"])
+    with pytest.raises(FileNotFoundError):
+        cli.main()
 
 
 def test_a_reader_that_has_seen_enough_ends_the_command_in_silence(model, tmp_path):

@@ -1,13 +1,15 @@
 """From one data format to another."""
 
 import csv
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from sketchforest.datasets._text import AnyPath, text_writer
-from sketchforest.datasets._writing import number_text
 from sketchforest.datasets.dataset import Dataset
 from sketchforest.datasets.files import read, write
 from sketchforest.datasets.table import TABLE_FORMATS, Columns, read_table, table_format
@@ -49,12 +51,22 @@ def write_table(dataset: Dataset, path: AnyPath, delimiter: str = ",") -> None:
     with text_writer(path) as file:
         writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
         writer.writerow([*features, "tags"])
-        for row in range(dataset.X.shape[0]):
+        for x, y in zip(_rows(dataset.X), _rows(dataset.Y), strict=True):
             cells = ["0"] * n_features
-            x, y = dataset.X[[row]], dataset.Y[[row]]
-            for column, value in zip(x.indices.tolist(), x.data, strict=True):
-                cells[column] = "" if np.isnan(value) else number_text(value)
+            # NumPy writes the shortest text that gives the same number back in the same type.
+            for column, value in zip(x.indices.tolist(), x.data.astype(np.str_), strict=True):
+                cells[column] = "" if value == "nan" else value.removesuffix(".0")
             writer.writerow([*cells, ";".join(labels[label] for label in y.indices.tolist())])
+
+
+class _Row(NamedTuple):
+    indices: np.ndarray
+    data: np.ndarray
+
+
+def _rows(matrix: sparse.csr_array) -> Iterator[_Row]:
+    for start, end in pairwise(matrix.indptr.tolist()):
+        yield _Row(matrix.indices[start:end], matrix.data[start:end])
 
 
 def _names(names: Any, count: int) -> list[str]:

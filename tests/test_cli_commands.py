@@ -8,8 +8,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from sketchforest import load_forest
+from sketchforest import RandomForestClassifier, load_forest
 from sketchforest.datasets import Dataset, make_multilabel, read, write
 from sketchforest.datasets.blocks import count_lines
 from sketchforest.datasets.conversion import write_table
@@ -392,3 +393,39 @@ def test_a_watched_prediction_shows_how_far_it_is(command, tmp_path, monkeypatch
     assert "60 rows" in err
     assert count_lines(tmp_path / "data.svm", "svmlight") == 61
     assert count_lines("-", "svmlight") is None
+
+
+def test_a_model_that_python_saved_on_data_frames_reads_columns_by_name(command, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(DATA.X.toarray(), columns=NAMED.feature_names)
+    Y = pandas.DataFrame(DATA.Y.toarray(), columns=NAMED.label_names)
+    forest = RandomForestClassifier(5, random_state=0).fit(X, Y)
+    model, file = tmp_path / "model.sf", tmp_path / "data.csv"
+    forest.save(model)
+    X[X.columns[::-1]].to_csv(file, index=False)
+    code, out, err = command("predict", model, file, "--top", 1, "--output", "sparse")
+    assert (code, err) == (0, "")
+    labels, _ = forest.predict_topk(X, 1)
+    assert [int(line.split(":")[0]) for line in out.splitlines()] == labels.ravel().tolist()
+    _, out, _ = command("info", model, "--json")
+    assert json.loads(out)["label_names"] == NAMED.label_names.tolist()
+
+
+def test_a_model_of_classes_that_python_saved_is_used_like_others(command, tmp_path):
+    classes = np.array(["oak", "ash", "yew"])[np.arange(60) % 3]
+    forest = RandomForestClassifier(15, random_state=0, oob_score=True).fit(DATA.X, classes)
+    model, file = tmp_path / "model.sf", tmp_path / "data.csv"
+    forest.save(model)
+    truth = sparse.csr_array(np.eye(3, dtype=int)[np.arange(60) % 3])
+    names = np.array(["oak", "ash", "yew"])
+    write_table(Dataset("data", DATA.X, truth, NAMED.feature_names, names), file)
+    code, out, err = command("predict", model, file, "--ignore-columns", "tags")
+    assert (code, err) == (0, "")
+    expected = forest.predict(DATA.X)
+    assert [row["labels"] for row in csv.DictReader(io.StringIO(out))] == expected.tolist()
+    code, out, _ = command("evaluate", model, file, "--tags-column", "tags", "--json")
+    assert code == 0
+    assert json.loads(out)["micro_f1"] == pytest.approx((expected == classes).mean())
+    code, out, _ = command("explain", model, file, "--ignore-columns", "tags", "--json", "--top", 1)
+    assert json.loads(out)["labels"][0]["label"] == "oak"
+    assert command("info", model)[0] == 0

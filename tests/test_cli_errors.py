@@ -12,7 +12,17 @@ from sketchforest.datasets import make_multilabel, write
 from sketchforest.datasets.table import Columns
 from sketchforest.training import train_file
 
-COMMANDS = ("train", "predict", "evaluate", "explain", "info", "convert", "datasets", "demo", "bench")
+COMMANDS = (
+    "train",
+    "predict",
+    "evaluate",
+    "explain",
+    "info",
+    "convert",
+    "datasets",
+    "demo",
+    "bench",
+)
 DATA = make_multilabel(40, 6, 4, labels_per_row=2, features_per_row=3, random_state=0)
 QUICK = ("--n-estimators", "3", "--n-jobs", "1")
 GOOD = "x,y,text,tags\n" + "1,2,red fox,a;b\n3,4,red cat,b\n" * 10

@@ -248,6 +248,31 @@ def test_names_go_along_and_stay_when_saved_again(tmp_path):
     assert not hasattr(load_forest(tmp_path / "second.sf").set_params(), "vectorizer_")
 
 
+def test_other_data_or_labels_take_the_names_away(tmp_path):
+    names = [f"tag {i}" for i in range(40)]
+    forest = FITTED["sparse labels"]()
+    forest.save(tmp_path / "model.sf", label_names=names, notes={"from": "somewhere"})
+    twin = load_forest(tmp_path / "model.sf")
+    assert twin.notes_ == {"from": "somewhere"}
+    other = twin.relabel(LABELS[:, :7])
+    assert not hasattr(other, "label_names_")
+    other.save(tmp_path / "other.sf")
+    assert load_forest(tmp_path / "other.sf").n_outputs_ == 7
+    twin.fit(X, LABELS[:, :5])
+    assert not hasattr(twin, "label_names_")
+    assert not hasattr(twin, "notes_")
+
+
+def test_a_data_frame_of_labels_gives_their_names(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    names = [f"tag {i}" for i in range(40)]
+    forest = RandomForestClassifier(2).fit(X, pandas.DataFrame(LABELS, columns=names))
+    assert forest.label_names_.tolist() == names
+    forest.save(tmp_path / "model.sf")
+    assert load_forest(tmp_path / "model.sf").label_names_.tolist() == names
+    assert not hasattr(forest.fit(X, LABELS), "label_names_")
+
+
 def test_too_few_names_are_refused(tmp_path):
     with pytest.raises(ValueError, match="label_names must have one name for each of 40; got 2"):
         FITTED["sparse labels"]().save(tmp_path / "model.sf", label_names=["a", "b"])

@@ -36,6 +36,8 @@ from sketchforest.projection import TransformerProjection, resolve_n_components,
 
 # What follows from the trees and their labels, and must go when one of the two changes.
 DERIVED = ("oob_score_", "oob_decision_function_", "oob_prediction_", "thresholds_")
+# What a file carried along for its readers; it is not true of other data.
+ATTACHED = ("label_names_", "feature_names_", "vectorizer_", "notes_")
 
 
 class TreeEnsemble(BaseEstimator):
@@ -70,6 +72,9 @@ class TreeEnsemble(BaseEstimator):
         with unchanged_on_error(self):
             check_parameters(self.get_params(deep=False))
             X = check_features(self, X, reset=not self._goes_on())
+            if not self._goes_on():
+                for name in ATTACHED:
+                    self.__dict__.pop(name, None)
             labels = self._take_targets(y)
             check_same_length(X, labels)
             weights = check_sample_weight(sample_weight, X.shape[0])
@@ -85,6 +90,7 @@ class TreeEnsemble(BaseEstimator):
             )
             self._keep(self._grow(data, settings), labels)
             self._settings, self._is_relabelled = settings, False
+            self._name_labels(y)
             self._after_fit(X, rows)
         return self
 
@@ -202,7 +208,15 @@ class TreeEnsemble(BaseEstimator):
             )
         twin._keep(self._forest, labels)
         twin._is_relabelled = True
+        twin.__dict__.pop("label_names_", None)
+        twin._name_labels(Y_new)
         return twin
+
+    def _name_labels(self, Y: Any) -> None:
+        """Keeps the names of the columns, where Y is a data frame that has them."""
+        names = list(getattr(Y, "columns", []))
+        if len(names) == self._labels.shape[1] and all(isinstance(name, str) for name in names):
+            self.label_names_ = np.array(names)
 
     @property
     def feature_importances_(self) -> np.ndarray:

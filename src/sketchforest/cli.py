@@ -92,6 +92,8 @@ def main() -> None:
     is_debugged = _DEBUG in sys.argv
     arguments = [argument for argument in sys.argv[1:] if argument != _DEBUG]
     warnings.showwarning = _show_warning
+    # Columns of files are matched by their names before they become numbers.
+    warnings.filterwarnings("ignore", message="X does not have valid feature names")
     try:
         app(arguments)
     except (ValueError, OSError, ImportError, MemoryError) as error:

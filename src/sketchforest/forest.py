@@ -51,6 +51,8 @@ class RandomForestClassifier(ForestClassifier):
     n_features_in_ : int
     feature_names_in_ : (n_features,) array
         Of a data frame with names of type str.
+    label_names_ : (n_labels,) array
+        Of a data frame Y with names of type str, or from a model file.
     estimators_ : list of DecisionTreeClassifier
     feature_importances_ : (n_features,) array
     oob_score_ : float
@@ -160,6 +162,8 @@ class ExtraTreesClassifier(ForestClassifier):
     n_features_in_ : int
     feature_names_in_ : (n_features,) array
         Of a data frame with names of type str.
+    label_names_ : (n_labels,) array
+        Of a data frame Y with names of type str, or from a model file.
     estimators_ : list of DecisionTreeClassifier
     feature_importances_ : (n_features,) array
     oob_score_ : float

@@ -60,6 +60,11 @@ def label_names(model: Any) -> np.ndarray:
     return np.arange(model._labels.shape[1]).astype(str) if names is None else names.astype(str)
 
 
+def feature_names(model: Any) -> np.ndarray | None:
+    """(n_features,) names, of the file or of the data frame that it was trained on."""
+    return getattr(model, "feature_names_", getattr(model, "feature_names_in_", None))
+
+
 def model_columns(model: Any, given: Columns) -> Columns:
     """The columns of the training table, where they are not named anew."""
     known = getattr(model, "notes_", {}).get("columns", {})
@@ -103,7 +108,7 @@ def feature_blocks(
 
 def read_labelled(path: AnyPath, format: str, model: Any, columns: Columns) -> Labelled:
     """A whole file, with labels."""
-    names = getattr(model, "feature_names_", None)
+    names = feature_names(model)
     if format in TABLE_FORMATS and names is not None:
         wanted = [] if columns.text is not None else [str(name) for name in names]
         dataset, texts = read_table(path, columns, format, wanted)
@@ -135,11 +140,10 @@ def _table_blocks(table: Table, model: Any, columns: Columns) -> Iterator[Any]:
     if hasattr(model, "vectorizer_"):
         reason = "the model reads text; name the column of text"
         raise bad_file(table.path, None, reason)
-    names = getattr(model, "feature_names_", None)
+    names = feature_names(model)
+    wanted = columns.features(table.names) if names is None else list(map(str, names))
     if names is None:
-        names = columns.features(table.names)
-        _check_count(table.path, len(names), model)
-    wanted = [str(name) for name in names]
+        _check_count(table.path, len(wanted), model)
     table.require(wanted)
     return (features_of(block, wanted) for block in table.blocks())
 
@@ -152,7 +156,7 @@ def _vectorizer(model: Any, path: AnyPath) -> Any:
 
 def _aligned(path: AnyPath, dataset: Dataset, model: Any) -> Any:
     """X with the model's features in their order: by name where both have names."""
-    names = getattr(model, "feature_names_", None)
+    names = feature_names(model)
     if names is None or dataset.feature_names is None:
         _check_count(path, dataset.X.shape[1], model)
         return dataset.X

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from sketchforest.evaluation import Evaluation
 from sketchforest.explain import Explanation
-from sketchforest.model_input import label_names
+from sketchforest.model_input import feature_names, label_names
 from sketchforest.report.units import UNKNOWN, seconds, size
 from sketchforest.training import TrainOutcome
 
@@ -111,7 +111,7 @@ def describe(model: Any, path: Path) -> dict[str, Any]:
 def _important_features(model: Any) -> list[dict[str, Any]]:
     if model._forest.gains is None:
         return []
-    shares, names = model.feature_importances_, feature_names(model)
+    shares, names = model.feature_importances_, _shown_features(model)
     largest = np.argsort(-shares, kind="stable")[:SHOWN]
     return [{"feature": str(names[at]), "share": float(shares[at])} for at in largest]
 
@@ -154,13 +154,13 @@ def _listed(about: Mapping[str, Any]) -> str:
     return ", ".join(about["label_names"][:SHOWN]) + more
 
 
-def feature_names(model: Any) -> np.ndarray:
-    names = getattr(model, "feature_names_", getattr(model, "feature_names_in_", None))
+def _shown_features(model: Any) -> np.ndarray:
+    names = feature_names(model)
     return np.arange(model.n_features_in_).astype(str) if names is None else names
 
 
 def explanation_json(found: Explanation, model: Any, x: Any, row: int) -> dict[str, Any]:
-    names, labels = feature_names(model), label_names(model)
+    names, labels = _shown_features(model), label_names(model)
     rows = range(min(SHOWN, len(found.rows)))
     return {
         "row": row,

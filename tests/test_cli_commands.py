@@ -369,6 +369,11 @@ def test_tuning_chooses_the_forest_that_is_saved(command, tmp_path, monkeypatch)
     assert called["n_estimators"] == 4
     assert load_forest(model).get_params()["threshold"] == 0.3
     assert type(load_forest(model)) is ExtraTreesClassifier
+    code, _, err = command(
+        "train", tmp_path / "data.npz", "--out", model, "--tune", "--threshold", "oob-f1"
+    )
+    assert code == 1
+    assert "where settings are tuned" in err
 
 
 def test_a_missing_value_is_null_in_json(command, tmp_path):

@@ -335,11 +335,13 @@ EXTREMES = (-(2**31), -2, -1, 0, 1, 2, 7, 2**31 - 1)
 
 
 def spoil(array, rng):
-    """One number is replaced, by an extreme one or by another of the array."""
+    """One number is replaced: by an extreme one, by one just outside, or by another of its kind."""
     at = tuple(rng.integers(0, array.shape))
+    kind = array[..., at[-1]] if array.ndim == 2 else array
     with np.errstate(all="ignore"):
-        extreme = np.array(rng.choice([*EXTREMES, np.nan, np.inf])).astype(array.dtype)
-    array[at] = extreme if rng.random() < 0.7 else rng.choice(array.ravel())
+        outside = (kind.max() + 1, kind.min() - 1, array[at] + 1, array[at] - 1)
+        choices = ((*EXTREMES, np.nan, np.inf), outside, kind)
+        array[at] = np.array(rng.choice(choices[rng.integers(3)])).astype(array.dtype)
 
 
 def test_the_native_check_is_the_one_in_numpy(model):
@@ -348,7 +350,7 @@ def test_the_native_check_is_the_one_in_numpy(model):
     n_features = model.n_features_in_
     assert is_forest(model._forest, model._labels, n_features)
     assert _core.find_damage(model._forest, model._labels, n_features) is None
-    for _ in range(150):
+    for _ in range(300):
         forest = {n: None if a is None else a.copy() for n, a in vars(model._forest).items()}
         labels = model._labels
         parts = [a for a in forest.values() if a is not None and a.size]
@@ -366,6 +368,34 @@ def test_the_native_check_is_the_one_in_numpy(model):
         assert (_core.find_damage(spoilt, labels, n_features) is None) == expected
         verdicts.append(expected)
     assert 0 < sum(verdicts) < len(verdicts)
+
+
+def test_the_last_number_inside_is_taken_and_the_first_outside_refused():
+    model = FITTED["tree"]()
+    n_nodes, n_features = len(model._forest.nodes), model.n_features_in_
+    last = n_nodes - 1  # whose children are leaves
+    inside_and_outside = {
+        ("nodes", (last, 0)): (n_features - 1, n_features),
+        ("nodes", (last, 2)): (-1 - n_nodes, -2 - n_nodes),
+        ("nodes", (last, 3)): (-1 - n_nodes, -2 - n_nodes),
+        ("nodes", (0, 2)): (last, last + 1),
+        ("nodes", (0, 3)): (1, 0),
+        ("members", 0): (len(X) - 1, len(X)),
+        ("members", 1): (0, -1),
+    }
+    for (name, at), (inside, outside) in inside_and_outside.items():
+        for number, is_whole in ((inside, True), (outside, False)):
+            array = getattr(model._forest, name).copy()
+            array[at] = number
+            forest = dataclasses.replace(model._forest, **{name: array})
+            assert (_core.find_damage(forest, model._labels, n_features) is None) == is_whole
+            assert is_forest(forest, model._labels, n_features) == is_whole
+    labels = model._labels
+    for number, is_whole in ((2, True), (3, False), (-1, False)):
+        columns = labels.columns.copy()
+        columns[5] = number
+        spoilt = dataclasses.replace(labels, columns=columns)
+        assert (_core.find_damage(model._forest, spoilt, n_features) is None) == is_whole
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -58,8 +58,13 @@ def train(
         ),
     ] = False,
     budget: Annotated[
-        float, typer.Option(min=1, help="Seconds for --tune.", rich_help_panel=_QUALITY)
-    ] = 60,
+        str,
+        typer.Option(
+            help="What --tune may take: seconds, or as in '2000 trees'.",
+            rich_help_panel=_QUALITY,
+            show_default="as ten fits",
+        ),
+    ] = "none",
     compact: Annotated[
         bool, typer.Option("--compact", help="Leave out what prediction does not need.")
     ] = False,
@@ -149,7 +154,8 @@ def train(
         params=params | {"verbose": int(is_watched())},
         test=test,
         holdout=holdout,
-        budget=budget if tune else None,
+        tunes=tune,
+        budget=value(budget),
         compact=compact,
         options={} if xml is None else {"xml": xml},
     )

@@ -15,6 +15,7 @@ from sketchforest import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sketchforest._thresholds import is_out_of_bag
 from sketchforest.datasets import Dataset
 from sketchforest.datasets._text import AnyPath, bad_file
 from sketchforest.datasets.table import TABLE_FORMATS, Columns
@@ -63,12 +64,16 @@ def train_file(
     params: dict[str, Any] | None = None,
     test: AnyPath | None = None,
     holdout: float = 0.0,
-    budget: float | None = None,
+    tunes: bool = False,
+    budget: float | str | None = None,
     compact: bool = False,
     options: dict[str, Any] | None = None,
 ) -> TrainOutcome:
     """Trains a model on a file and saves it; tests it on another file, on a share of the rows, or
-    on the test rows that the file itself names. What is saved is what was tested."""
+    on the test rows that the file itself names. What is saved is what was tested.
+
+    With `tunes`, the settings are those that `sketchforest.tuning.tune` finds within the budget.
+    """
     columns, params = columns or Columns(), dict(params or {})
     columns = replace(columns, tag_separator=columns.tag_separator or ";")
     kind = _kind(estimator)
@@ -87,7 +92,7 @@ def train_file(
         vectorizer, dataset = _features_of_text(dataset, texts, train_rows, text or TextSettings())
     started = time.perf_counter()
     X, Y = dataset.X[train_rows], dataset.Y[train_rows]
-    model = _fit(kind, params, X, Y, budget)
+    model = _tune(params, X, Y, budget) if tunes else _fit(kind, params, X, Y)
     seconds = time.perf_counter() - started
     notes = {
         "file": Path(file).name,
@@ -137,18 +142,25 @@ def _kind(estimator: str) -> type:
     return ESTIMATORS[estimator]
 
 
-def _fit(kind: type, params: dict[str, Any], X: Any, Y: Any, budget: float | None) -> Any:
+def _fit(kind: type, params: dict[str, Any], X: Any, Y: Any) -> Any:
     model = kind(**params)
     if "oob_score" not in params and hasattr(model, "oob_score"):
         model.set_params(oob_score=bool(model.bootstrap) and X.shape[0] <= MAX_OOB_ROWS)
-    if budget is None:
-        return model.fit(X, Y)
+    return model.fit(X, Y)
+
+
+def _tune(params: dict[str, Any], X: Any, Y: Any, budget: float | str | None) -> Any:
+    threshold = params.get("threshold", 0.5)
+    if is_out_of_bag(threshold):
+        raise ValueError(
+            f"threshold must be a number or 'top-K' where settings are tuned; got {threshold!r}."
+        )
     from sketchforest.tuning import tune  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     named = ("n_estimators", "random_state", "n_jobs", "verbose")
     settings = {name: params[name] for name in named if name in params}
     best = tune(X, Y, metric="lrap", budget=budget, **settings).forest
-    return best.set_params(threshold=model.threshold)
+    return best.set_params(threshold=threshold)
 
 
 def _split(

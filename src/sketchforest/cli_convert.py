@@ -13,6 +13,7 @@ from sketchforest.cli_options import (
     LabelsOption,
     SeparatorOption,
     TagsOption,
+    XmlOption,
     columns,
     print_json,
 )
@@ -36,9 +37,7 @@ def convert(
     tag_separator: SeparatorOption = None,
     label_columns: LabelsOption = "",
     ignore_columns: IgnoreOption = "",
-    xml: Annotated[
-        Path | None, typer.Option(help="Names of the labels of a MULAN file.", show_default=False)
-    ] = None,
+    xml: XmlOption = None,
     json: JsonOption = False,
 ) -> None:
     """Write a data file in another format.

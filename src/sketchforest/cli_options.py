@@ -54,12 +54,15 @@ IgnoreOption = Annotated[
         "--ignore-columns", help="Columns to leave out, separated by commas.", show_default=False
     ),
 ]
+XmlOption = Annotated[
+    Path | None, typer.Option(help="Names of the labels of a MULAN file.", show_default=False)
+]
 JobsOption = Annotated[int, typer.Option("--n-jobs", help="Threads; -1 uses all cores.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
-def names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
+def names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def columns(
@@ -69,7 +72,7 @@ def columns(
 
     if tags is not None and labels:
         raise typer.BadParameter("--tags-column and --label-columns cannot be used together.")
-    return Columns(text, tags, separator or "", names(labels), names(ignored))
+    return Columns(text, tags, separator or "", tuple(names(labels)), tuple(names(ignored)))
 
 
 def value(text: str) -> Any:

@@ -15,6 +15,7 @@ from sketchforest.cli_options import (
     SeparatorOption,
     TagsOption,
     TextOption,
+    XmlOption,
     columns,
     console,
     is_watched,
@@ -38,9 +39,7 @@ def train(
     tag_separator: SeparatorOption = None,
     label_columns: LabelsOption = "",
     ignore_columns: IgnoreOption = "",
-    xml: Annotated[
-        Path | None, typer.Option(help="Names of the labels of a MULAN file.", show_default=False)
-    ] = None,
+    xml: XmlOption = None,
     test: Annotated[
         str | None,
         typer.Option(help="A file to test the model on.", rich_help_panel=_QUALITY),

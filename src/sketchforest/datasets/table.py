@@ -207,15 +207,16 @@ def features_of(block: Block, names: Sequence[str]) -> np.ndarray:
 def read_table(
     path: AnyPath,
     columns: Columns,
-    format: str = "csv",
+    format: str | None = None,
     feature_names: Sequence[str] | None = None,
 ) -> tuple[Dataset, list[str] | None]:
     """The data set in a table, and its texts if there is a column of them, in place of X.
 
-    X holds the columns of `feature_names`, or all that are left. Y holds the tags, in order of
-    name, or the columns of labels as they are.
+    The format is "csv", "tsv" or "parquet", as the name says if not given. X holds the columns of
+    `feature_names`, or all that are left. Y holds the tags, in order of name, or the columns of
+    labels as they are.
     """
-    table = open_table(path, format)
+    table = open_table(path, format or table_format(path) or "csv")
     named = [columns.text, columns.tags, *columns.labels, *(feature_names or ())]
     table.require([name for name in named if name is not None])
     if feature_names is None:

@@ -387,6 +387,16 @@ def test_a_missing_value_is_null_in_json(command, tmp_path):
     assert "null" in out
 
 
+def test_a_watched_training_shows_a_bar_and_leaves_no_trace_of_it(command, tmp_path, monkeypatch):
+    write(NAMED, tmp_path / "data.npz")
+    model = tmp_path / "model.sf"
+    monkeypatch.setattr("sketchforest.cli_train.is_watched", lambda: True)
+    code, _, err = command("train", tmp_path / "data.npz", "--out", model, *QUICK)
+    assert code == 0
+    assert "growing trees" in err
+    assert load_forest(model).verbose == 0
+
+
 def test_a_watched_prediction_shows_how_far_it_is(command, tmp_path, monkeypatch):
     write(NAMED, tmp_path / "data.svm")
     model = tmp_path / "model.sf"

@@ -94,6 +94,8 @@ def train_file(
     X, Y = dataset.X[train_rows], dataset.Y[train_rows]
     model = _tune(params, X, Y, budget) if tunes else _fit(kind, params, X, Y)
     seconds = time.perf_counter() - started
+    if "verbose" in params:  # who loads the model may not want to watch
+        model.set_params(verbose=0)
     notes = {
         "file": Path(file).name,
         "format": format,

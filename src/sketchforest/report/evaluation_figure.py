@@ -11,13 +11,13 @@ _BLUE, _ORANGE = "#0072b2", "#d55e00"  # told apart by readers who see few colou
 def save_evaluation_figure(result: Evaluation, path: str | os.PathLike[str]) -> None:
     """Precision and nDCG against k; F1 of each label against its number of rows."""
     try:
-        # A bare Figure needs no display and leaves the caller's pyplot alone.
-        from matplotlib.figure import Figure
+        import matplotlib.figure
     except ImportError:
         raise ImportError(
             "The picture needs matplotlib. Install it with: pip install 'sketchforest[plot]'"
         ) from None
-    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    # A bare Figure needs no display and leaves the caller's pyplot alone.
+    figure = matplotlib.figure.Figure(figsize=(10, 4.2), layout="constrained")
     ranking, labels = figure.subplots(1, 2)
     _draw_curve(ranking, result.curve or {})
     table = result.labels

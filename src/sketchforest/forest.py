@@ -264,6 +264,8 @@ class RandomForestRegressor(ForestRegressor):
     n_features_in_ : int
     feature_names_in_ : (n_features,) array
         Of a data frame with names of type str.
+    label_names_ : (n_outputs,) array
+        Of a data frame Y with names of type str, or from a model file.
     estimators_ : list of DecisionTreeRegressor
     feature_importances_ : (n_features,) array
     oob_score_ : float
@@ -355,6 +357,8 @@ class ExtraTreesRegressor(ForestRegressor):
     n_features_in_ : int
     feature_names_in_ : (n_features,) array
         Of a data frame with names of type str.
+    label_names_ : (n_outputs,) array
+        Of a data frame Y with names of type str, or from a model file.
     estimators_ : list of DecisionTreeRegressor
     feature_importances_ : (n_features,) array
     oob_score_ : float

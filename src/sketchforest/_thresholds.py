@@ -1,6 +1,7 @@
 """From probabilities to decisions: thresholds that make F1 largest, and the k best."""
 
 import re
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,48 +29,43 @@ def is_out_of_bag(threshold: Any) -> bool:
     return threshold in (PER_LABEL, GLOBAL) if isinstance(threshold, str) else False
 
 
-def best_thresholds(truth: Any, scores: Any, threshold: str) -> np.ndarray:
-    """(n_labels,) float32 thresholds, or () for one: F1 is largest where a label is predicted that
-    scores above it. Of equally good ones the highest; 0.5 where F1 is 0 whatever the threshold.
+def best_thresholds(truth: Any, scores: Any, threshold: str) -> np.ndarray | np.float32:
+    """(n_labels,) float32 thresholds, or one: F1 is largest where a label is predicted that scores
+    above it. Of equally good ones the highest; 0.5 where F1 is 0 whatever the threshold.
 
     Truth is an indicator and scores lie in [0, 1], both (n_rows, n_labels) CSR.
     """
-    # Score and truth of an entry side by side, as the two parts of a complex number.
-    both = scores.astype(np.complex128) + 1j * truth.astype(np.float64)
-    entries = sparse.coo_array(both)
-    n_labels = truth.shape[1] if threshold == PER_LABEL else 1
-    label = entries.col if threshold == PER_LABEL else np.zeros(entries.nnz, np.int32)
-    found = _best_cuts(label, entries.data.real, entries.data.imag > 0, n_labels)
-    return found if threshold == PER_LABEL else found[0]
+    scores, truth = sparse.csc_array(scores), sparse.csc_array(truth)
+    places = list(
+        zip(pairwise(scores.indptr.tolist()), pairwise(truth.indptr.tolist()), strict=True)
+    )
+    is_true = np.zeros(scores.nnz, bool)
+    has_label = np.zeros(truth.shape[0], bool)
+    for (first, end), (first_true, end_true) in places:
+        rows = truth.indices[first_true:end_true]
+        has_label[rows] = True
+        is_true[first:end] = has_label[scores.indices[first:end]]
+        has_label[rows] = False
+    if threshold == GLOBAL:
+        return _best_cut(scores.data, is_true, truth.nnz)
+    cuts = [
+        _best_cut(scores.data[first:end], is_true[first:end], end_true - first_true)
+        for (first, end), (first_true, end_true) in places
+    ]
+    return np.array(cuts, np.float32)
 
 
-def _best_cuts(
-    label: np.ndarray, score: np.ndarray, is_true: np.ndarray, n_labels: int
-) -> np.ndarray:
-    """(n_labels,) thresholds, from the entries that have a score or are true."""
-    cuts = np.full(n_labels, DEFAULT, np.float32)
-    n_true = np.bincount(label[is_true], minlength=n_labels)
-    order = np.lexsort((-score, label))  # by label, best first: each prefix is a prediction
-    label, score, is_true = label[order], score[order], is_true[order]
-    first = np.searchsorted(label, np.arange(n_labels))[label]  # entry of the label
-    hits_before = np.append(0, np.cumsum(is_true))
-    n_hits = hits_before[1:] - hits_before[first]
-    n_predicted = np.arange(len(label)) - first + 1
-    f1 = 2 * n_hits / (n_predicted + n_true[label])
-    # What comes below the entry: the next score of the label, or zero.
-    has_next = np.append(label[1:] == label[:-1], False)
-    below = np.where(has_next, np.append(score[1:], 0), 0)
+def _best_cut(score: np.ndarray, is_true: np.ndarray, n_true: int) -> np.float32:
+    """From the entries that have a score, and the number of all that are true."""
+    order = np.argsort(-score, kind="stable")  # best first: each beginning is a prediction
+    score, n_hits = score[order], np.cumsum(is_true[order])
+    below = np.append(score[1:], np.float32(0))
     # No threshold parts equal scores, and a label of score 0 is never predicted.
-    f1[(score == below) | (score == 0)] = 0
-    best = np.zeros(n_labels)
-    np.maximum.at(best, label, f1)
-    is_best = (f1 == best[label]) & (f1 > 0)
-    chosen = np.flatnonzero(is_best)[::-1]  # the first of a label is written last
-    cuts[label[chosen]] = _between(below[chosen], score[chosen])
-    return cuts
-
-
-def _between(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Numbers from low on and below high, in float32 as both are: midway if there is one."""
-    middle = ((low + high) / 2).astype(np.float32)
-    return np.where(middle < high, middle, low.astype(np.float32))
+    last = np.flatnonzero(score > below)
+    f1 = 2 * n_hits[last] / (last + 1 + n_true)
+    if not f1.any():
+        return np.float32(DEFAULT)
+    best = last[np.argmax(f1)]
+    # Midway, unless that is rounded up to the score itself.
+    middle = np.float32((float(below[best]) + float(score[best])) / 2)
+    return middle if middle < score[best] else np.float32(below[best])

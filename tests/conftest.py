@@ -1,8 +1,29 @@
 """Real data are read from the folder ``shared/data`` beside the checkout, where there is one."""
 
+import io
 import os
+import sys
 from pathlib import Path
+
+import pytest
 
 beside = Path(__file__).parents[2] / "shared" / "data"
 if beside.is_dir():
     os.environ.setdefault("SKETCHFOREST_DATA", str(beside))
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """Runs `sketchforest` with arguments in this process: exit code, output, errors."""
+    from sketchforest import cli
+
+    def run(*arguments, stdin=""):
+        monkeypatch.setattr(sys, "argv", ["sketchforest", *map(str, arguments)])
+        raw = io.BufferedReader(io.BytesIO(stdin.encode()))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(raw, encoding="utf-8"))
+        with pytest.raises(SystemExit) as exit:
+            cli.main()
+        captured = capsys.readouterr()
+        return exit.value.code or 0, captured.out, captured.err
+
+    return run

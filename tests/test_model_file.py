@@ -1,9 +1,14 @@
 """A model that is saved and loaded is the same model; a file that is damaged is an error."""
 
+import dataclasses
 import json
+import os
+import pickle
 
+import joblib
 import numpy as np
 import pytest
+from reference_model import is_forest
 from scipy import sparse
 
 import sketchforest
@@ -12,8 +17,11 @@ from sketchforest import (
     ExtraTreesRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
+    _core,
     load_forest,
 )
+from sketchforest._container import ALIGNMENT, METADATA, read_header
+from sketchforest._model import SparseRows
 from sketchforest.projection import GaussianProjection
 
 RNG = np.random.default_rng(0)
@@ -103,7 +111,7 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
     def fails(*args):
         raise OSError("no space left")
 
-    monkeypatch.setattr(sketchforest.model_file, "save_file", fails)
+    monkeypatch.setattr(os, "fsync", fails)
     with pytest.raises(OSError, match="no space"):
         FITTED["classes"]().save(path)
     assert path.read_bytes() == before
@@ -161,3 +169,266 @@ def test_a_file_that_is_cut_off_anywhere_is_refused(tmp_path):
         path.write_bytes(content[:size])
         with pytest.raises(ValueError, match="whole sketchforest model"):
             load_forest(path)
+
+
+# ---- the container
+
+
+def test_the_file_is_a_safetensors_file_with_every_array_aligned(model, tmp_path):
+    safetensors = pytest.importorskip("safetensors.numpy")
+    path = tmp_path / "model.sf"
+    model.save(path)
+    theirs = safetensors.load_file(path)
+    header, text = read_header(path)
+    assert (8 + len(text)) % ALIGNMENT == 0
+    assert set(theirs) == set(header) - {METADATA}
+    for name, array in vars(model._forest).items():
+        if array is not None:
+            assert np.array_equal(theirs[f"forest.{name}"], array)
+            begin = header[f"forest.{name}"]["data_offsets"][0]
+            assert begin % array.itemsize == 0
+
+
+def test_no_change_of_the_header_goes_unnoticed(tmp_path):
+    path = tmp_path / "model.sf"
+    FITTED["classes"]().save(path)
+    content = path.read_bytes()
+    n_header = int.from_bytes(content[:8], "little")
+    for at in RNG.integers(0, 8 + n_header, 300):
+        spoilt = bytearray(content)
+        spoilt[at] ^= 1 << RNG.integers(0, 7)
+        path.write_bytes(spoilt)
+        with pytest.raises(ValueError, match=r"whole sketchforest model|newer version"):
+            load_forest(path)
+
+
+def test_a_file_says_who_wrote_it(tmp_path):
+    FITTED["classes"]().save(tmp_path / "model.sf")
+    header, _ = read_header(tmp_path / "model.sf")
+    about = json.loads(header[METADATA]["sketchforest"])
+    assert about["library_version"] == sketchforest.__version__
+    assert about["estimator"] == "RandomForestClassifier"
+    assert about["params"]["n_estimators"] == 5
+    assert about["classes"] == ["ash", "oak", "yew"]
+
+
+# ---- what a file leaves out, and what it takes along
+
+
+def test_a_compact_file_is_smaller_and_predicts_the_same(model, tmp_path):
+    model.save(tmp_path / "whole.sf")
+    model.save(tmp_path / "compact.sf", compact=True)
+    n_nodes = len(model._forest.nodes)
+    sizes = [(tmp_path / name).stat().st_size for name in ("whole.sf", "compact.sf")]
+    assert sizes[0] - sizes[1] >= 4 * n_nodes
+    twin = load_forest(tmp_path / "compact.sf")
+    assert np.array_equal(dense(model.predict(X)), dense(twin.predict(X)))
+    assert np.array_equal(dense(model.leaf_weights(X)), dense(twin.leaf_weights(X)))
+    with pytest.raises(ValueError, match="compact=True"):
+        _ = twin.feature_importances_
+
+
+def test_a_compact_forest_grows_on(tmp_path):
+    forest = RandomForestClassifier(3, random_state=0, warm_start=True).fit(X, LABELS)
+    forest.save(tmp_path / "model.sf", compact=True)
+    grown_on = load_forest(tmp_path / "model.sf").set_params(n_estimators=5).fit(X, LABELS)
+    at_once = RandomForestClassifier(5, random_state=0).fit(X, LABELS)
+    assert np.array_equal(grown_on.predict_proba(X), at_once.predict_proba(X))
+
+
+def test_names_go_along_and_stay_when_saved_again(tmp_path):
+    labels, features = [f"tag {i}" for i in range(40)], list("äbcdef")
+    FITTED["sparse labels"]().save(
+        tmp_path / "first.sf", label_names=labels, feature_names=features
+    )
+    load_forest(tmp_path / "first.sf").save(tmp_path / "second.sf")
+    twin = load_forest(tmp_path / "second.sf")
+    assert twin.label_names_.tolist() == labels
+    assert twin.feature_names_.tolist() == features
+    assert not hasattr(load_forest(tmp_path / "second.sf").set_params(), "vectorizer_")
+
+
+def test_other_data_or_labels_take_the_names_away(tmp_path):
+    names = [f"tag {i}" for i in range(40)]
+    forest = FITTED["sparse labels"]()
+    forest.save(tmp_path / "model.sf", label_names=names, notes={"from": "somewhere"})
+    twin = load_forest(tmp_path / "model.sf")
+    assert twin.notes_ == {"from": "somewhere"}
+    other = twin.relabel(LABELS[:, :7])
+    assert not hasattr(other, "label_names_")
+    other.save(tmp_path / "other.sf")
+    assert load_forest(tmp_path / "other.sf").n_outputs_ == 7
+    twin.fit(X, LABELS[:, :5])
+    assert not hasattr(twin, "label_names_")
+    assert not hasattr(twin, "notes_")
+
+
+def test_a_data_frame_of_labels_gives_their_names(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    names = [f"tag {i}" for i in range(40)]
+    forest = RandomForestClassifier(2).fit(X, pandas.DataFrame(LABELS, columns=names))
+    assert forest.label_names_.tolist() == names
+    forest.save(tmp_path / "model.sf")
+    assert load_forest(tmp_path / "model.sf").label_names_.tolist() == names
+    assert not hasattr(forest.fit(X, LABELS), "label_names_")
+
+
+def test_too_few_names_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="label_names must have one name for each of 40; got 2"):
+        FITTED["sparse labels"]().save(tmp_path / "model.sf", label_names=["a", "b"])
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_vectorizer_goes_along_without_pickle(tmp_path):
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    texts = [
+        f"the {name} and the {'red' if i % 2 else 'green'} ones" for i, name in enumerate(NAMES)
+    ]
+    vectorizer = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, stop_words=["the"])
+    words = vectorizer.fit_transform(texts)
+    forest = RandomForestClassifier(5, random_state=0).fit(words, LABELS)
+    forest.save(tmp_path / "model.sf", vectorizer=vectorizer)
+    twin = load_forest(tmp_path / "model.sf")
+    new = ["a red oak", "no word of them", ""]
+    assert (twin.vectorizer_.transform(new) != vectorizer.transform(new)).nnz == 0
+    assert twin.feature_names_.tolist() == vectorizer.get_feature_names_out().tolist()
+    twin.save(tmp_path / "again.sf")
+    again = load_forest(tmp_path / "again.sf")
+    assert (again.vectorizer_.transform(new) != vectorizer.transform(new)).nnz == 0
+
+
+def test_a_vectorizer_with_functions_is_refused(tmp_path):
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    vectorizer = TfidfVectorizer(tokenizer=str.split, token_pattern=None)
+    words = vectorizer.fit_transform(NAMES)
+    forest = RandomForestClassifier(2).fit(words, LABELS)
+    with pytest.raises(ValueError, match="tokenizer must be a name, a number or None"):
+        forest.save(tmp_path / "model.sf", vectorizer=vectorizer)
+
+
+# ---- other ways to keep a model
+
+
+def test_pickle_and_joblib_keep_the_model_too(model, tmp_path):
+    expected = dense(model.predict(X))
+    assert np.array_equal(dense(pickle.loads(pickle.dumps(model)).predict(X)), expected)
+    joblib.dump(model, tmp_path / "model.joblib")
+    mapped = joblib.load(tmp_path / "model.joblib", mmap_mode="r")
+    assert isinstance(mapped._forest.members, np.memmap)
+    assert np.array_equal(dense(mapped.predict(X)), expected)
+
+
+def test_skops_keeps_the_model_too(model, tmp_path):
+    skops = pytest.importorskip("skops.io")
+    skops.dump(model, tmp_path / "model.skops")
+    unknown = skops.get_untrusted_types(file=tmp_path / "model.skops")
+    assert all(name.startswith(("sketchforest.", "numpy.", "scipy.")) for name in unknown)
+    twin = skops.load(tmp_path / "model.skops", trusted=unknown)
+    assert np.array_equal(dense(twin.predict(X)), dense(model.predict(X)))
+
+
+# ---- damage
+
+EXTREMES = (-(2**31), -2, -1, 0, 1, 2, 7, 2**31 - 1)
+
+
+def spoil(array, rng):
+    """One number is replaced: by an extreme one, by one just outside, or by another of its kind."""
+    at = tuple(rng.integers(0, array.shape))
+    kind = array[..., at[-1]] if array.ndim == 2 else array
+    with np.errstate(all="ignore"):
+        outside = (kind.max() + 1, kind.min() - 1, array[at] + 1, array[at] - 1)
+        choices = ((*EXTREMES, np.nan, np.inf), outside, kind)
+        array[at] = np.array(rng.choice(choices[rng.integers(3)])).astype(array.dtype)
+
+
+def test_the_native_check_is_the_one_in_numpy(model):
+    rng = np.random.default_rng(1)
+    verdicts = []
+    n_features = model.n_features_in_
+    assert is_forest(model._forest, model._labels, n_features)
+    assert _core.find_damage(model._forest, model._labels, n_features) is None
+    for _ in range(300):
+        forest = {n: None if a is None else a.copy() for n, a in vars(model._forest).items()}
+        labels = model._labels
+        parts = [a for a in forest.values() if a is not None and a.size]
+        if isinstance(labels, SparseRows):
+            labels = dataclasses.replace(
+                labels, row_start=labels.row_start.copy(), columns=labels.columns.copy()
+            )
+            parts += [labels.row_start, labels.columns]
+        else:
+            labels = labels.copy()
+            parts.append(labels)
+        spoil(parts[rng.integers(len(parts))], rng)
+        spoilt = type(model._forest)(**forest)
+        expected = is_forest(spoilt, labels, n_features)
+        assert (_core.find_damage(spoilt, labels, n_features) is None) == expected
+        verdicts.append(expected)
+    assert 0 < sum(verdicts) < len(verdicts)
+
+
+def test_the_last_number_inside_is_taken_and_the_first_outside_refused():
+    model = FITTED["tree"]()
+    n_nodes, n_features = len(model._forest.nodes), model.n_features_in_
+    last = n_nodes - 1  # whose children are leaves
+    inside_and_outside = {
+        ("nodes", (last, 0)): (n_features - 1, n_features),
+        ("nodes", (last, 2)): (-1 - n_nodes, -2 - n_nodes),
+        ("nodes", (last, 3)): (-1 - n_nodes, -2 - n_nodes),
+        ("nodes", (0, 2)): (last, last + 1),
+        ("nodes", (0, 3)): (1, 0),
+        ("members", 0): (len(X) - 1, len(X)),
+        ("members", 1): (0, -1),
+    }
+    for (name, at), (inside, outside) in inside_and_outside.items():
+        for number, is_whole in ((inside, True), (outside, False)):
+            array = getattr(model._forest, name).copy()
+            array[at] = number
+            forest = dataclasses.replace(model._forest, **{name: array})
+            assert (_core.find_damage(forest, model._labels, n_features) is None) == is_whole
+            assert is_forest(forest, model._labels, n_features) == is_whole
+    labels = model._labels
+    for number, is_whole in ((2, True), (3, False), (-1, False)):
+        columns = labels.columns.copy()
+        columns[5] = number
+        spoilt = dataclasses.replace(labels, columns=columns)
+        assert (_core.find_damage(model._forest, spoilt, n_features) is None) == is_whole
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_damaged_bytes_are_refused_or_harmless(model, seed, tmp_path):
+    """Whatever is loaded can be used, with all of its methods: no error but ours, no crash."""
+    rng = np.random.default_rng(seed)
+    path = tmp_path / "model.sf"
+    model.save(path)
+    content = np.fromfile(path, np.uint8)
+    n_refused = 0
+    for _ in range(60):
+        spoilt = content.copy()
+        kind = rng.integers(4)
+        first, second = (rng.integers(0, len(content) - 16, 2) // 4) * 4
+        if kind == 0:
+            spoilt[first] ^= 1 << rng.integers(8)
+        elif kind == 1:  # two pieces change places
+            spoilt[first : first + 16] = content[second : second + 16]
+            spoilt[second : second + 16] = content[first : first + 16]
+        elif kind == 2:
+            spoilt[first : first + 4] = rng.integers(0, 256, 4)
+        else:
+            spoilt = spoilt[: rng.integers(len(content))]
+        spoilt.tofile(path)
+        try:
+            twin = load_forest(path, mmap=bool(rng.integers(2)))
+        except ValueError:
+            n_refused += 1
+            continue
+        with np.errstate(all="ignore"):
+            twin.predict(X)
+            twin.leaf_weights(X)
+            _ = twin.feature_importances_
+            if hasattr(twin, "predict_topk"):
+                twin.predict_topk(X, k=1)
+    assert n_refused > 0

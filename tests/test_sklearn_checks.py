@@ -500,7 +500,10 @@ def test_attributes_named_in_the_help_are_there_after_fit(labelled):
     X, Y = labelled
     frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])])
     for kind in FORESTS:
-        forest = small(kind, bootstrap=True, oob_score=True, n_estimators=30).fit(frame, Y)
+        forest = small(kind, bootstrap=True, oob_score=True, n_estimators=30)
+        if "threshold" in forest.get_params():
+            forest.set_params(threshold="oob-f1")
+        forest.fit(frame, pd.DataFrame(Y, columns=[f"y{j}" for j in range(Y.shape[1])]))
         named = re.findall(r"^    (\w+_) :", kind.__doc__, flags=re.MULTILINE)
         assert {"feature_importances_", "estimators_", "oob_score_"} <= set(named)
         assert all(hasattr(forest, name) for name in named)

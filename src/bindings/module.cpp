@@ -8,6 +8,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "check.hpp"
 #include "encode.hpp"
 #include "forest.hpp"
 #include "grower.hpp"
@@ -377,6 +378,35 @@ nb::tuple average_best(nb::handle forest, nb::handle values_from, Matrix<std::in
     return nb::make_tuple(columns_array, scores_array);
 }
 
+// ---- files
+
+// None where the arrays are a forest and its labels, else what is wrong with them.
+nb::object find_damage_in(nb::handle forest, nb::handle labels, std::size_t n_features) {
+    const Trees trees = to_trees(forest);
+    const Leaves leaves = to_leaves(forest);
+    const Values values = to_values(labels);
+    const auto length = [](nb::handle from, const char* name) {
+        return nb::len(nb::object(from.attr(name)));
+    };
+    Extent extent;
+    extent.n_nodes = length(forest, "nodes");
+    extent.n_places = length(forest, "member_start");
+    extent.n_members = length(forest, "members");
+    extent.n_features = n_features;
+    if (values.dense) {
+        extent.n_rows = nb::len(labels);
+    } else {
+        extent.n_rows = length(labels, "row_start") - 1;
+        extent.n_entries = length(labels, "columns");
+    }
+    const char* damage = nullptr;
+    {
+        nb::gil_scoped_release nogil;
+        damage = find_damage(trees, leaves, values, extent);
+    }
+    return damage ? nb::cast(damage) : nb::none();
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -410,4 +440,5 @@ NB_MODULE(_core, m) {
     m.def("average", &average_into<double>);
     m.def("average_csr", &average_csr, "forest"_a, "values"_a, "leaves"_a, "k"_a);
     m.def("average_best", &average_best, "forest"_a, "values"_a, "leaves"_a, "k"_a);
+    m.def("find_damage", &find_damage_in, "forest"_a, "labels"_a, "n_features"_a);
 }

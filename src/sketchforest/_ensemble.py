@@ -16,6 +16,7 @@ from sketchforest._estimator import LabelPredictor, OutputPredictor, TreeEnsembl
 from sketchforest._grow import GrowSettings, TrainingData
 from sketchforest._model import Forest, Labels, SparseRows
 from sketchforest._r2 import r2
+from sketchforest._thresholds import DEFAULT, best_thresholds, is_out_of_bag
 from sketchforest.metrics import get_metric, lrap
 from sketchforest.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -31,6 +32,11 @@ class ForestEnsemble(TreeEnsemble):
 
     def _n_draws(self, n_drawable: int) -> int | None:
         if not self.bootstrap:
+            if is_out_of_bag(getattr(self, "threshold", None)):
+                raise ValueError(
+                    "threshold must be a number or 'top-K' where bootstrap=False; got "
+                    f"{self.threshold!r}. Use bootstrap=True to draw the rows of each tree."
+                )
             for name, off in (("oob_score", False), ("max_samples", None)):
                 if getattr(self, name) not in (off, None):
                     raise ValueError(
@@ -82,7 +88,7 @@ class ForestEnsemble(TreeEnsemble):
         return Forest.from_trees(old.trees() + more)
 
     def _after_fit(self, X: Any, rows: np.ndarray | None) -> None:
-        if not self.oob_score:
+        if not (self.oob_score or self._decides_out_of_bag()):
             return
         in_bag = _predict.in_bag(self._forest, self._labels.shape[0])
         is_left_out = np.diff(in_bag.indptr) < self._forest.n_trees
@@ -96,9 +102,20 @@ class ForestEnsemble(TreeEnsemble):
         if rows is not None:  # rows of weight 0 are as good as not there
             is_left_out &= np.isin(np.arange(len(is_left_out)), rows)
         truth, prediction = self._predict_out_of_bag(X, in_bag)
+        if self._decides_out_of_bag():
+            self._choose_thresholds(truth[is_left_out], prediction[is_left_out])
+        if not self.oob_score:
+            return
+        self._keep_out_of_bag(prediction)
         self.oob_score_ = math.nan
         if is_left_out.any():
             self.oob_score_ = float(self._oob_metric()(truth[is_left_out], prediction[is_left_out]))
+
+    def _decides_out_of_bag(self) -> bool:
+        return False
+
+    def _choose_thresholds(self, truth: Any, scores: Any) -> None:
+        raise NotImplementedError
 
     def _check_oob_metric(self, n_labels: int) -> None:
         """Raises for a name that no metric has, before the trees are grown."""
@@ -109,7 +126,10 @@ class ForestEnsemble(TreeEnsemble):
         raise NotImplementedError
 
     def _predict_out_of_bag(self, X: Any, in_bag: Any) -> tuple[Any, Any]:
-        """Truth and prediction, for all rows; the latter is kept."""
+        """Truth and prediction, for all rows."""
+        raise NotImplementedError
+
+    def _keep_out_of_bag(self, prediction: Any) -> None:
         raise NotImplementedError
 
     def _shares_projection(self) -> bool:
@@ -144,6 +164,15 @@ class ForestEnsemble(TreeEnsemble):
 class ForestClassifier(LabelPredictor, ForestEnsemble):
     _tree_kind = DecisionTreeClassifier
 
+    def _take_targets(self, Y: Any) -> SparseRows:
+        labels = super()._take_targets(Y)
+        if self._classes is not None and self.threshold != DEFAULT:
+            raise ValueError(
+                f"threshold must be {DEFAULT} for classes, of which the most probable is predicted;"
+                f" got {self.threshold!r}. It is for indicator matrices Y."
+            )
+        return labels
+
     def _check_oob_metric(self, n_labels: int) -> None:
         one_label = sparse.csr_array(([1.0], ([0], [0])), shape=(1, n_labels))
         try:
@@ -171,8 +200,18 @@ class ForestClassifier(LabelPredictor, ForestEnsemble):
             scores = self._probabilities(X, forget=in_bag)
         if self._classes is None and not self._sparse_labels:
             truth = truth.toarray()
-        self.oob_decision_function_ = scores
         return truth, scores
+
+    def _keep_out_of_bag(self, prediction: Any) -> None:
+        self.oob_decision_function_ = prediction
+
+    def _decides_out_of_bag(self) -> bool:
+        return is_out_of_bag(self.threshold)
+
+    def _choose_thresholds(self, truth: Any, scores: Any) -> None:
+        self.thresholds_ = best_thresholds(
+            sparse.csr_array(truth), sparse.csr_array(scores), self.threshold
+        )
 
 
 class ForestRegressor(OutputPredictor, ForestEnsemble):
@@ -197,8 +236,10 @@ class ForestRegressor(OutputPredictor, ForestEnsemble):
             mean = _predict.predict_dense(self._source, X, self.n_jobs, np.float64, forget=in_bag)
         if self._is_vector:
             truth, mean = truth.ravel(), mean.ravel()
-        self.oob_prediction_ = mean
         return truth, mean
+
+    def _keep_out_of_bag(self, prediction: Any) -> None:
+        self.oob_prediction_ = prediction
 
 
 def _score_classes(

@@ -21,6 +21,7 @@ from sketchforest._model import Forest, Labels, SparseRows
 from sketchforest._parallel import run_all
 from sketchforest._r2 import r2
 from sketchforest._random import SHARED
+from sketchforest._thresholds import DEFAULT, is_out_of_bag, n_best
 from sketchforest._validation import (
     check_class_targets,
     check_features,
@@ -34,7 +35,9 @@ from sketchforest._validation import (
 from sketchforest.projection import TransformerProjection, resolve_n_components, resolve_projection
 
 # What follows from the trees and their labels, and must go when one of the two changes.
-DERIVED = ("oob_score_", "oob_decision_function_", "oob_prediction_")
+DERIVED = ("oob_score_", "oob_decision_function_", "oob_prediction_", "thresholds_")
+# What a file carried along for its readers; it is not true of other data.
+ATTACHED = ("label_names_", "feature_names_", "vectorizer_", "notes_")
 
 
 class TreeEnsemble(BaseEstimator):
@@ -69,6 +72,9 @@ class TreeEnsemble(BaseEstimator):
         with unchanged_on_error(self):
             check_parameters(self.get_params(deep=False))
             X = check_features(self, X, reset=not self._goes_on())
+            if not self._goes_on():
+                for name in ATTACHED:
+                    self.__dict__.pop(name, None)
             labels = self._take_targets(y)
             check_same_length(X, labels)
             weights = check_sample_weight(sample_weight, X.shape[0])
@@ -84,6 +90,7 @@ class TreeEnsemble(BaseEstimator):
             )
             self._keep(self._grow(data, settings), labels)
             self._settings, self._is_relabelled = settings, False
+            self._name_labels(y)
             self._after_fit(X, rows)
         return self
 
@@ -201,7 +208,15 @@ class TreeEnsemble(BaseEstimator):
             )
         twin._keep(self._forest, labels)
         twin._is_relabelled = True
+        twin.__dict__.pop("label_names_", None)
+        twin._name_labels(Y_new)
         return twin
+
+    def _name_labels(self, Y: Any) -> None:
+        """Keeps the names of the columns, where Y is a data frame that has them."""
+        names = list(getattr(Y, "columns", []))
+        if len(names) == self._labels.shape[1] and all(isinstance(name, str) for name in names):
+            self.label_names_ = np.array(names)
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -212,15 +227,39 @@ class TreeEnsemble(BaseEstimator):
         total = gains.sum()
         return gains.sum(axis=0) / total if total > 0 else gains.sum(axis=0)
 
-    def save(self, path: Any) -> None:
+    def save(
+        self,
+        path: Any,
+        *,
+        compact: bool = False,
+        label_names: Any = None,
+        feature_names: Any = None,
+        vectorizer: Any = None,
+        notes: Any = None,
+    ) -> None:
         """Write the model to a file, for `sketchforest.load_forest`.
 
         The file holds arrays and JSON, nothing that is executed. It is written beside the target
         and moved there when it is whole.
+
+        Parameters
+        ----------
+        path : str or path
+        compact : bool, default=False
+            Leave out what predictions do not need: the gain of each split, and with them
+            `feature_importances_`.
+        label_names, feature_names : sequences of str, optional
+            Kept for readers of the file, who find them in `label_names_` and `feature_names_`.
+        vectorizer : TfidfVectorizer, optional
+            What made X from text, kept in `vectorizer_`; its terms are the feature names.
+        notes : dict of JSON values, optional
+            Whatever else is worth knowing, kept in `notes_`.
         """
         from sketchforest._saving import save_estimator
 
-        save_estimator(self, path)
+        names = {"label_names": label_names, "feature_names": feature_names}
+        given = {name: value for name, value in names.items() if value is not None}
+        save_estimator(self, path, compact, given, vectorizer, notes)
 
     def projection_matrix(self, tree: int = 0) -> np.ndarray | sparse.csr_array:
         """(n_outputs, n_components) matrix P that tree number `tree` was grown on.
@@ -280,6 +319,7 @@ class LabelPredictor(ClassifierMixin, TreeEnsemble):
     _labels: SparseRows
     _classes: np.ndarray | None  # None: multi-label
     _is_tree: ClassVar[bool] = False
+    threshold: Any = DEFAULT  # a parameter of the forests
 
     def _take_targets(self, Y: Any) -> SparseRows:
         targets = check_class_targets(self, Y)
@@ -348,17 +388,38 @@ class LabelPredictor(ClassifierMixin, TreeEnsemble):
     def predict(self, X: Any) -> np.ndarray | sparse.csr_array:
         """(n_samples, n_labels) indicators, sparse if fitted on sparse Y; or (n_samples,) classes.
 
-        A label is predicted where its probability is above one half; of several most probable
+        A label is predicted where its probability is above the threshold; of several most probable
         classes, the first.
         """
-        if self._is_multilabel() and not self._sparse_labels:
-            return (self.predict_proba(X) > 0.5).astype(self._label_dtype)
         X = self._check_new(X)
         if self._classes is not None:
             return self._classes[_predict.predict_largest(self._source, X, self._jobs())]
-        likely = _predict.predict_csr(self._source, X, self._jobs(), np.float32, above=0.5)
+        k, above = self._decision()
+        if k is None and not self._sparse_labels:
+            return (self._probabilities(X) > above).astype(self._label_dtype)
+        likely = self._likely_labels(X)
         likely.data = np.ones(likely.nnz, self._label_dtype)
-        return likely
+        return likely if self._sparse_labels else likely.toarray()
+
+    def _likely_labels(self, X: Any) -> sparse.csr_array:
+        """(n_samples, n_labels) CSR, float32: the probabilities of labels that are predicted."""
+        k, above = self._decision()
+        return _predict.predict_csr(self._source, X, self._jobs(), np.float32, k, above)
+
+    def _decision(self) -> tuple[int | None, Any]:
+        """How many labels a row has at most, and the probability that each must exceed."""
+        check_parameters({"threshold": self.threshold})
+        if is_out_of_bag(self.threshold):
+            if not hasattr(self, "thresholds_"):
+                raise ValueError(
+                    "threshold must be a number or 'top-K' where labels or threshold were changed "
+                    f"after fit; got {self.threshold!r}. Fit again, or use set_params."
+                )
+            return None, self.thresholds_
+        k = n_best(self.threshold)
+        if k is None:
+            return None, np.float32(self.threshold)
+        return min(k, self._labels.n_columns), None
 
     def predict_sparse(self, X: Any, k: int | None = None) -> sparse.csr_array:
         """(n_samples, n_labels) CSR, float32, of the probabilities above zero, or of the k largest
@@ -378,10 +439,6 @@ class LabelPredictor(ClassifierMixin, TreeEnsemble):
         k = check_k(k, self._labels.shape[1])
         labels, scores = _predict.predict_best(self._source, X, self._jobs(), k)
         return (labels if self._classes is None else self._classes[labels]), scores
-
-    def _is_multilabel(self) -> bool:
-        check_is_fitted(self)
-        return self._classes is None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

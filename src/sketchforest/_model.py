@@ -62,7 +62,7 @@ class Tree:
 
     nodes: np.ndarray
     thresholds: np.ndarray | None
-    gains: np.ndarray
+    gains: np.ndarray | None  # None: left out of a compact file
     member_start: np.ndarray
     members: np.ndarray
     weights: np.ndarray | None
@@ -79,7 +79,7 @@ class Forest:
 
     nodes: np.ndarray
     thresholds: np.ndarray | None
-    gains: np.ndarray
+    gains: np.ndarray | None
     member_start: np.ndarray
     members: np.ndarray
     weights: np.ndarray | None
@@ -93,7 +93,7 @@ class Forest:
         return cls(
             nodes=np.concatenate([tree.nodes for tree in trees]),
             thresholds=_joined_thresholds(trees),
-            gains=np.concatenate([tree.gains for tree in trees]),
+            gains=_joined_gains(trees),
             member_start=np.concatenate([tree.member_start for tree in trees]),
             members=np.concatenate([tree.members for tree in trees]),
             weights=_joined_weights(trees),
@@ -114,7 +114,7 @@ class Forest:
         return Tree(
             nodes=self.nodes[nodes],
             thresholds=None if self.thresholds is None else self.thresholds[nodes],
-            gains=self.gains[nodes],
+            gains=None if self.gains is None else self.gains[nodes],
             member_start=self.member_start[slice(*self.leaf_start[index : index + 2])],
             members=self.members[members],
             weights=None if self.weights is None else self.weights[members],
@@ -126,6 +126,11 @@ class Forest:
 
     def feature_gains(self, n_features: int) -> np.ndarray:
         """(n_trees, n_features) share of each feature in a tree's decrease of impurity."""
+        if self.gains is None:
+            raise ValueError(
+                "feature_importances_ needs the gains of the splits; this model was saved with "
+                "compact=True, which left them out. Save it without."
+            )
         features = (self.nodes[:, 0].view(np.uint32) & ~MISSING_LEFT).astype(np.int64)
         tree_of_node = np.repeat(np.arange(self.n_trees), np.diff(self.node_start))
         gains = np.bincount(
@@ -141,6 +146,11 @@ class Forest:
 
 def _starts(sizes: Sequence[int]) -> np.ndarray:
     return np.append(0, np.cumsum(sizes, dtype=np.int64)).astype(np.int64)
+
+
+def _joined_gains(trees: Sequence[Tree]) -> np.ndarray | None:
+    gains = [tree.gains for tree in trees if tree.gains is not None]
+    return np.concatenate(gains) if len(gains) == len(trees) else None
 
 
 def _joined_thresholds(trees: Sequence[Tree]) -> np.ndarray | None:

@@ -182,18 +182,18 @@ def predict_csr(
     n_jobs: int | None,
     dtype: type[np.floating],
     k: int | None = None,
-    above: float | None = None,
+    above: Any = None,
     forget: sparse.csr_array | None = None,
 ) -> sparse.csr_array:
     """(n_rows, n_outputs) averages that are not zero, or the k largest of each row, or those above
-    a threshold."""
+    a threshold, one for all outputs or one for each."""
 
     def average(block: slice, leaves: np.ndarray) -> sparse.csr_array:
         data, columns, row_start = _core.average_csr(source.leaves, source.values, leaves, k or 0)
         shape = (leaves.shape[0], source.values.shape[1])
         rows = sparse.csr_array((data.astype(dtype, copy=False), columns, row_start), shape=shape)
         if above is not None:
-            rows.data[rows.data <= above] = 0
+            rows.data[rows.data <= (above[columns] if np.ndim(above) else above)] = 0
             rows.eliminate_zeros()
         return rows
 

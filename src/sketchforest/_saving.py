@@ -2,24 +2,42 @@
 
 import dataclasses
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._grow import GrowSettings
-from sketchforest.model_file import Model, read_model, write_model
+from sketchforest._text import restore_vectorizer, vectorizer_state
+from sketchforest.model_file import Model, damaged, read_model, write_model
 from sketchforest.projection import resolve_projection
 
 # Fitted attributes that are plain values, kept where an estimator has them.
 PLAIN = ("_sparse_labels", "_is_vector", "_is_relabelled", "_number", "oob_score_")
+# Names that a file carries for its readers; the estimators themselves count from 0.
+NAMES = ("label_names", "feature_names")
 
 
-def save_estimator(estimator: Any, path: str | os.PathLike[str]) -> None:
+def save_estimator(
+    estimator: Any,
+    path: str | os.PathLike[str],
+    compact: bool = False,
+    names: Mapping[str, Any] | None = None,
+    vectorizer: Any = None,
+    notes: dict[str, Any] | None = None,
+) -> None:
+    """Names, vectorizer and notes are those that the estimator was loaded with, unless given."""
+    from sketchforest import __version__
+
     check_is_fitted(estimator)
     state = vars(estimator)
+    forest = estimator._forest
+    if compact:
+        forest = dataclasses.replace(forest, gains=None)
     settings = dataclasses.asdict(dataclasses.replace(estimator._settings, projection=None))
     about = {
+        "library_version": __version__,
         "estimator": type(estimator).__name__,
         "params": {
             name: _to_json(name, value) for name, value in estimator.get_params(deep=False).items()
@@ -33,11 +51,21 @@ def save_estimator(estimator: Any, path: str | os.PathLike[str]) -> None:
         "classes_dtype": _dtype_name(state.get("_classes")),
         "label_dtype": state["_label_dtype"].str if "_label_dtype" in state else None,
     }
-    write_model(path, Model(estimator._forest, estimator._labels, about))
+    more = {}
+    if "thresholds_" in state:
+        more["thresholds"] = np.asarray(state["thresholds_"], np.float32)
+    given = {name: state.get(f"{name}_") for name in NAMES} | dict(names or {})
+    vectorizer = state.get("vectorizer_") if vectorizer is None else vectorizer
+    if vectorizer is not None:
+        text, given["feature_names"], more["idf"] = vectorizer_state(vectorizer)
+        about["text"] = {name: _to_json(name, value) for name, value in text.items()}
+    about |= _check_names(given, estimator)
+    about["notes"] = state.get("notes_") if notes is None else notes
+    write_model(path, Model(forest, estimator._labels, about, more))
 
 
 def load_estimator(kinds: dict[str, type], path: str | os.PathLike[str], mmap: bool) -> Any:
-    forest, labels, about = read_model(path, mmap)
+    forest, labels, about, more = read_model(path, mmap)
     try:
         kind = kinds[about["estimator"]]
         estimator = kind(**{name: _from_json(value) for name, value in about["params"].items()})
@@ -52,16 +80,41 @@ def load_estimator(kinds: dict[str, type], path: str | os.PathLike[str], mmap: b
             classes = about["classes"]
             if classes is not None:
                 classes = np.array(classes, dtype=about["classes_dtype"])
+                if classes.shape != (labels.shape[1],):
+                    raise ValueError("classes have another number")
             state["_classes"] = classes
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(
-            f"path must name a whole sketchforest model; '{path}' is not one: {error}. "
-            "Save it again."
-        ) from error
-    vars(estimator).update(state)
-    estimator._keep(forest, labels)
-    vars(estimator).update({name: state[name] for name in PLAIN if name in state})
+        vars(estimator).update(state)
+        estimator._keep(forest, labels)
+        vars(estimator).update({name: state[name] for name in PLAIN if name in state})
+        names = {name: about[name] for name in NAMES if about[name] is not None}
+        _check_names(names, estimator)
+        vars(estimator).update({f"{name}_": np.array(given) for name, given in names.items()})
+        if about["notes"] is not None:
+            estimator.notes_ = dict(about["notes"])
+        if "text" in about:
+            text = {name: _from_json(value) for name, value in about["text"].items()}
+            estimator.vectorizer_ = restore_vectorizer(text, names["feature_names"], more["idf"])
+        if "thresholds" in more:
+            if more["thresholds"].shape not in ((), (labels.shape[1],)):
+                raise ValueError("thresholds have another number")
+            estimator.thresholds_ = more["thresholds"][()]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise damaged(path, str(error)) from error
     return estimator
+
+
+def _check_names(names: Mapping[str, Any], estimator: Any) -> dict[str, list[str] | None]:
+    """As lists, one name for each label and for each feature."""
+    lengths = {
+        "label_names": estimator._labels.shape[1],
+        "feature_names": estimator.n_features_in_,
+    }
+    for name, given in names.items():
+        if given is not None and len(given) != lengths[name]:
+            raise ValueError(
+                f"{name} must have one name for each of {lengths[name]}; got {len(given)}."
+            )
+    return {name: None if given is None else list(map(str, given)) for name, given in names.items()}
 
 
 def _to_json(name: str, value: Any) -> Any:

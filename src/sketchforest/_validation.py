@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from sketchforest._encoding import canonical
 from sketchforest._model import Labels, SparseRows
+from sketchforest._thresholds import is_threshold
 
 
 class Rule(NamedTuple):
@@ -85,6 +86,10 @@ RULES: dict[str, Rule] = {
     ),
     "verbose": Rule("an int of at least 0", lambda v: isinstance(v, Integral) and int(v) >= 0),
     "warm_start": _FLAG,
+    "threshold": Rule(
+        "a number in [0, 1], 'oob-f1', 'oob-f1-global' or 'top-K' with K of at least 1",
+        is_threshold,
+    ),
     "splitter": Rule("'best' or 'random'", lambda v: v in ("best", "random")),
 }
 

@@ -4,23 +4,33 @@ A command is a function that imports what it needs when it runs, so ``--help`` a
 """
 
 import sys
+import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from sketchforest.cli_bench import bench_app
+from sketchforest.cli_convert import convert
 from sketchforest.cli_datasets import datasets
+from sketchforest.cli_evaluate import evaluate
+from sketchforest.cli_explain import explain
+from sketchforest.cli_info import info
+from sketchforest.cli_predict import predict
+from sketchforest.cli_train import train
+
+_DEBUG = "--debug"
 
 app = typer.Typer(
     name="sketchforest",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode="markdown",
 )
+for command in (train, predict, evaluate, explain, info, convert, datasets):
+    app.command()(command)
 app.add_typer(bench_app, name="bench")
-app.command()(datasets)
 
 
 def _print_version(wanted: bool) -> None:
@@ -39,10 +49,13 @@ def _sketchforest(
             "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
         ),
     ] = False,
+    debug: Annotated[
+        bool, typer.Option(_DEBUG, help="Show where an error comes from; may stand anywhere.")
+    ] = False,
 ) -> None:
     """Random forests for many labels, grown in a random projection of them.
 
-    Example:  sketchforest demo
+    Example:  sketchforest train posts.csv --text-column body --tags-column tags --out model.sf
     """
 
 
@@ -75,8 +88,26 @@ def demo(
 
 def main() -> None:
     """Exit with 0 when done, 1 when the work failed, 2 when the call was wrong."""
+    # Wherever it stands among the arguments, and whatever goes wrong.
+    is_debugged = _DEBUG in sys.argv
+    arguments = [argument for argument in sys.argv[1:] if argument != _DEBUG]
+    warnings.showwarning = _show_warning
+    # Columns of files are matched by their names before they become numbers.
+    warnings.filterwarnings("ignore", message="X does not have valid feature names")
     try:
-        app()
+        app(arguments)
     except (ValueError, OSError, ImportError, MemoryError) as error:
-        typer.echo(f"Error: {error or type(error).__name__}", err=True)
+        if is_debugged:
+            raise
+        typer.echo(f"Error: {_sentence(error)}", err=True)
         sys.exit(1)
+
+
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.filename}: {error.strerror}."
+    return str(error) or type(error).__name__
+
+
+def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
+    typer.echo(f"Warning: {message}", err=True)

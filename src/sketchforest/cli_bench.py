@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from rich.console import Console
+from sketchforest.cli_options import JsonOption, console, names
 
+if TYPE_CHECKING:
     from sketchforest.experiments.bench import BenchResult
     from sketchforest.experiments.scaling import ScalingResult
 
@@ -21,7 +21,6 @@ _OutOption = Annotated[
 _DataHomeOption = Annotated[
     Path | None, typer.Option(help="Folder of data sets, before $SKETCHFOREST_DATA.")
 ]
-_JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
 @bench_app.callback()
@@ -50,7 +49,7 @@ def bench(
         ),
     ] = "auto",
     out: _OutOption = _OUT,
-    json: _JsonOption = False,
+    json: JsonOption = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="At most 2,000 rows and 10 trees, one run of each.")
     ] = False,
@@ -68,8 +67,8 @@ def bench(
     from sketchforest.experiments.bench import BenchSettings, run_bench
 
     settings = BenchSettings(
-        datasets=_names(datasets),
-        methods=_names(methods),
+        datasets=names(datasets),
+        methods=names(methods),
         n_estimators=n_estimators,
         n_jobs=n_jobs,
         repeats=repeats,
@@ -77,7 +76,7 @@ def bench(
         data_home=_text(data_home),
         quick=quick,
     )
-    _finish(run_bench(settings, out, _console(json)), json)
+    _finish(run_bench(settings, out, console(json)), json)
 
 
 @bench_app.command()
@@ -94,7 +93,7 @@ def scaling(
         str | None, typer.Option(help="Rows of this data set instead of generated ones.")
     ] = None,
     out: _OutOption = _OUT,
-    json: _JsonOption = False,
+    json: JsonOption = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="Small sizes, two doublings, one run of each.")
     ] = False,
@@ -112,13 +111,13 @@ def scaling(
 
     settings = ScalingSettings(
         base=parse_base(base, Point(n=2000, p=500, d=200, t=8) if quick else Point()),
-        axes=tuple(_names(axes)),
+        axes=tuple(names(axes)),
         doublings=min(doublings, 2) if quick else doublings,
         repeats=1 if quick else repeats,
         dataset=dataset,
         data_home=_text(data_home),
     )
-    _finish(run_scaling(settings, out, _console(json)), json)
+    _finish(run_scaling(settings, out, console(json)), json)
 
 
 @bench_app.command()
@@ -129,7 +128,7 @@ def large(
     n_estimators: Annotated[int, typer.Option(min=1, help="Trees.")] = 20,
     n_components: Annotated[int, typer.Option(min=1, help="Projected outputs.")] = 16,
     n_jobs: _JobsOption = 2,
-    json: _JsonOption = False,
+    json: JsonOption = False,
 ) -> None:
     """Fit and predict on a generated sparse set with very many rows, features and labels.
 
@@ -146,7 +145,7 @@ def large(
         n_estimators=n_estimators,
         n_components=n_components,
         n_jobs=effective_n_jobs(n_jobs),
-        console=_console(json),
+        console=console(json),
     )
     if json:
         typer.echo(large_json(result))
@@ -159,16 +158,5 @@ def _finish(result: "BenchResult | ScalingResult", json: bool) -> None:
         raise typer.Exit(130)  # as a shell says that Ctrl-C ended a command
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
 def _text(path: Path | None) -> str | None:
     return None if path is None else str(path)
-
-
-def _console(json: bool) -> "Console":
-    """Messages and tables; with JSON on standard output, on standard error."""
-    from rich.console import Console
-
-    return Console(stderr=json)

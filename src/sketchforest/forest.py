@@ -33,6 +33,10 @@ class RandomForestClassifier(ForestClassifier):
     class_weight : dict, list of dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes. With many labels a row has the product of its labels' weights, each
         from a dict {0: if absent, 1: if present}: one for all labels, or a list with one for each.
+    threshold : float, "oob-f1", "oob-f1-global" or "top-K", default=0.5
+        With many labels, `predict` gives those whose probability is above it: one number, one
+        chosen out-of-bag for each label so that its F1 is largest, one chosen for all labels
+        together, or the K most probable labels. Numbers and "top-K" may be changed after fit.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
     max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose,
     warm_start
@@ -47,12 +51,16 @@ class RandomForestClassifier(ForestClassifier):
     n_features_in_ : int
     feature_names_in_ : (n_features,) array
         Of a data frame with names of type str.
+    label_names_ : (n_labels,) array
+        Of a data frame Y with names of type str, or from a model file.
     estimators_ : list of DecisionTreeClassifier
     feature_importances_ : (n_features,) array
     oob_score_ : float
         If `oob_score`, the score of rows that trees did not see.
     oob_decision_function_ : (n_train, n_labels) or (n_train, n_classes) array, or CSR
         If `oob_score`, the predictions it is the score of; zero for a row that all trees saw.
+    thresholds_ : (n_labels,) array, or a number for "oob-f1-global"
+        If `threshold` is chosen out-of-bag.
 
     Examples
     --------
@@ -87,6 +95,7 @@ class RandomForestClassifier(ForestClassifier):
         verbose: Any = 0,
         warm_start: Any = False,
         class_weight: Any = None,
+        threshold: Any = 0.5,
     ) -> None:
         self.n_estimators = n_estimators
         self.max_depth = max_depth
@@ -107,6 +116,7 @@ class RandomForestClassifier(ForestClassifier):
         self.verbose = verbose
         self.warm_start = warm_start
         self.class_weight = class_weight
+        self.threshold = threshold
 
 
 class ExtraTreesClassifier(ForestClassifier):
@@ -134,6 +144,10 @@ class ExtraTreesClassifier(ForestClassifier):
     class_weight : dict, list of dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes. With many labels a row has the product of its labels' weights, each
         from a dict {0: if absent, 1: if present}: one for all labels, or a list with one for each.
+    threshold : float, "oob-f1", "oob-f1-global" or "top-K", default=0.5
+        With many labels, `predict` gives those whose probability is above it: one number, one
+        chosen out-of-bag for each label so that its F1 is largest, one chosen for all labels
+        together, or the K most probable labels. Numbers and "top-K" may be changed after fit.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
     max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose,
     warm_start
@@ -148,12 +162,16 @@ class ExtraTreesClassifier(ForestClassifier):
     n_features_in_ : int
     feature_names_in_ : (n_features,) array
         Of a data frame with names of type str.
+    label_names_ : (n_labels,) array
+        Of a data frame Y with names of type str, or from a model file.
     estimators_ : list of DecisionTreeClassifier
     feature_importances_ : (n_features,) array
     oob_score_ : float
         If `oob_score`, the score of rows that trees did not see.
     oob_decision_function_ : (n_train, n_labels) or (n_train, n_classes) array, or CSR
         If `oob_score`, the predictions it is the score of; zero for a row that all trees saw.
+    thresholds_ : (n_labels,) array, or a number for "oob-f1-global"
+        If `threshold` is chosen out-of-bag.
 
     Examples
     --------
@@ -190,6 +208,7 @@ class ExtraTreesClassifier(ForestClassifier):
         verbose: Any = 0,
         warm_start: Any = False,
         class_weight: Any = None,
+        threshold: Any = 0.5,
     ) -> None:
         self.n_estimators = n_estimators
         self.max_depth = max_depth
@@ -210,6 +229,7 @@ class ExtraTreesClassifier(ForestClassifier):
         self.verbose = verbose
         self.warm_start = warm_start
         self.class_weight = class_weight
+        self.threshold = threshold
 
 
 class RandomForestRegressor(ForestRegressor):
@@ -244,6 +264,8 @@ class RandomForestRegressor(ForestRegressor):
     n_features_in_ : int
     feature_names_in_ : (n_features,) array
         Of a data frame with names of type str.
+    label_names_ : (n_outputs,) array
+        Of a data frame Y with names of type str, or from a model file.
     estimators_ : list of DecisionTreeRegressor
     feature_importances_ : (n_features,) array
     oob_score_ : float
@@ -335,6 +357,8 @@ class ExtraTreesRegressor(ForestRegressor):
     n_features_in_ : int
     feature_names_in_ : (n_features,) array
         Of a data frame with names of type str.
+    label_names_ : (n_outputs,) array
+        Of a data frame Y with names of type str, or from a model file.
     estimators_ : list of DecisionTreeRegressor
     feature_importances_ : (n_features,) array
     oob_score_ : float
@@ -404,7 +428,8 @@ def load_forest(path: str | os.PathLike[str], mmap: bool = True) -> Any:
     path : str or path
         A file made by `save`.
     mmap : bool, default=True
-        Map the arrays from the file, to be shared by processes, instead of reading them.
+        Map the arrays from the file, to be shared by processes, instead of reading them. The file
+        may be replaced or removed meanwhile, but not changed in place.
 
     Examples
     --------

@@ -3,6 +3,7 @@
 from sketchforest.datasets._arff_writer import write_arff
 from sketchforest.datasets.arff import read_arff
 from sketchforest.datasets.catalogue import DatasetInfo, catalogue, describe, list_datasets, load
+from sketchforest.datasets.conversion import write_table
 from sketchforest.datasets.dataset import Dataset
 from sketchforest.datasets.files import FORMATS, read, write
 from sketchforest.datasets.generators import (
@@ -13,10 +14,12 @@ from sketchforest.datasets.generators import (
 from sketchforest.datasets.npz import load_npz, write_npz
 from sketchforest.datasets.standins import make_like
 from sketchforest.datasets.svmlight import read_svmlight, write_svmlight
+from sketchforest.datasets.table import Columns, read_table
 from sketchforest.datasets.xc import read_xc, write_xc
 
 __all__ = [
     "FORMATS",
+    "Columns",
     "Dataset",
     "DatasetInfo",
     "catalogue",
@@ -31,10 +34,12 @@ __all__ = [
     "read",
     "read_arff",
     "read_svmlight",
+    "read_table",
     "read_xc",
     "write",
     "write_arff",
     "write_npz",
     "write_svmlight",
+    "write_table",
     "write_xc",
 ]

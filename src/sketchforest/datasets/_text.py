@@ -4,13 +4,15 @@ import bz2
 import gzip
 import io
 import lzma
-import tempfile
+import sys
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, cast
+
+from sketchforest._files import written_whole
 
 AnyPath = str | PathLike[str]
 
@@ -51,24 +53,34 @@ def numbered_lines(path: AnyPath) -> Iterator[tuple[int, bytes]]:
     The first bytes tell the compression, not the name: files are renamed more often than packed.
     """
     number = 0
-    try:
-        with _opened(path) as file:
-            for number, line in enumerate(file, start=1):
-                if number == 1:
-                    line = line.removeprefix(_BYTE_ORDER_MARK)
-                yield number, line.rstrip(b"\r\n")
-    except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
-        reason = f"the compressed data end or break off here ({error})"
-        raise bad_file(path, number + 1, reason) from None
-    except OSError as error:
-        if error.errno is not None:  # of the file system, not of bzip2
-            raise
-        raise bad_file(path, number + 1, f"the compressed data are broken ({error})") from None
+    with refusing_bad_packing(path, lambda: number + 1), opened(path) as file:
+        for number, line in enumerate(file, start=1):
+            if number == 1:
+                line = line.removeprefix(_BYTE_ORDER_MARK)
+            yield number, line.rstrip(b"\r\n")
 
 
 @contextmanager
-def _opened(path: AnyPath) -> Iterator[BinaryIO]:
-    with Path(path).open("rb") as raw:
+def refusing_bad_packing(path: AnyPath, line: Callable[[], int]) -> Iterator[None]:
+    """Says in which line compressed data break off; ``line`` gives its number."""
+    try:
+        yield
+    except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
+        reason = f"the compressed data end or break off here ({error})"
+        raise bad_file(path, line(), reason) from None
+    except OSError as error:
+        if error.errno is not None:  # of the file system, not of bzip2
+            raise
+        raise bad_file(path, line(), f"the compressed data are broken ({error})") from None
+
+
+@contextmanager
+def opened(path: AnyPath) -> Iterator[BinaryIO]:
+    """The bytes of a plain or compressed file; "-" is standard input."""
+    with ExitStack() as stack:
+        raw: Any = sys.stdin.buffer
+        if str(path) != "-":
+            raw = stack.enter_context(Path(path).open("rb"))
         head = raw.peek(6)
         for magic, opener in _OPENERS.items():
             if head.startswith(magic):
@@ -76,16 +88,6 @@ def _opened(path: AnyPath) -> Iterator[BinaryIO]:
                     yield cast(BinaryIO, file)
                 return
         yield raw
-
-
-@contextmanager
-def written_whole(path: AnyPath) -> Iterator[Path]:
-    """A path to write to; it becomes ``path`` when all went well, and nothing otherwise."""
-    target = Path(path)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as folder:
-        draft = Path(folder) / target.name
-        yield draft
-        draft.replace(target)
 
 
 @contextmanager

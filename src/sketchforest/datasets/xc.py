@@ -41,7 +41,7 @@ def read_xc(
     beside ``NAME_data.txt`` are found by themselves.
     """
     lines = numbered_lines(path)
-    n_samples, n_features, n_labels = _read_header(path, next(lines, (1, b""))[1])
+    n_samples, n_features, n_labels = read_xc_header(path, next(lines, (1, b""))[1])
     rows = PairRows(path)
     number = 1
     for number, line in lines:
@@ -81,7 +81,8 @@ def is_xc_header(line: bytes) -> bool:
     return _HEADER.fullmatch(line.decode("ascii", "replace")) is not None
 
 
-def _read_header(path: AnyPath, line: bytes) -> list[int]:
+def read_xc_header(path: AnyPath, line: bytes) -> list[int]:
+    """The numbers of rows, features and labels."""
     match = _HEADER.fullmatch(decoded(line, path, 1))
     if match is None:
         reason = f"expected the numbers of rows, features and labels, got {shown(line)}"

@@ -1,0 +1,22 @@
+// Whether arrays that came from a file are a forest: no walk, leaf or label leads outside of them.
+#pragma once
+
+#include "forest.hpp"
+
+namespace sketchforest {
+
+// How long the arrays are. Those with an entry for each tree, and one more, fit n_trees already.
+struct Extent {
+    std::size_t n_nodes = 0;
+    std::size_t n_places = 0;   // in member_start: the leaves of each tree, and one more
+    std::size_t n_members = 0;  // in members, and in their weights
+    std::size_t n_rows = 0;     // of the labels
+    std::size_t n_entries = 0;  // of sparse labels
+    std::size_t n_features = 0;
+};
+
+// Null where all is well, else what is wrong. Each array is read once, from front to back.
+const char* find_damage(const Trees& trees, const Leaves& leaves, const Values& values,
+                        const Extent& extent);
+
+}  // namespace sketchforest

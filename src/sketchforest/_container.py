@@ -1,0 +1,125 @@
+"""Arrays in one file, in the safetensors format: a JSON header behind its length, then the arrays.
+
+They lie in the file as they lie in memory, each where its type asks for, so that they are mapped
+and not read. The header carries a checksum of itself.
+"""
+
+import hashlib
+import json
+import mmap
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sketchforest._files import written_whole
+
+# The name of a type in the container, and the type.
+TYPES: dict[str, np.dtype[Any]] = {
+    "U8": np.dtype(np.uint8),
+    "I32": np.dtype(np.int32),
+    "U32": np.dtype(np.uint32),
+    "I64": np.dtype(np.int64),
+    "F32": np.dtype(np.float32),
+    "F64": np.dtype(np.float64),
+}
+TYPE_NAMES = {dtype: name for name, dtype in TYPES.items()}
+METADATA, CHECKSUM = "__metadata__", "checksum"
+NO_SUM = "0" * 64  # in place of the checksum while it is computed
+ALIGNMENT = 64  # of the first array: a line of the cache
+
+
+class DamagedError(ValueError):
+    """The file is not what it should be; the message says why."""
+
+
+def write_container(
+    path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]
+) -> None:
+    """Without a copy of the arrays; the file is whole, or it is the old one."""
+    # The widest types first: then each array ends where the next one may begin, without a gap.
+    ordered = sorted(arrays.items(), key=lambda item: (-item[1].itemsize, item[0]))
+    header = _header(ordered, metadata)
+    with written_whole(path) as draft, draft.open("wb") as file:
+        file.write(len(header).to_bytes(8, "little") + header)
+        for _, array in ordered:
+            file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+
+
+def _header(ordered: list[tuple[str, np.ndarray]], metadata: Mapping[str, str]) -> bytes:
+    header: dict[str, Any] = {METADATA: {**metadata, CHECKSUM: NO_SUM}}
+    end = 0
+    for name, array in ordered:
+        begin, end = end, end + array.nbytes
+        header[name] = {
+            "dtype": TYPE_NAMES[array.dtype],
+            "shape": list(array.shape),
+            "data_offsets": [begin, end],
+        }
+    text = json.dumps(header).encode()
+    text += b" " * (-(8 + len(text)) % ALIGNMENT)
+    return text.replace(NO_SUM.encode(), hashlib.sha256(text).hexdigest().encode(), 1)
+
+
+def read_header(path: str | os.PathLike[str]) -> tuple[dict[str, Any], bytes]:
+    """The header, and the bytes that it was read from."""
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        n_header = int.from_bytes(file.read(8), "little")
+        if not 2 <= n_header <= size - 8:
+            raise DamagedError("it has no header")
+        text = file.read(n_header)
+    try:
+        header = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DamagedError("its header cannot be read") from error
+    if not isinstance(header, dict) or not isinstance(header.get(METADATA), dict):
+        raise DamagedError("its header cannot be read")
+    return header, text
+
+
+def check_header(header: Mapping[str, Any], text: bytes) -> None:
+    """Raises unless the header is as it was written."""
+    given = str(header[METADATA].get(CHECKSUM)).encode()
+    if hashlib.sha256(text.replace(given, NO_SUM.encode(), 1)).hexdigest().encode() != given:
+        raise DamagedError("its header is not as it was written")
+
+
+class MappedArrays(NamedTuple):
+    """The arrays by name, and what they are views of."""
+
+    arrays: dict[str, np.ndarray]
+    buffer: np.ndarray
+
+    def release_pages(self) -> None:
+        """What was read of a mapped file counts as memory of this process no more; it is mapped
+        again, page by page, when it is needed."""
+        if isinstance(self.buffer.base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            self.buffer.base.madvise(mmap.MADV_DONTNEED)
+
+
+def map_arrays(
+    path: str | os.PathLike[str], header: Mapping[str, Any], n_header: int, is_mapped: bool
+) -> MappedArrays:
+    """Read-only where mapped."""
+    buffer: np.ndarray = (
+        np.memmap(path, np.uint8, "r") if is_mapped else np.fromfile(path, np.uint8)
+    )
+    body = buffer.view(np.ndarray)[8 + n_header :]
+    arrays = {name: _view(body, entry) for name, entry in header.items() if name != METADATA}
+    return MappedArrays(arrays, buffer)
+
+
+def _view(body: np.ndarray, entry: Any) -> np.ndarray:
+    try:
+        begin, end = entry["data_offsets"]
+        shape = tuple(entry["shape"])
+        dtype = TYPES[entry["dtype"]]
+        if not 0 <= begin <= end <= len(body):
+            raise DamagedError("an array ends behind the end of the file")
+        if (body.ctypes.data + begin) % dtype.itemsize:
+            raise DamagedError("an array does not begin where its type asks for")
+        return body[begin:end].view(dtype).reshape(shape)
+    except (KeyError, TypeError, ValueError) as error:
+        raise DamagedError(str(error)) from error

@@ -1,0 +1,62 @@
+"""Rows of index:value text, a block at a time, for files that are larger than the memory."""
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+from scipy import sparse
+
+from sketchforest.datasets._pairs import PairRows
+from sketchforest.datasets._rows import compact
+from sketchforest.datasets._text import AnyPath, bad_file, decoded, numbered_lines, plain_name
+from sketchforest.datasets.xc import read_xc_header
+
+
+def pair_blocks(
+    path: AnyPath, format: str, n_features: int, n_rows: int
+) -> Iterator[sparse.csr_array]:
+    """(at most n_rows, n_features) CSR matrices of a file of format "svmlight" or "xc".
+
+    Features have the number that stands in the file; labels are read over.
+    """
+    lines = numbered_lines(path)
+    if format == "xc":
+        lines = _xc_lines(path, lines, n_features)
+    else:  # what follows a "#" says nothing, and a blank line is no row
+        stripped = ((number, line.partition(b"#")[0]) for number, line in lines)
+        lines = ((number, line) for number, line in stripped if line.strip())
+    while block := list(islice(lines, n_rows)):
+        rows = PairRows(path)
+        for number, line in block:
+            rows.append(number, line)
+        yield compact(rows.features.matrix(n_features, "feature"))
+
+
+def _xc_lines(
+    path: AnyPath, lines: Iterator[tuple[int, bytes]], n_features: int
+) -> Iterator[tuple[int, bytes]]:
+    n_rows, n_written, _ = read_xc_header(path, next(lines, (1, b""))[1])
+    if n_written != n_features:
+        reason = f"there are {n_written} features, and the model has {n_features}"
+        raise bad_file(path, 1, reason)
+    number = 1
+    for number, line in islice(lines, n_rows):
+        yield number, line
+    if number < n_rows + 1:
+        raise bad_file(path, number, f"the file ends after {number - 1} of the {n_rows} rows")
+
+
+def line_blocks(path: AnyPath, n_rows: int) -> Iterator[list[str]]:
+    """Lines of text, a document in each."""
+    lines = (decoded(line, path, number) for number, line in numbered_lines(path))
+    while block := list(islice(lines, n_rows)):
+        yield block
+
+
+def count_lines(path: AnyPath, format: str) -> int | None:
+    """About how many rows a plain text file has; None where that would take reading it twice."""
+    if str(path) == "-" or format in ("npz", "parquet") or plain_name(path) != Path(path).name:
+        return None
+    with Path(path).open("rb") as file:
+        return sum(chunk.count(b"\n") for chunk in iter(partial(file.read, 1 << 20), b""))

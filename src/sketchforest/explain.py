@@ -1,0 +1,156 @@
+"""Why a forest predicts what it predicts: the training rows and the features that count for a row.
+
+On its way down a tree a row meets nodes whose training rows have a label more and more often, or
+less and less. Each step belongs to the feature that was asked for there, so that the steps of all
+trees add up from the label's share in the whole training set to its probability.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from sketchforest._encoding import float_type
+from sketchforest._model import MISSING_LEFT, Forest
+
+
+class Explanation(NamedTuple):
+    """Of one row and its k most probable labels."""
+
+    labels: np.ndarray  # (k,) column numbers of Y, best first
+    scores: np.ndarray  # (k,) probabilities
+    base: np.ndarray  # (k,) what is predicted before any feature is asked for
+    features: np.ndarray  # (f,) those asked for on the row's way
+    contributions: np.ndarray  # (f, k) what each of them adds to the probability
+    rows: np.ndarray  # (r,) training rows in the row's leaves, the heaviest first
+    weights: np.ndarray  # (r,) their shares in the prediction, which sum to 1
+    has_label: np.ndarray  # (r, k) whether they have the labels
+
+
+def explain(model: Any, x: Any, k: int = 3) -> Explanation:
+    """What counts for the k most probable labels of the one row x, (1, n_features).
+
+    ``base + contributions.sum(axis=0)`` is ``scores``, and ``weights @ has_label`` is, too.
+
+    Examples
+    --------
+    >>> from sketchforest import RandomForestClassifier
+    >>> from sketchforest.datasets import make_multilabel
+    >>> data = make_multilabel(200, 30, 50, labels_per_row=4, features_per_row=8)
+    >>> forest = RandomForestClassifier(10, random_state=0).fit(data.X, data.Y)
+    >>> found = explain(forest, data.X[:1], k=1)
+    >>> bool(abs(found.base + found.contributions.sum(axis=0) - found.scores).max() < 1e-6)
+    True
+    """
+    x = model._check_new(x)
+    if x.shape[0] != 1:
+        raise ValueError(f"x must be one row; got {x.shape[0]}. Use X[[i]] for row i.")
+    if not hasattr(model, "predict_topk"):
+        raise ValueError("model must be a classifier; got a regressor, which has no best labels.")
+    forest, n_labels = model._forest, model._labels.n_columns
+    labels = model.predict_topk(x, min(k, n_labels))[0].ravel()
+    if model._classes is not None:
+        labels = np.searchsorted(model._classes, labels)
+    Y = model._labels.to_csr(np.float64)[:, labels].toarray()
+    path = _paths(forest, x)
+    means = _means_of(forest, Y)
+    steps = means[path.to] - means[path.at]
+    features, place = np.unique(path.feature, return_inverse=True)
+    contributions = np.zeros((len(features), len(labels)))
+    np.add.at(contributions, place, steps / forest.n_trees)
+    weights = model.leaf_weights(x)
+    order = np.argsort(-weights.data, kind="stable")
+    rows = weights.indices[order]
+    return Explanation(
+        labels=labels,
+        scores=means[path.ends].mean(axis=0),
+        base=means[path.roots].mean(axis=0),
+        features=features,
+        contributions=contributions,
+        rows=rows,
+        weights=weights.data[order],
+        has_label=Y[rows] > 0,
+    )
+
+
+class _Paths(NamedTuple):
+    """The steps of one row down all trees. Nodes of all trees are numbered on, then leaves."""
+
+    at: np.ndarray
+    to: np.ndarray
+    feature: np.ndarray
+    roots: np.ndarray
+    ends: np.ndarray
+
+
+def _paths(forest: Forest, x: Any) -> _Paths:
+    values = x.toarray().ravel() if sparse.issparse(x) else np.asarray(x).ravel()
+    values = values.astype(float_type(values.dtype), copy=False)
+    first_node, first_leaf = forest.node_start[:-1], _first_leaves(forest)
+    is_stump = np.diff(forest.node_start) == 0
+    roots = np.where(is_stump, len(forest.nodes) + first_leaf, first_node)
+    at = roots.copy()
+    steps = []
+    while len(moving := np.flatnonzero(at < len(forest.nodes))):
+        node = at[moving]
+        feature = forest.nodes[node, 0].view(np.uint32)
+        value = values[feature & ~MISSING_LEFT]
+        if forest.thresholds is None:
+            goes_left = value <= np.ascontiguousarray(forest.nodes[node, 1]).view(np.float32)
+        else:
+            goes_left = value <= forest.thresholds[node]
+        goes_left |= np.isnan(value) & (feature >= MISSING_LEFT)
+        child = np.where(goes_left, forest.nodes[node, 2], forest.nodes[node, 3]).astype(np.int64)
+        to = np.where(
+            child >= 0,
+            first_node[moving] + child,
+            len(forest.nodes) + first_leaf[moving] - 1 - child,
+        )
+        steps.append((node, to, (feature & ~MISSING_LEFT).astype(np.int64)))
+        at[moving] = to
+    empty = np.zeros(0, np.int64)
+    joined = [np.concatenate(part) for part in zip(*steps, strict=True)] or [empty] * 3
+    from_nodes, to_nodes, features = joined
+    return _Paths(from_nodes, to_nodes, features, roots, at)
+
+
+def _first_leaves(forest: Forest) -> np.ndarray:
+    """Number of each tree's first leaf, all leaves being numbered on."""
+    return forest.leaf_start[:-1] - np.arange(forest.n_trees)
+
+
+def _means_of(forest: Forest, Y: np.ndarray) -> np.ndarray:
+    """(nodes and leaves, n_outputs) weighted means of the training rows below each."""
+    n_nodes, n_leaves = len(forest.nodes), len(forest.member_start) - forest.n_trees
+    leaf_ends = np.repeat(forest.tree_members[:-1], np.diff(forest.leaf_start))
+    starts = forest.member_start.astype(np.int64) + leaf_ends
+    # The last place of a tree's starts is the first of the next tree's.
+    is_last = np.zeros(len(starts), bool)
+    is_last[forest.leaf_start[1:-1] - 1] = True
+    weights = np.ones(len(forest.members)) if forest.weights is None else forest.weights
+    shape = (n_leaves, len(Y))
+    of_leaf = sparse.csr_array((weights.astype(float), forest.members, starts[~is_last]), shape)
+    sums = np.zeros((n_nodes + n_leaves, Y.shape[1] + 1))
+    sums[n_nodes:] = of_leaf @ np.column_stack([Y, np.ones(len(Y))])
+    tree = np.repeat(np.arange(forest.n_trees), np.diff(forest.node_start))
+    children = forest.nodes[:, 2:].astype(np.int64)
+    children = np.where(
+        children >= 0,
+        forest.node_start[tree][:, None] + children,
+        n_nodes + _first_leaves(forest)[tree][:, None] - 1 - children,
+    )
+    # From the deepest level up: what is below a node is known when its parent asks.
+    for level in reversed(_levels(children, n_nodes, forest.node_start[:-1])):
+        sums[level] = sums[children[level, 0]] + sums[children[level, 1]]
+    return sums[:, :-1] / sums[:, -1:]
+
+
+def _levels(children: np.ndarray, n_nodes: int, roots: np.ndarray) -> list[np.ndarray]:
+    """The nodes of all trees by their distance from the root."""
+    levels = []
+    level = np.unique(roots[roots < n_nodes])
+    while len(level):
+        levels.append(level)
+        below = children[level].ravel()
+        level = below[below < n_nodes]
+    return levels

@@ -1,0 +1,57 @@
+"""What makes arrays a forest, said in NumPy: the definition behind the native check."""
+
+import numpy as np
+
+from sketchforest._model import MISSING_LEFT, SparseRows
+
+
+def is_forest(forest, labels, n_features) -> bool:
+    """Whether every walk down a tree ends in a leaf, and every leaf holds rows that have labels."""
+    n_train = labels.shape[0]
+    return (
+        are_starts(forest.node_start, len(forest.nodes))
+        and are_starts(forest.leaf_start, len(forest.member_start))
+        and are_starts(forest.tree_members, len(forest.members))
+        and are_in_range(forest.members, n_train)
+        and all(is_tree(forest.tree(i), n_features) for i in range(forest.n_trees))
+        and (forest.weights is None or bool(((forest.weights > 0) & finite(forest.weights)).all()))
+        and are_labels(labels)
+    )
+
+
+def is_tree(tree, n_features) -> bool:
+    n_nodes = len(tree.nodes)
+    if len(tree.member_start) != n_nodes + 2:
+        return False
+    features = tree.nodes[:, 0].view(np.uint32) & ~MISSING_LEFT
+    own = np.arange(n_nodes)
+    for child in tree.nodes[:, 2:].astype(np.int64).T:
+        is_node = (child > own) & (child < n_nodes)  # after its parent: no walk goes in a circle
+        is_leaf = (child < 0) & (-1 - child <= n_nodes)
+        if not (is_node | is_leaf).all():
+            return False
+    starts = tree.member_start.astype(np.int64)
+    is_full = starts[0] == 0 and starts[-1] == len(tree.members) and (np.diff(starts) > 0).all()
+    return bool((features < n_features).all() and is_full)
+
+
+def are_labels(labels) -> bool:
+    if not isinstance(labels, SparseRows):
+        return bool(finite(labels).all())
+    return (
+        are_starts(labels.row_start, len(labels.columns))
+        and are_in_range(labels.columns, labels.n_columns)
+        and (labels.values is None or bool(finite(labels.values).all()))
+    )
+
+
+def are_starts(starts, end) -> bool:
+    return bool(starts[0] == 0 and starts[-1] == end and (np.diff(starts) >= 0).all())
+
+
+def are_in_range(indices, end) -> bool:
+    return bool(((indices >= 0) & (indices < end)).all())
+
+
+def finite(values):
+    return np.isfinite(values.astype(float))

@@ -1,0 +1,57 @@
+"""A file that an earlier version wrote is read by this one, and predicts what it did then.
+
+Run as a script, this writes the golden files anew: when the format changes on purpose, and under
+another number.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from sketchforest import RandomForestClassifier, RandomForestRegressor, load_forest
+
+GOLDEN = Path(__file__).parent / "golden"
+FORMAT = 1
+TEXTS = ["a red fox", "a red hen", "the grey fox", "the grey goose", "no animal", "red and grey"]
+TAGS = np.array([[1, 0, 1], [1, 0, 0], [0, 1, 1], [0, 1, 0], [0, 0, 0], [1, 1, 0]])
+X = np.arange(24, dtype=float).reshape(8, 3) % 7
+
+
+def texts_model():
+    vectorizer = TfidfVectorizer()
+    words = vectorizer.fit_transform(TEXTS)
+    forest = RandomForestClassifier(12, threshold="oob-f1", oob_score=True, random_state=3)
+    forest.fit(words, TAGS).vectorizer_ = vectorizer
+    return forest
+
+
+def save_golden_files():
+    forest = texts_model()
+    names = ["red", "grey", "fox"]
+    forest.save(GOLDEN / f"texts-{FORMAT}.sf", label_names=names, notes={"made": "here"})
+    expected = forest.predict_proba(forest.vectorizer_.transform(TEXTS)).tolist()
+    outputs = RandomForestRegressor(4, random_state=3).fit(X, X[:, :2], X[:, 2] + 1)
+    outputs.save(GOLDEN / f"outputs-{FORMAT}.sf", compact=True)
+    content = {"texts": expected, "outputs": outputs.predict(X).tolist()}
+    (GOLDEN / f"models-{FORMAT}.json").write_text(json.dumps(content) + "\n")
+
+
+@pytest.mark.parametrize("version", [1])
+def test_models_of_every_format_are_read_and_predict_the_same(version):
+    expected = json.loads((GOLDEN / f"models-{version}.json").read_text())
+    texts = load_forest(GOLDEN / f"texts-{version}.sf")
+    assert texts.label_names_.tolist() == ["red", "grey", "fox"]
+    assert texts.notes_ == {"made": "here"}
+    assert texts.thresholds_.shape == (3,)
+    assert texts.get_params()["threshold"] == "oob-f1"
+    probabilities = texts.predict_proba(texts.vectorizer_.transform(TEXTS))
+    assert probabilities.tolist() == expected["texts"]
+    outputs = load_forest(GOLDEN / f"outputs-{version}.sf")
+    assert outputs.predict(X).tolist() == expected["outputs"]
+
+
+if __name__ == "__main__":
+    save_golden_files()

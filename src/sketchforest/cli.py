@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from sketchforest.cli_bench import bench_app
+from sketchforest.cli_reproduce import reproduce
 
 app = typer.Typer(
     name="sketchforest",
@@ -19,6 +20,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.add_typer(bench_app, name="bench")
+app.command()(reproduce)
 
 
 def _print_version(wanted: bool) -> None:

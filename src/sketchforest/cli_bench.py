@@ -1,15 +1,11 @@
 """The command `bench` and those below it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from sketchforest.experiments.bench import BenchResult
-    from sketchforest.experiments.scaling import ScalingResult
+from sketchforest.cli_shared import console_for, finish, split_names, text_of
 
 bench_app = typer.Typer(invoke_without_command=True, pretty_exceptions_enable=False)
 
@@ -68,16 +64,16 @@ def bench(
     from sketchforest.experiments.bench import BenchSettings, run_bench
 
     settings = BenchSettings(
-        datasets=_names(datasets),
-        methods=_names(methods),
+        datasets=split_names(datasets),
+        methods=split_names(methods),
         n_estimators=n_estimators,
         n_jobs=n_jobs,
         repeats=repeats,
         sklearn_trees=sklearn_trees,
-        data_home=_text(data_home),
+        data_home=text_of(data_home),
         quick=quick,
     )
-    _finish(run_bench(settings, out, _console(json)), json)
+    finish(run_bench(settings, out, console_for(json)), json)
 
 
 @bench_app.command()
@@ -112,13 +108,13 @@ def scaling(
 
     settings = ScalingSettings(
         base=parse_base(base, Point(n=2000, p=500, d=200, t=8) if quick else Point()),
-        axes=tuple(_names(axes)),
+        axes=tuple(split_names(axes)),
         doublings=min(doublings, 2) if quick else doublings,
         repeats=1 if quick else repeats,
         dataset=dataset,
-        data_home=_text(data_home),
+        data_home=text_of(data_home),
     )
-    _finish(run_scaling(settings, out, _console(json)), json)
+    finish(run_scaling(settings, out, console_for(json)), json)
 
 
 @bench_app.command()
@@ -146,29 +142,7 @@ def large(
         n_estimators=n_estimators,
         n_components=n_components,
         n_jobs=effective_n_jobs(n_jobs),
-        console=_console(json),
+        console=console_for(json),
     )
     if json:
         typer.echo(large_json(result))
-
-
-def _finish(result: "BenchResult | ScalingResult", json: bool) -> None:
-    if json:
-        typer.echo(result.as_json())
-    if not result.is_complete:
-        raise typer.Exit(130)  # as a shell says that Ctrl-C ended a command
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _text(path: Path | None) -> str | None:
-    return None if path is None else str(path)
-
-
-def _console(json: bool) -> "Console":
-    """Messages and tables; with JSON on standard output, on standard error."""
-    from rich.console import Console
-
-    return Console(stderr=json)

@@ -1,0 +1,117 @@
+"""`sketchforest reproduce`: run the cells of the studies, then write tables, pictures and pages."""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from joblib import effective_n_jobs
+from rich.console import Console
+
+from sketchforest.experiments.bench_machine import machine_facts
+from sketchforest.experiments.bench_results import write_csv
+from sketchforest.experiments.reproduce.problems import Workspace
+from sketchforest.experiments.reproduce.runner import run_cells, total_seconds, waiting_cells
+from sketchforest.experiments.reproduce.settings import ReproduceSettings
+from sketchforest.experiments.reproduce.store import CellStore
+from sketchforest.experiments.reproduce.studies import STUDIES, choose_studies
+from sketchforest.report.bench_table import machine_line
+from sketchforest.report.page import Section, render_page
+from sketchforest.report.reproduce_tables import terminal_table
+from sketchforest.report.units import duration
+
+_TITLE = "Random forests with random projections of the output space, reproduced"
+
+
+@dataclass(frozen=True)
+class ReproduceResult:
+    """The sections of the report, and whether all of their cells were run."""
+
+    sections: list[Section]
+    settings: ReproduceSettings
+    machine: dict[str, Any]
+    is_complete: bool
+
+    def as_json(self) -> str:
+        return json.dumps(
+            {
+                "machine": self.machine,
+                "settings": asdict(self.settings),
+                "is_complete": self.is_complete,
+                "sections": {section.name: list(section.rows) for section in self.sections},
+                "findings": [
+                    {"section": section.name, "text": finding.text, "holds": finding.holds}
+                    for section in self.sections
+                    for finding in section.findings
+                ],
+            },
+            indent=2,
+        )
+
+
+def run_reproduce(
+    names: Sequence[str],
+    settings: ReproduceSettings,
+    out: str | os.PathLike[str],
+    console: Console | None = None,
+) -> ReproduceResult:
+    """Run what is not in ``out`` yet; print tables, and write CSV files, pictures and pages."""
+    console = console or Console()
+    chosen = choose_studies(names)
+    cells = {name: STUDIES[name].cells(settings) for name in chosen}
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    store = CellStore(folder / "cells.jsonl")
+    workspace = Workspace(settings.data_home, effective_n_jobs(settings.n_jobs))
+    every_cell = [cell for name in chosen for cell in cells[name]]
+    try:
+        run_cells(every_cell, store, workspace, console)
+    except KeyboardInterrupt:
+        console.print(f"Interrupted; finished cells are kept in {store.path}.", markup=False)
+    sections = [STUDIES[name].section(settings, store.get) for name in chosen]
+    times = {name: total_seconds(cells[name], store) for name in chosen}
+    is_complete = not waiting_cells(every_cell, store)
+    result = ReproduceResult(sections, settings, machine_facts(), is_complete)
+    _write(result, times, folder, console)
+    return result
+
+
+def _write(
+    result: ReproduceResult, times: dict[str, float], folder: Path, console: Console
+) -> None:
+    for section in result.sections:
+        write_csv(section.rows, folder / f"{section.name}.csv")
+        for place, picture in enumerate(section.pictures):
+            suffix = f"-{place + 1}" if len(section.pictures) > 1 else ""
+            (folder / f"{section.name}{suffix}.png").write_bytes(picture.png)
+        _write_page(result, [section], times, folder / f"{section.name}.html")
+        console.print()
+        console.print(terminal_table(section))
+    if len(result.sections) > 1:
+        _write_page(result, result.sections, times, folder / "index.html")
+    console.print(f"Written to {folder}", markup=False)
+
+
+def _write_page(
+    result: ReproduceResult, sections: Sequence[Section], times: dict[str, float], path: Path
+) -> None:
+    page = render_page(_TITLE, _lead(result, sections, times), sections)
+    path.write_text(page, encoding="utf-8")
+
+
+def _lead(
+    result: ReproduceResult, sections: Sequence[Section], times: dict[str, float]
+) -> list[str]:
+    n_jobs = effective_n_jobs(result.settings.n_jobs)
+    spent = ", ".join(f"{s.name} {duration(times[s.name])}" for s in sections)
+    lines = [
+        "Every table and figure of Joly, Geurts and Wehenkel (ECML/PKDD 2014), computed by "
+        "sketchforest, with the paper's own figures beside.",
+        f"{machine_line(result.machine, n_jobs)}; seed {result.settings.seed}. Time spent: "
+        f"{spent}.",
+    ]
+    if not result.is_complete:
+        lines.append("This run was interrupted: some figures are of fewer repeats, or missing.")
+    return lines

@@ -26,6 +26,9 @@ class Grid:
 
 @dataclass(frozen=True)
 class Picture:
+    """A drawing; ``name`` tells it from others of its section."""
+
+    name: str
     png: bytes
     caption: str
 
@@ -71,7 +74,7 @@ def _section(section: Section) -> str:
         f"<h2>{escape(section.title)}</h2>",
         *(f"<p>{escape(line)}</p>" for line in section.intro),
         _findings(section.findings),
-        *(_picture(picture) for picture in section.pictures),
+        _pictures(section.pictures),
         *(_grid(grid) for grid in section.grids),
         _list(section.notes),
         "</section>",
@@ -88,6 +91,10 @@ def _findings(findings: Sequence[Finding]) -> str:
         style, sign = _SIGNS[finding.holds]
         items.append(f'<li class="{style}"><b>{sign}</b> {escape(finding.text)}</li>')
     return f'<ul class="findings">{"".join(items)}</ul>' if items else ""
+
+
+def _pictures(pictures: Sequence[Picture]) -> str:
+    return f'<div class="pictures">{"".join(map(_picture, pictures))}</div>' if pictures else ""
 
 
 def _picture(picture: Picture) -> str:
@@ -155,7 +162,9 @@ p { margin: 0.5rem 0; max-width: 46rem; }
 nav { display: flex; flex-wrap: wrap; gap: 0.4rem; margin: 1.25rem 0; }
 nav a { padding: 0.25rem 0.7rem; border: 1px solid var(--line); border-radius: 1rem;
   color: var(--link); text-decoration: none; font-size: 0.9rem; }
-figure { margin: 1.25rem 0; }
+.pictures { display: grid; gap: 1.25rem; margin: 1.25rem 0; align-items: start;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); }
+figure { margin: 0; max-width: 46rem; }
 img { display: block; max-width: 100%; height: auto; background: #fff; border-radius: 6px;
   border: 1px solid var(--line); }
 figcaption, caption, .notes, small { color: var(--soft); font-size: 0.85rem; }
@@ -172,6 +181,7 @@ tbody tr:hover td { background: var(--band); }
 td small { display: block; line-height: 1.3; }
 .worse span { text-decoration: underline dotted; text-underline-offset: 3px; }
 .better span { font-weight: 700; }
+td.long { white-space: normal; min-width: 16rem; text-align: left; }
 .near { color: var(--warn); }
 .far { color: var(--bad); }
 .findings { list-style: none; padding: 0; max-width: 52rem; }

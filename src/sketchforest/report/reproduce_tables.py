@@ -7,10 +7,18 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from sketchforest.experiments.reproduce.findings import (
+    Difference,
+    agreement,
+    gains_at_low_m,
+    large_differences,
+    same_verdicts,
+)
 from sketchforest.experiments.reproduce.paper import FORESTS, OUTPUT_TITLES, Score
 from sketchforest.experiments.reproduce.settings import ReproduceSettings
 from sketchforest.experiments.reproduce.tables import Lookup, TableCell, TableRow, table_rows
 from sketchforest.report.page import Entry, Grid, Section
+from sketchforest.report.reproduce_pictures import gap_pictures
 from sketchforest.report.units import UNKNOWN
 
 STAND_IN = "generated"
@@ -18,6 +26,8 @@ _TITLES = {
     "random_forest": "Table 1: random forests on gaussian projections",
     "extra_trees": "Table 2: extra-trees on gaussian projections",
 }
+_NAMES = {"random_forest": "table1", "extra_trees": "table2"}
+_NO_REASON = "The data have the paper's sizes; no reason is known."
 _LEGEND = (
     "* differs from the paper's mean by more than one of the larger standard deviations, ** by "
     "more than two."
@@ -31,11 +41,15 @@ _VERDICTS = (
 def table_section(forest: str, settings: ReproduceSettings, lookup: Lookup) -> Section:
     """One of the two tables."""
     rows = table_rows(forest, settings, lookup)
+    far = large_differences(forest, rows)
+    gains = gains_at_low_m(rows) if forest == "extra_trees" else []
     return Section(
-        name={"random_forest": "table1", "extra_trees": "table2"}[forest],
+        name=_NAMES[forest],
         title=_TITLES[forest],
         intro=_intro(settings, rows),
-        grids=[_grid(forest, rows)],
+        findings=[*agreement(forest, rows), *same_verdicts(forest, rows), *gains],
+        pictures=gap_pictures("gaps", FORESTS[forest], rows),
+        grids=[_grid(forest, rows), *([_differences_grid(far)] if far else [])],
         notes=deviations(rows),
         rows=[_csv_row(forest, row, cell) for row in rows for cell in row.cells.values()],
     )
@@ -45,8 +59,8 @@ def _intro(settings: ReproduceSettings, rows: Sequence[TableRow]) -> list[str]:
     lines = [
         "Label ranking average precision (LRAP) of test rows, mean ± standard deviation over "
         f"{_n_splits(rows)} random splits of the paper's sizes; {settings.n_estimators} trees, "
-        "fully grown, √p features a split. Test rows without labels are left out. The paper's score "
-        "is below ours.",
+        "fully grown, √p features a split. Test rows without labels are left out. The paper's "
+        "score is below ours.",
         f"{_LEGEND} {_VERDICTS}",
     ]
     if settings.n_estimators != 100:
@@ -75,6 +89,21 @@ def _entries(row: TableRow) -> list[Entry | str]:
         Entry(row.paper_set.dataset, _remark(row)),
         *(_score_entry(cell) for cell in row.cells.values()),
     ]
+
+
+def _differences_grid(differences: Sequence[Difference]) -> Grid:
+    rows: list[list[Entry | str]] = [
+        [
+            f"{d.row.paper_set.dataset}, {OUTPUT_TITLES[d.cell.outputs]}",
+            score_text(d.cell.ours),
+            score_text(d.cell.paper),
+            f"{d.cell.gap:.1f}",
+            Entry(d.row.paper_set.deviation or _NO_REASON, style="long"),
+        ]
+        for d in differences
+    ]
+    headers = ["", "ours", "paper", "in sd", "what is known about it"]
+    return Grid(headers, rows, "Scores more than two standard deviations from the paper's")
 
 
 def _score_entry(cell: TableCell) -> Entry:

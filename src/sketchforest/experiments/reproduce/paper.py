@@ -25,8 +25,8 @@ class Score:
 class PaperSet:
     """A data set of the paper, ``dataset`` being its name in the catalogue.
 
-    ``n_train`` and ``n_test`` are the sizes of our splits. ``deviation`` says where the data differ
-    from the paper's; scores of another problem are not comparable.
+    ``n_train``, ``n_test`` and ``n_features`` are those of our data. ``deviation`` says where they
+    differ from the paper's; scores of another problem are not comparable.
     """
 
     name: str
@@ -41,6 +41,7 @@ class PaperSet:
 
 _RENAMED = {"tmc2017": "tmc2007-500"}
 _OTHER_TEST_SIZES = {"Expression-GO": 1288}
+_OTHER_FEATURES = {"scene": 294, "tmc2007-500": 500, "genbase": 1185, "Expression-GO": 559}
 _OTHER_PROBLEMS = {"tmc2007-500"}
 _DEVIATIONS = {
     "tmc2007-500": "Another feature set: the paper's rows, split sizes and labels, but the 500 "
@@ -85,7 +86,7 @@ def _paper_set(row: dict[str, str]) -> PaperSet:
         dataset=dataset,
         n_train=int(row["n_train"]),
         n_test=_OTHER_TEST_SIZES.get(dataset, int(row["n_test"])),
-        n_features=int(row["p"]),
+        n_features=_OTHER_FEATURES.get(dataset, int(row["p"])),
         n_labels=int(row["d"]),
         deviation=_DEVIATIONS.get(dataset, ""),
         is_comparable=dataset not in _OTHER_PROBLEMS,

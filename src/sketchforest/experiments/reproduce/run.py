@@ -83,15 +83,29 @@ def _write(
 ) -> None:
     for section in result.sections:
         write_csv(section.rows, folder / f"{section.name}.csv")
-        for place, picture in enumerate(section.pictures):
-            suffix = f"-{place + 1}" if len(section.pictures) > 1 else ""
-            (folder / f"{section.name}{suffix}.png").write_bytes(picture.png)
+        for picture in section.pictures:
+            (folder / f"{section.name}-{picture.name}.png").write_bytes(picture.png)
         _write_page(result, [section], times, folder / f"{section.name}.html")
         console.print()
         console.print(terminal_table(section))
     if len(result.sections) > 1:
-        _write_page(result, result.sections, times, folder / "index.html")
+        sections = [_summary(result.sections), *result.sections]
+        _write_page(result, sections, times, folder / "index.html")
+    _print_findings(result.sections, console)
     console.print(f"Written to {folder}", markup=False)
+
+
+def _summary(sections: Sequence[Section]) -> Section:
+    """What all sections found."""
+    findings = [finding for section in sections for finding in section.findings]
+    return Section("summary", "In short", findings=findings)
+
+
+def _print_findings(sections: Sequence[Section], console: Console) -> None:
+    console.print()
+    for finding in _summary(sections).findings:
+        sign = {True: "yes", False: "no", None: "?"}[finding.holds]
+        console.print(f"{sign:>3}  {finding.text}", markup=False, highlight=False)
 
 
 def _write_page(
@@ -105,7 +119,7 @@ def _lead(
     result: ReproduceResult, sections: Sequence[Section], times: dict[str, float]
 ) -> list[str]:
     n_jobs = effective_n_jobs(result.settings.n_jobs)
-    spent = ", ".join(f"{s.name} {duration(times[s.name])}" for s in sections)
+    spent = ", ".join(f"{s.name} {duration(times[s.name])}" for s in sections if s.name in times)
     lines = [
         "Every table and figure of Joly, Geurts and Wehenkel (ECML/PKDD 2014), computed by "
         "sketchforest, with the paper's own figures beside.",

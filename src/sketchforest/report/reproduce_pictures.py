@@ -11,9 +11,9 @@ from sketchforest.experiments.reproduce.tables import Lookup, TableRow
 from sketchforest.report.page import Picture
 
 # Told apart by readers who see few colours, too.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00")
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00", "#56b4e9", "#7a3fb0")
 ORIGINAL = "#222222"
-_MARKERS = "os^Dv"
+_MARKERS = "os^DvPX"
 _WIDTH, _HEIGHT = 6.4, 4.2
 
 

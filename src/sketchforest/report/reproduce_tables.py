@@ -11,6 +11,7 @@ from sketchforest.experiments.reproduce.findings import (
     Difference,
     agreement,
     gains_at_low_m,
+    is_full_run,
     large_differences,
     same_verdicts,
 )
@@ -41,13 +42,18 @@ _VERDICTS = (
 def table_section(forest: str, settings: ReproduceSettings, lookup: Lookup) -> Section:
     """One of the two tables."""
     rows = table_rows(forest, settings, lookup)
+    is_full = is_full_run(rows, settings.n_estimators)
     far = large_differences(forest, rows)
     gains = gains_at_low_m(rows) if forest == "extra_trees" else []
     return Section(
         name=_NAMES[forest],
         title=_TITLES[forest],
         intro=_intro(settings, rows),
-        findings=[*agreement(forest, rows), *same_verdicts(forest, rows), *gains],
+        findings=[
+            agreement(forest, rows, is_full),
+            same_verdicts(forest, rows, is_full),
+            *gains,
+        ],
         pictures=gap_pictures("gaps", FORESTS[forest], rows),
         grids=[_grid(forest, rows), *([_differences_grid(far)] if far else [])],
         notes=deviations(rows),

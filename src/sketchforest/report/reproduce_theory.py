@@ -16,6 +16,7 @@ from sketchforest.report.reproduce_pictures import COLOURS, draw, draw_lines
 
 _TERMS = {"bias": "bias²", "v_ls": "V_LS", "v_proj": "V_proj", "v_algo": "V_algo"}
 # Of independent normal errors, one in twenty is beyond two standard errors.
+_MIN_DRAWS = 5
 _TOLERATED_SHARE, _NEVER_BEYOND = 0.1, 4.0
 
 
@@ -198,7 +199,7 @@ def _is_unbiased(known: Sequence[tuple[TheoremCell, Result]]) -> list[Finding]:
     distances = []
     for cell, result in known:
         ratios = result["variance_ratio"]
-        if cell.projection != "pca" and len(ratios) > 1:
+        if cell.projection != "pca" and len(ratios) >= _MIN_DRAWS:
             error = statistics.stdev(ratios) / len(ratios) ** 0.5
             distances.append(abs(statistics.fmean(ratios) - 1) / error if error else 0.0)
     if not distances:
@@ -208,7 +209,7 @@ def _is_unbiased(known: Sequence[tuple[TheoremCell, Result]]) -> list[Finding]:
         f"Random projections preserve the variance on average: {close} of {len(distances)} mean "
         "ratios are within three standard errors of 1."
     )
-    return [Finding(text, close >= 0.95 * len(distances))]
+    return [Finding(text, close >= (1 - _TOLERATED_SHARE) * len(distances))]
 
 
 def _theorem_grid(known: Sequence[tuple[TheoremCell, Result]]) -> Grid:

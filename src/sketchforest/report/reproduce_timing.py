@@ -40,7 +40,7 @@ def timing_section(settings: ReproduceSettings, lookup: Lookup) -> Section:
         name="timing",
         title="Section 4.6: learning times",
         intro=_intro(cells[0]),
-        pictures=_picture(timings),
+        pictures=_picture(timings, cells[0].dataset),
         grids=[_grid(timings)],
         rows=[_csv_row(timing) for timing in timings],
     )
@@ -128,7 +128,7 @@ def _entry(timing: _Timing | None) -> Entry:
     return Entry(seconds(timing.cpu) + mark, detail)
 
 
-def _picture(timings: Sequence[_Timing]) -> list[Picture]:
+def _picture(timings: Sequence[_Timing], dataset: str) -> list[Picture]:
     if not timings:
         return []
 
@@ -151,7 +151,7 @@ def _picture(timings: Sequence[_Timing]) -> list[Picture]:
         axes.set_xlabel("seconds of processor time (log scale)")
         axes.legend(loc="lower right", fontsize=8, edgecolor="none")
 
-    return draw("times", "Learning time on Delicious, user and system time together.", paint)
+    return draw("times", f"Learning time on {dataset}, user and system time together.", paint)
 
 
 def _csv_row(timing: _Timing) -> dict[str, Any]:

@@ -37,7 +37,11 @@ class ForestCell:
 
     @property
     def kind(self) -> str:
-        return f"{self.forest} {self.n_components} {self.max_features}"
+        outputs = f"{self.projection}, m = {self.n_components}"
+        if self.projection is None:
+            outputs = "original outputs"
+        features = "" if self.max_features in ("sqrt", None) else f", k = {self.max_features}"
+        return f"{self.forest.replace('_', ' ')}, {outputs}{features}"
 
     def run(self, workspace: Workspace) -> Result:
         problem = workspace.problem(self.dataset, self.split, self.seed, self.synthetic)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from sketchforest.experiments.reproduce.cells import ForestCell
 from sketchforest.experiments.reproduce.paper import PaperSet, Score
-from sketchforest.experiments.reproduce.problems import find_set
 from sketchforest.experiments.reproduce.settings import ReproduceSettings
 from sketchforest.experiments.reproduce.tables import Lookup, score
 
@@ -72,7 +71,7 @@ def figure_panels(figure: str, settings: ReproduceSettings) -> list[Panel]:
     """The panels of "figure1" to "figure4"."""
     panels = []
     for dataset in settings.datasets or _DATASETS.get(figure, _USUAL_DATASET):
-        sizes = find_set(dataset)
+        sizes = settings.available(dataset)
         base = ForestCell(
             dataset=sizes.dataset,
             n_estimators=settings.n_estimators,

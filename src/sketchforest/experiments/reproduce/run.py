@@ -12,13 +12,14 @@ from rich.console import Console
 
 from sketchforest.experiments.bench_machine import machine_facts
 from sketchforest.experiments.bench_results import write_csv
+from sketchforest.experiments.reproduce.findings import share_finding
 from sketchforest.experiments.reproduce.problems import Workspace
 from sketchforest.experiments.reproduce.runner import run_cells, total_seconds, waiting_cells
 from sketchforest.experiments.reproduce.settings import ReproduceSettings
 from sketchforest.experiments.reproduce.store import CellStore
 from sketchforest.experiments.reproduce.studies import STUDIES, choose_studies
 from sketchforest.report.bench_table import machine_line
-from sketchforest.report.page import Section, render_page
+from sketchforest.report.page import Finding, Section, render_page
 from sketchforest.report.reproduce_tables import terminal_table
 from sketchforest.report.units import duration
 
@@ -98,7 +99,18 @@ def _write(
 def _summary(sections: Sequence[Section]) -> Section:
     """What all sections found."""
     findings = [finding for section in sections for finding in section.findings]
-    return Section("summary", "In short", findings=findings)
+    return Section("summary", "In short", findings=[*_overall(sections), *findings])
+
+
+def _overall(sections: Sequence[Section]) -> list[Finding]:
+    """Both tables together."""
+    tables = [section for section in sections if section.name in ("table1", "table2")]
+    if len(tables) < 2:
+        return []
+    rows = [row for table in tables for row in table.rows]
+    gaps = [row["mark"] for row in rows if row["is_comparable"] and row["gap_in_sd"] is not None]
+    is_full = all(table.findings[0].holds is not None for table in tables)
+    return [share_finding("Both tables", gaps.count("**"), len(gaps), is_full)]
 
 
 def _print_findings(sections: Sequence[Section], console: Console) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from sketchforest.experiments.reproduce.curves import DENSE, NAMES, SPARSE, component_counts
-from sketchforest.experiments.reproduce.problems import Workspace, find_set
+from sketchforest.experiments.reproduce.problems import Workspace
 from sketchforest.experiments.reproduce.settings import ReproduceSettings
 from sketchforest.experiments.reproduce.store import Result
 from sketchforest.projection import sketch
@@ -42,9 +42,8 @@ class TheoremCell:
 
     def run(self, workspace: Workspace) -> Result:
         rng = np.random.default_rng([self.seed, 7])
-        Y = distinct_rows(
-            workspace.dataset(self.dataset, synthetic=self.synthetic).Y, self.n_rows, rng
-        )
+        data = workspace.dataset(self.dataset, synthetic=self.synthetic)
+        Y = distinct_rows(data.Y, self.n_rows, rng)
         subsets = [
             rng.choice(len(Y), min(_SUBSET_ROWS, len(Y)), replace=False) for _ in range(_N_SUBSETS)
         ]
@@ -57,7 +56,7 @@ class TheoremCell:
 
 
 def theorem_cells(settings: ReproduceSettings) -> list[TheoremCell]:
-    dataset = find_set((*settings.datasets, "delicious")[0])
+    dataset = settings.available((*settings.datasets, "delicious")[0])
     return [
         TheoremCell(
             dataset=dataset.dataset,
@@ -80,7 +79,9 @@ def jl_epsilon(n_rows: int, n_components: int) -> float:
 def distinct_rows(Y: Any, n_rows: int, rng: np.random.Generator) -> np.ndarray:
     """Up to ``n_rows`` different label vectors, dense: equal ones have no distance to distort."""
     rows = rng.permutation(Y.shape[0])[: 2 * n_rows]
-    return np.unique(Y[rows].toarray().astype(float), axis=0)[:n_rows]
+    different = np.unique(Y[rows].toarray().astype(float), axis=0)
+    # They come sorted, so the first ones would be those with few labels.
+    return rng.permutation(different)[:n_rows]
 
 
 def _distortions(Y: np.ndarray, Z: np.ndarray, subsets: Sequence[np.ndarray]) -> dict[str, float]:

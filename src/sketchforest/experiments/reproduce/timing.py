@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sketchforest.experiments.measure import timed_fit
-from sketchforest.experiments.reproduce.problems import Workspace, find_set
+from sketchforest.experiments.reproduce.problems import Workspace
 from sketchforest.experiments.reproduce.settings import ReproduceSettings
 from sketchforest.experiments.reproduce.store import Result
 from sketchforest.projection import sketch
@@ -15,6 +15,7 @@ from sketchforest.projection import sketch
 _REPEATS = 3
 _COMPONENTS = (None, 250, 25, 1)
 # Trees that scikit-learn really grows: on the original outputs one takes seconds and 100 MB.
+_N_ESTIMATORS = 100
 _SKLEARN_TREES = {None: 4, 250: 8, 25: 20, 1: 20}
 
 # Seconds of user and system time for 100 trees, and for one projection, as printed.
@@ -46,7 +47,8 @@ class TimingCell:
 
     @property
     def kind(self) -> str:
-        return f"timing {self.package} {self.n_components}"
+        outputs = "original outputs" if self.n_components is None else f"m = {self.n_components}"
+        return f"time of {self.package}, {outputs}"
 
     def run(self, workspace: Workspace) -> Result:
         start, cpu_start = time.perf_counter(), time.process_time()
@@ -103,7 +105,7 @@ class TimingCell:
 def timing_cells(settings: ReproduceSettings) -> list[TimingCell]:
     from joblib import effective_n_jobs
 
-    dataset = find_set((*settings.datasets, "delicious")[0]).dataset
+    dataset = settings.available((*settings.datasets, "delicious")[0]).dataset
     n_jobs = effective_n_jobs(settings.n_jobs)
     cells = []
     for m in _COMPONENTS:
@@ -115,8 +117,8 @@ def timing_cells(settings: ReproduceSettings) -> list[TimingCell]:
                     dataset=dataset,
                     package=package,
                     n_components=m,
-                    n_estimators=settings.n_estimators,
-                    n_grown=n_grown if is_scaled else settings.n_estimators,
+                    n_estimators=_N_ESTIMATORS,
+                    n_grown=n_grown if is_scaled else _N_ESTIMATORS,
                     n_jobs=n_jobs,
                     repeat=repeat,
                     seed=settings.seed,

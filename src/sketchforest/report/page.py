@@ -43,7 +43,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page, and a page of its own; ``rows`` are what its CSV file has."""
+    """A part of a page, and a page of its own.
+
+    ``notes`` are numbered from 1; ``rows`` are what its CSV file has.
+    """
 
     name: str
     title: str
@@ -57,7 +60,7 @@ class Section:
 
 def render_page(title: str, lead: Sequence[str], sections: Sequence[Section]) -> str:
     """The whole document; with several sections, a list of links comes first."""
-    links = "".join(f'<a href="#{s.name}">{escape(s.title)}</a>' for s in sections)
+    links = "".join(f'<a href="#{s.name}">{escape(_short(s.title))}</a>' for s in sections)
     parts = [
         f"<h1>{escape(title)}</h1>",
         *(f"<p>{escape(line)}</p>" for line in lead),
@@ -66,6 +69,11 @@ def render_page(title: str, lead: Sequence[str], sections: Sequence[Section]) ->
     ]
     body = "\n".join(part for part in parts if part)
     return _DOCUMENT.format(title=escape(title), style=_STYLE, body=body)
+
+
+def _short(title: str) -> str:
+    """ "Table 1" of "Table 1: random forests"."""
+    return title.partition(":")[0]
 
 
 def _section(section: Section) -> str:
@@ -126,7 +134,7 @@ def _entry(entry: Entry | str) -> str:
 
 def _list(notes: Sequence[str]) -> str:
     items = "".join(f"<li>{escape(note)}</li>" for note in notes)
-    return f'<ul class="notes">{items}</ul>' if items else ""
+    return f'<ol class="notes">{items}</ol>' if items else ""
 
 
 _DOCUMENT = """<!doctype html>
@@ -179,6 +187,7 @@ th:first-child, td:first-child { text-align: left; position: sticky; left: 0;
   background: var(--page); }
 tbody tr:hover td { background: var(--band); }
 td small { display: block; line-height: 1.3; }
+td:first-child small { white-space: normal; max-width: 11rem; }
 .worse span { text-decoration: underline dotted; text-underline-offset: 3px; }
 .better span { font-weight: 700; }
 td.long { white-space: normal; min-width: 16rem; text-align: left; }
@@ -190,6 +199,6 @@ td.long { white-space: normal; min-width: 16rem; text-align: left; }
 .yes b { color: var(--good); }
 .no b { color: var(--bad); }
 .unknown b { color: var(--warn); }
-.notes { padding-left: 1.1rem; max-width: 52rem; }
+.notes { padding-left: 1.5rem; max-width: 52rem; }
 .notes li { margin: 0.25rem 0; }
 """

@@ -125,8 +125,7 @@ def gap_pictures(name: str, title: str, rows: Sequence[TableRow]) -> list[Pictur
                 marker=_MARKERS[place],
                 s=26,
             )
-        labels = [row.paper_set.dataset + ("" if row.is_comparable else " †") for row in known]
-        axes.set_yticks(range(len(known)), labels)
+        axes.set_yticks(range(len(known)), [row.label for row in known])
         axes.invert_yaxis()
         axes.set_xlabel("ours minus the paper's, in standard deviations († another problem)")
         axes.set_title(title, loc="left", fontsize=10)

@@ -88,7 +88,7 @@ def _timing(group: Sequence[tuple[TimingCell, Result]]) -> _Timing:
 
 
 def _grid(timings: Sequence[_Timing]) -> Grid:
-    headers = ["outputs", "paper", "scikit-learn", "sketchforest", "to the paper", "to sklearn"]
+    headers = ["outputs", "paper", "scikit-learn", "sketchforest", "paper / ours", "sklearn / ours"]
     rows: list[list[Entry | str]] = []
     for m, paper in PAPER_SECONDS.items():
         ours, theirs = _find(timings, m, "sketchforest"), _find(timings, m, "scikit-learn")

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -71,12 +71,20 @@ def run_reproduce(
         run_cells(every_cell, store, workspace, console)
     except KeyboardInterrupt:
         console.print(f"Interrupted; finished cells are kept in {store.path}.", markup=False)
-    sections = [STUDIES[name].section(settings, store.get) for name in chosen]
+    sections = [_section(name, settings, store) for name in chosen]
     times = {name: total_seconds(cells[name], store) for name in chosen}
     is_complete = not waiting_cells(every_cell, store)
     result = ReproduceResult(sections, settings, machine_facts(), is_complete)
     _write(result, times, folder, console)
     return result
+
+
+def _section(name: str, settings: ReproduceSettings, store: CellStore) -> Section:
+    section = STUDIES[name].section(settings, store.get)
+    if settings.quick:  # fewer trees and repeats than the paper has prove nothing
+        findings = [replace(finding, holds=None) for finding in section.findings]
+        section = replace(section, findings=findings)
+    return section
 
 
 def _write(
@@ -89,6 +97,8 @@ def _write(
         _write_page(result, [section], times, folder / f"{section.name}.html")
         console.print()
         console.print(terminal_table(section))
+        for number, note in enumerate(section.notes, 1):
+            console.print(f"{number}. {note}", markup=False, highlight=False, style="dim")
     if len(result.sections) > 1:
         sections = [_summary(result.sections), *result.sections]
         _write_page(result, sections, times, folder / "index.html")
@@ -138,6 +148,8 @@ def _lead(
         f"{machine_line(result.machine, n_jobs)}; seed {result.settings.seed}. Time spent: "
         f"{spent}.",
     ]
+    if result.settings.quick:
+        lines.append("This was a quick run, of few trees and repeats: its findings are not judged.")
     if not result.is_complete:
         lines.append("This run was interrupted: some figures are of fewer repeats, or missing.")
     return lines

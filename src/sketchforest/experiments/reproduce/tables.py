@@ -60,6 +60,11 @@ class TableRow:
     def is_comparable(self) -> bool:
         return self.paper_set.is_comparable and not self.is_stand_in
 
+    @property
+    def label(self) -> str:
+        """The data set, marked if its problem is not the paper's."""
+        return self.paper_set.dataset + ("" if self.is_comparable else " †")
+
 
 def table_cells(forest: str, settings: ReproduceSettings) -> list[ForestCell]:
     """The runs of one table: data set by data set, and in each split by split."""

@@ -18,7 +18,7 @@ from sketchforest.datasets import Dataset, make_multilabel
 from sketchforest.experiments.reproduce import nested, problems
 from sketchforest.experiments.reproduce.cells import ForestCell
 from sketchforest.experiments.reproduce.curves import figure_cells, figure_panels
-from sketchforest.experiments.reproduce.findings import agreement, converged_at
+from sketchforest.experiments.reproduce.findings import agreement, converged_at, gains_at_low_m
 from sketchforest.experiments.reproduce.paper import (
     OUTPUTS,
     Score,
@@ -180,6 +180,21 @@ def test_agreement_counts_comparable_cells_only():
     assert finding.holds is False  # 2 of 12
     assert "2 of 12" in finding.text
     assert agreement("random_forest", good, is_full=False).holds is None
+
+
+def test_extra_trees_gain_where_every_split_does():
+    """Splits differ a lot from each other and little from m to m: they are compared in pairs."""
+
+    def row(gain: Score) -> TableRow:
+        cells = {
+            outputs: TableCell(outputs, 10, Score(0.3, 0.02), Score(0.3, 0.01), 1.0, gain=one)
+            for outputs, one in (("original", Score(0.0, 0.0)), ("1", gain), ("log", gain))
+        }
+        return TableRow(find_set("corel5k"), False, cells)
+
+    assert [finding.holds for finding in gains_at_low_m([row(Score(0.005, 0.003))])] == [True]
+    assert [finding.holds for finding in gains_at_low_m([row(Score(0.001, 0.003))])] == [False]
+    assert gains_at_low_m([replace(row(Score(0.005, 0.003)), paper_set=find_set("yeast"))]) == []
 
 
 def test_convergence_is_where_no_later_point_falls_behind():

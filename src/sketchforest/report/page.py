@@ -182,7 +182,8 @@ caption { text-align: left; padding-bottom: 0.4rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.92rem; }
 th, td { padding: 0.35rem 0.8rem; text-align: right; white-space: nowrap; vertical-align: top;
   border-bottom: 1px solid var(--line); }
-th { color: var(--soft); font-weight: 600; border-bottom-width: 2px; }
+th { color: var(--soft); font-weight: 600; border-bottom-width: 2px; white-space: normal;
+  vertical-align: bottom; max-width: 11rem; }
 th:first-child, td:first-child { text-align: left; position: sticky; left: 0;
   background: var(--page); }
 tbody tr:hover td { background: var(--band); }

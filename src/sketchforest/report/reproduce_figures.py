@@ -14,7 +14,6 @@ from sketchforest.experiments.reproduce.settings import ReproduceSettings
 from sketchforest.experiments.reproduce.tables import Lookup
 from sketchforest.report.page import Entry, Finding, Grid, Section
 from sketchforest.report.reproduce_pictures import panel_pictures
-from sketchforest.report.reproduce_tables import score_text
 
 _TITLES = {
     "figure1": "Figure 1: one tree and both algorithms against m",
@@ -76,24 +75,22 @@ def _findings(figure: str, panels: Sequence[Panel], lookup: Lookup) -> list[Find
 
 
 def _grid(panel: Panel, lookup: Lookup) -> Grid:
+    """A row for each m or k, and one for the forest without m."""
+    columns = {curve.label: curve.points(lookup) for curve in panel.curves}
     xs = sorted({x for curve in panel.curves for x in curve.cells if x is not None})
-    has_level = any(None in curve.cells for curve in panel.curves)
-    headers = ["", *(f"{panel.x_label[0]} = {x}" for x in xs), *(["no m"] if has_level else [])]
-    columns: list[int | None] = [*xs, *([None] if has_level else [])]
-    rows: list[list[Entry | str]] = []
-    for curve in panel.curves:
-        points = curve.points(lookup)
-        rows.append([curve.label, *(_point(points, x, curve.cells) for x in columns)])
-    return Grid(headers, rows, f"{panel.dataset}, {panel.title}")
+    rows: list[list[Entry | str]] = [
+        [f"{panel.x_label[0]} = {x:,}", *(_point(points.get(x)) for points in columns.values())]
+        for x in xs
+    ]
+    if any(None in curve.cells for curve in panel.curves):
+        rows.append(["no m", *(_point(points.get(None)) for points in columns.values())])
+    return Grid(["", *columns], rows, f"{panel.dataset}, {panel.title}")
 
 
-def _point(points: dict[int | None, Score], x: int | None, asked: dict) -> Entry | str:
-    if x not in asked:
-        return ""
-    score = points.get(x)
+def _point(score: Score | None) -> str:
     if score is None:
-        return score_text(None)
-    return Entry(f"{score.mean:.4f}", "" if score.sd is None else f"± {score.sd:.4f}")
+        return ""
+    return f"{score.mean:.4f}" + ("" if score.sd is None else f" ± {score.sd:.4f}")
 
 
 def _csv_rows(figure: str, panel: Panel, lookup: Lookup) -> list[dict[str, Any]]:

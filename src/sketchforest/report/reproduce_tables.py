@@ -157,6 +157,8 @@ def _csv_row(forest: str, row: TableRow, cell: TableCell) -> dict[str, Any]:
         "gap_in_sd": None if cell.gap is None else round(cell.gap, 3),
         "mark": cell.mark,
         "against_original": cell.verdict,
+        "gain": _number(cell.gain, "mean"),
+        "gain_sd": _number(cell.gain, "sd"),
         "paper_against_original": cell.paper_verdict,
         "fit_seconds": None if cell.fit_seconds is None else round(cell.fit_seconds, 4),
     }
@@ -178,11 +180,18 @@ def terminal_table(section: Section) -> Table:
         pad_edge=False,
         collapse_padding=True,
     )
+    rows = [[_two_lines(entry) for entry in row] for row in grid.rows]
     for place, header in enumerate(grid.headers):
-        table.add_column(header, justify="right" if place else "left", no_wrap=True)
-    for row in grid.rows:
-        table.add_row(*(_two_lines(entry) for entry in row))
+        # Headers may be folded, figures not.
+        width = max((_width(row[place]) for row in rows), default=1)
+        table.add_column(header, justify="right" if place else "left", min_width=width)
+    for row in rows:
+        table.add_row(*row)
     return table
+
+
+def _width(text: Text) -> int:
+    return max(len(line) for line in text.plain.split("\n"))
 
 
 def _two_lines(entry: Entry | str) -> Text:

@@ -159,7 +159,7 @@ def theorem_section(settings: ReproduceSettings, lookup: Lookup) -> Section:
             *_distortion_picture(known, "largest_distortion", "largest distortion of a distance"),
             *_distortion_picture(known, "largest_node_distortion", "largest distortion in a node"),
         ],
-        grids=[_theorem_grid(known)],
+        grids=_theorem_grids(known),
         rows=[_theorem_row(cell, result) for cell, result in known],
     )
 
@@ -212,20 +212,35 @@ def _is_unbiased(known: Sequence[tuple[TheoremCell, Result]]) -> list[Finding]:
     return [Finding(text, close >= (1 - _TOLERATED_SHARE) * len(distances))]
 
 
-def _theorem_grid(known: Sequence[tuple[TheoremCell, Result]]) -> Grid:
+def _theorem_grids(known: Sequence[tuple[TheoremCell, Result]]) -> list[Grid]:
+    """A row for each m, a column for each projection."""
+    captions = {
+        "variance_ratio": "Variance after over variance before, and its standard deviation",
+        "largest_distortion": "Largest distortion of a distance, and its standard deviation",
+    }
+    projections = list(dict.fromkeys(cell.projection for cell, _ in known))
     counts = sorted({cell.n_components for cell, _ in known})
-    entries: dict[str, dict[int, Entry]] = {}
-    for cell, result in known:
-        ratios = result["variance_ratio"]
-        deviation = f" ± {statistics.stdev(ratios):.2f}" if len(ratios) > 1 else ""
-        distortion = statistics.fmean(result["largest_distortion"])
-        entry = Entry(f"{statistics.fmean(ratios):.2f}{deviation}", f"ε = {distortion:.2f}")
-        entries.setdefault(NAMES[cell.projection], {})[cell.n_components] = entry
-    rows: list[list[Entry | str]] = [
-        [name, *(row.get(m, "") for m in counts)] for name, row in entries.items()
+    found = {(cell.projection, cell.n_components): result for cell, result in known}
+    headers = ["", *(NAMES[projection] for projection in projections)]
+    return [
+        Grid(
+            headers,
+            [
+                [f"m = {m}", *(_over_draws(found.get((name, m)), figure) for name in projections)]
+                for m in counts
+            ],
+            caption,
+        )
+        for figure, caption in captions.items()
     ]
-    headers = ["", *(f"m = {m}" for m in counts)]
-    return Grid(headers, rows, "Variance after over variance before; below, the largest distortion")
+
+
+def _over_draws(result: Result | None, figure: str) -> Entry | str:
+    if result is None:
+        return ""
+    values = result[figure]
+    deviation = f"± {statistics.stdev(values):.2f}" if len(values) > 1 else ""
+    return Entry(f"{statistics.fmean(values):.2f}", deviation)
 
 
 def _distortion_picture(

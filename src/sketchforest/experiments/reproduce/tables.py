@@ -17,6 +17,7 @@ from sketchforest.experiments.reproduce.settings import ReproduceSettings
 from sketchforest.experiments.reproduce.store import Cell, Result
 
 Lookup = Callable[[Cell], Result | None]
+_Results = dict[tuple[str, str], dict[int, Result]]  # (data set, outputs) -> split -> result
 
 _SPLITS = 10
 _N_COMPONENTS: dict[str, int | str | None] = {"original": None, "1": 1, "log": "log", "all": "all"}
@@ -28,7 +29,8 @@ class TableCell:
     """One score of ours beside the paper's; None where there is none.
 
     ``gap`` is their distance in units of the larger standard deviation. ``verdict`` compares with
-    our forest on the original outputs, ``paper_verdict`` is the paper's own mark.
+    our forest on the original outputs, and ``gain`` is the difference to it, split by split;
+    ``paper_verdict`` is the paper's own mark.
     """
 
     outputs: str
@@ -38,6 +40,7 @@ class TableCell:
     fit_seconds: float | None
     verdict: str = ""
     paper_verdict: str = ""
+    gain: Score | None = None
 
     @property
     def gap(self) -> float | None:
@@ -98,18 +101,18 @@ def _split_cells(
 
 def table_rows(forest: str, settings: ReproduceSettings, lookup: Lookup) -> list[TableRow]:
     """What is known so far, a row for each data set."""
-    scores: dict[tuple[str, str], list[Result]] = {}
+    results: _Results = {}
     for cell in table_cells(forest, settings):
         result = lookup(cell)
         if result is not None:
             outputs = str(cell.n_components or "original")
-            scores.setdefault((cell.dataset, outputs), []).append(result)
+            results.setdefault((cell.dataset, outputs), {})[cell.repeat] = result
     return [
         TableRow(
             paper_set=find_set(dataset),
             is_stand_in=settings.is_stand_in(dataset),
             cells={
-                outputs: _cell(forest, dataset, outputs, scores)
+                outputs: _cell(forest, dataset, outputs, results)
                 for outputs in OUTPUTS
                 if outputs != "all" or settings.with_all
             },
@@ -118,21 +121,21 @@ def table_rows(forest: str, settings: ReproduceSettings, lookup: Lookup) -> list
     ]
 
 
-def _cell(
-    forest: str, dataset: str, outputs: str, results: dict[tuple[str, str], list[Result]]
-) -> TableCell:
-    mine = results.get((dataset, outputs), [])
-    ours = score([result["lrap"] for result in mine])
-    reference = score([result["lrap"] for result in results.get((dataset, "original"), [])])
+def _cell(forest: str, dataset: str, outputs: str, results: _Results) -> TableCell:
+    mine = results.get((dataset, outputs), {})
+    original = results.get((dataset, "original"), {})
+    ours = score([result["lrap"] for result in mine.values()])
+    reference = score([result["lrap"] for result in original.values()])
     key = forest, dataset, outputs
     return TableCell(
         outputs=outputs,
         n_splits=len(mine),
         ours=ours,
         paper=paper_scores().get(key),
-        fit_seconds=statistics.fmean(r["fit_seconds"] for r in mine) if mine else None,
+        fit_seconds=statistics.fmean(r["fit_seconds"] for r in mine.values()) if mine else None,
         verdict="" if ours is None or reference is None else verdict(ours, reference),
         paper_verdict=paper_marks().get(key, ""),
+        gain=score([mine[s]["lrap"] - original[s]["lrap"] for s in mine if s in original]),
     )
 
 

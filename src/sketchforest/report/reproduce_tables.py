@@ -15,7 +15,12 @@ from sketchforest.experiments.reproduce.findings import (
     large_differences,
     same_verdicts,
 )
-from sketchforest.experiments.reproduce.paper import FORESTS, OUTPUT_TITLES, Score
+from sketchforest.experiments.reproduce.paper import (
+    EXTRA_TREES_REMARK,
+    FORESTS,
+    OUTPUT_TITLES,
+    Score,
+)
 from sketchforest.experiments.reproduce.settings import ReproduceSettings
 from sketchforest.experiments.reproduce.tables import Lookup, TableCell, TableRow, table_rows
 from sketchforest.report.page import Entry, Grid, Section
@@ -56,7 +61,7 @@ def table_section(forest: str, settings: ReproduceSettings, lookup: Lookup) -> S
         ],
         pictures=gap_pictures("gaps", FORESTS[forest], rows),
         grids=[_grid(forest, rows), *([_differences_grid(far)] if far else [])],
-        notes=deviations(rows),
+        notes=[*deviations(rows), *([EXTRA_TREES_REMARK] if forest == "extra_trees" else [])],
         rows=[_csv_row(forest, row, cell) for row in rows for cell in row.cells.values()],
     )
 

@@ -88,15 +88,7 @@ def _timing(group: Sequence[tuple[TimingCell, Result]]) -> _Timing:
 
 
 def _grid(timings: Sequence[_Timing]) -> Grid:
-    headers = [
-        "outputs",
-        "paper",
-        "scikit-learn",
-        "sketchforest",
-        "paper / ours",
-        "sklearn / ours",
-        "one projection",
-    ]
+    headers = ["outputs", "paper", "scikit-learn", "sketchforest", "faster", "one projection"]
     rows: list[list[Entry | str]] = []
     for m, paper in PAPER_SECONDS.items():
         ours, theirs = _find(timings, m, "sketchforest"), _find(timings, m, "scikit-learn")
@@ -106,12 +98,21 @@ def _grid(timings: Sequence[_Timing]) -> Grid:
                 seconds(paper),
                 _entry(theirs),
                 _entry(ours),
-                ratio(paper / ours.cpu) if ours else UNKNOWN,
-                ratio(theirs.cpu / ours.cpu) if ours and theirs else UNKNOWN,
+                _faster(paper, theirs, ours),
                 _projection(ours, PAPER_PROJECTION_SECONDS.get(m)),
             ]
         )
-    return Grid(headers, rows, "Processor time, and below it the wall clock")
+    caption = (
+        "Processor time, and below it the wall clock; faster than scikit-learn, than the paper"
+    )
+    return Grid(headers, rows, caption)
+
+
+def _faster(paper: float, theirs: _Timing | None, ours: _Timing | None) -> Entry:
+    if ours is None:
+        return Entry(UNKNOWN)
+    than_sklearn = ratio(theirs.cpu / ours.cpu if theirs else None)
+    return Entry(than_sklearn, f"paper {ratio(paper / ours.cpu)}")
 
 
 def _find(timings: Sequence[_Timing], m: int | None, package: str) -> _Timing | None:

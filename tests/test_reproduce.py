@@ -43,6 +43,7 @@ from sketchforest.experiments.reproduce.tables import (
 from sketchforest.experiments.reproduce.theorem import TheoremCell
 from sketchforest.experiments.reproduce.variance import VarianceCell
 from sketchforest.report.page import Entry, Finding, Grid, Picture, Section, render_page
+from sketchforest.report.reproduce_tables import table_section
 
 ALL = ("table1", "table2", "figure1", "figure2", "figure3", "figure4", "timing", "variance")
 
@@ -180,6 +181,20 @@ def test_agreement_counts_comparable_cells_only():
     assert finding.holds is False  # 2 of 12
     assert "2 of 12" in finding.text
     assert agreement("random_forest", good, is_full=False).holds is None
+
+
+def test_a_score_far_from_the_papers_is_listed_with_what_is_known_about_it(data_home):
+    def lookup(cell):
+        far = 0.2 if cell.n_components == 1 else 0.8
+        return {"lrap": far + 0.001 * cell.split, "fit_seconds": 1.0}
+
+    settings = ReproduceSettings(repeats=3, data_home=data_home)
+    scores, differences = table_section("random_forest", settings, lookup).grids
+    assert [row[0] for row in differences.rows] == ["emotions, m = 1"]
+    assert differences.rows[0][4].text.endswith("no reason is known.")
+    assert scores.rows[0][2].text == "0.201 ± 0.001 **"
+    assert scores.rows[0][2].style == "worse far"
+    assert len(table_section("random_forest", replace(settings, quick=True), lookup).grids) == 1
 
 
 def test_extra_trees_gain_where_every_split_does():

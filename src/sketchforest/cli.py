@@ -17,6 +17,7 @@ from sketchforest.cli_evaluate import evaluate
 from sketchforest.cli_explain import explain
 from sketchforest.cli_info import info
 from sketchforest.cli_predict import predict
+from sketchforest.cli_reproduce import reproduce
 from sketchforest.cli_train import train
 
 _DEBUG = "--debug"
@@ -28,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-for command in (train, predict, evaluate, explain, info, convert, datasets):
+for command in (train, predict, evaluate, explain, info, convert, datasets, reproduce):
     app.command()(command)
 app.add_typer(bench_app, name="bench")
 

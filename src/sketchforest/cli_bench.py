@@ -1,15 +1,11 @@
 """The command `bench` and those below it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from sketchforest.cli_options import JsonOption, console, names
-
-if TYPE_CHECKING:
-    from sketchforest.experiments.bench import BenchResult
-    from sketchforest.experiments.scaling import ScalingResult
+from sketchforest.cli_options import JsonOption, console, finish, names, text_of
 
 bench_app = typer.Typer(invoke_without_command=True, pretty_exceptions_enable=False)
 
@@ -73,10 +69,10 @@ def bench(
         n_jobs=n_jobs,
         repeats=repeats,
         sklearn_trees=sklearn_trees,
-        data_home=_text(data_home),
+        data_home=text_of(data_home),
         quick=quick,
     )
-    _finish(run_bench(settings, out, console(json)), json)
+    finish(run_bench(settings, out, console(json)), json)
 
 
 @bench_app.command()
@@ -115,9 +111,9 @@ def scaling(
         doublings=min(doublings, 2) if quick else doublings,
         repeats=1 if quick else repeats,
         dataset=dataset,
-        data_home=_text(data_home),
+        data_home=text_of(data_home),
     )
-    _finish(run_scaling(settings, out, console(json)), json)
+    finish(run_scaling(settings, out, console(json)), json)
 
 
 @bench_app.command()
@@ -149,14 +145,3 @@ def large(
     )
     if json:
         typer.echo(large_json(result))
-
-
-def _finish(result: "BenchResult | ScalingResult", json: bool) -> None:
-    if json:
-        typer.echo(result.as_json())
-    if not result.is_complete:
-        raise typer.Exit(130)  # as a shell says that Ctrl-C ended a command
-
-
-def _text(path: Path | None) -> str | None:
-    return None if path is None else str(path)

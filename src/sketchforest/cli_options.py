@@ -3,7 +3,7 @@
 import json as json_module
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
@@ -101,6 +101,27 @@ def print_json(content: Any) -> None:
 
 def _plain(number: Any) -> Any:
     return str(number) if isinstance(number, Path) else number.tolist()  # of numpy's types
+
+
+class Outcome(Protocol):
+    """What a long command found, perhaps before it was interrupted."""
+
+    @property
+    def is_complete(self) -> bool: ...
+
+    def as_json(self) -> str: ...
+
+
+def finish(outcome: Outcome, json: bool) -> None:
+    """Print JSON if asked for; an interrupted command fails."""
+    if json:
+        typer.echo(outcome.as_json())
+    if not outcome.is_complete:
+        raise typer.Exit(130)  # as a shell says that Ctrl-C ended a command
+
+
+def text_of(path: Path | None) -> str | None:
+    return None if path is None else str(path)
 
 
 def is_watched() -> bool:

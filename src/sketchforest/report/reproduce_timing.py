@@ -1,0 +1,176 @@
+"""Section 4.6 of the paper as a section of the report."""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sketchforest.experiments.reproduce.settings import ReproduceSettings
+from sketchforest.experiments.reproduce.store import Result
+from sketchforest.experiments.reproduce.tables import Lookup
+from sketchforest.experiments.reproduce.timing import (
+    PAPER_PROJECTION_SECONDS,
+    PAPER_SECONDS,
+    TimingCell,
+    timing_cells,
+)
+from sketchforest.report.page import Entry, Grid, Picture, Section
+from sketchforest.report.reproduce_pictures import COLOURS, draw
+from sketchforest.report.units import UNKNOWN, ratio, seconds
+
+
+@dataclass(frozen=True)
+class _Timing:
+    """Medians for all trees; seconds of the processor, of the clock, and of one projection."""
+
+    n_components: int | None
+    package: str
+    n_grown: int
+    n_estimators: int
+    cpu: float
+    wall: float
+    projection: float | None
+
+
+def timing_section(settings: ReproduceSettings, lookup: Lookup) -> Section:
+    """Learning times beside the paper's."""
+    cells = timing_cells(settings)
+    timings = _timings(cells, lookup)
+    return Section(
+        name="timing",
+        title="Section 4.6: learning times",
+        intro=_intro(cells[0]),
+        pictures=_picture(timings, cells[0].dataset),
+        grids=[_grid(timings)],
+        rows=[_csv_row(timing) for timing in timings],
+    )
+
+
+def _intro(cell: TimingCell) -> list[str]:
+    source = f"{cell.dataset}{' (generated)' if cell.synthetic else ''}"
+    return [
+        f"Reading {source} and growing {cell.n_estimators} trees, in seconds of processor time, "
+        "user and system together, as the paper measures it (Mac Pro 4.1, Xeon at 2.26 GHz, 2014, "
+        f"scikit-learn 0.14-dev). Wall-clock times are with {cell.n_jobs} "
+        f"thread{'s' * (cell.n_jobs != 1)}.",
+        "scikit-learn grows fewer trees and its fit times are scaled (*). With m outputs it is "
+        "given one projection of the labels (algorithm 1), and its leaves could not predict "
+        "labels: only the search for splits is compared.",
+    ]
+
+
+def _timings(cells: Sequence[TimingCell], lookup: Lookup) -> list[_Timing]:
+    groups: dict[tuple[int | None, str], list[tuple[TimingCell, Result]]] = {}
+    for cell in cells:
+        result = lookup(cell)
+        if result is not None:
+            groups.setdefault((cell.n_components, cell.package), []).append((cell, result))
+    return [_timing(group) for group in groups.values()]
+
+
+def _timing(group: Sequence[tuple[TimingCell, Result]]) -> _Timing:
+    cell = group[0][0]
+    factor = cell.n_estimators / cell.n_grown
+
+    def median(loading: str, fitting: str) -> float:
+        return statistics.median(r[loading] + factor * r[fitting] for _, r in group)
+
+    projections = [r["projection_seconds"] for _, r in group if r["projection_seconds"] is not None]
+    return _Timing(
+        n_components=cell.n_components,
+        package=cell.package,
+        n_grown=cell.n_grown,
+        n_estimators=cell.n_estimators,
+        cpu=median("load_cpu_seconds", "fit_cpu_seconds"),
+        wall=median("load_seconds", "fit_seconds"),
+        projection=statistics.median(projections) if projections else None,
+    )
+
+
+def _grid(timings: Sequence[_Timing]) -> Grid:
+    headers = ["outputs", "paper", "scikit-learn", "sketchforest", "faster", "one projection"]
+    rows: list[list[Entry | str]] = []
+    for m, paper in PAPER_SECONDS.items():
+        ours, theirs = _find(timings, m, "sketchforest"), _find(timings, m, "scikit-learn")
+        rows.append(
+            [
+                _outputs(m),
+                seconds(paper),
+                _entry(theirs),
+                _entry(ours),
+                _faster(paper, theirs, ours),
+                _projection(ours, PAPER_PROJECTION_SECONDS.get(m)),
+            ]
+        )
+    caption = (
+        "Processor time, and below it the wall clock; faster than scikit-learn, than the paper"
+    )
+    return Grid(headers, rows, caption)
+
+
+def _faster(paper: float, theirs: _Timing | None, ours: _Timing | None) -> Entry:
+    if ours is None:
+        return Entry(UNKNOWN)
+    than_sklearn = ratio(theirs.cpu / ours.cpu if theirs else None)
+    return Entry(than_sklearn, f"paper {ratio(paper / ours.cpu)}")
+
+
+def _find(timings: Sequence[_Timing], m: int | None, package: str) -> _Timing | None:
+    return next((t for t in timings if t.n_components == m and t.package == package), None)
+
+
+def _outputs(m: int | None) -> str:
+    return "original" if m is None else f"m = {m}"
+
+
+def _projection(ours: _Timing | None, paper: float | None) -> Entry | str:
+    """Drawing P and multiplying Y by it, once."""
+    if paper is None:
+        return ""
+    return Entry(seconds(ours.projection if ours else None), f"paper {seconds(paper)}")
+
+
+def _entry(timing: _Timing | None) -> Entry:
+    if timing is None:
+        return Entry(UNKNOWN)
+    mark = "*" if timing.n_grown < timing.n_estimators else ""
+    return Entry(seconds(timing.cpu) + mark, f"{seconds(timing.wall)} wall")
+
+
+def _picture(timings: Sequence[_Timing], dataset: str) -> list[Picture]:
+    if not timings:
+        return []
+
+    def paint(axes: Any) -> None:
+        places = list(PAPER_SECONDS)
+        series = {
+            "the paper, 2014": PAPER_SECONDS,
+            "scikit-learn": {t.n_components: t.cpu for t in timings if t.package != "sketchforest"},
+            "sketchforest": {t.n_components: t.cpu for t in timings if t.package == "sketchforest"},
+        }
+        for number, (label, values) in enumerate(series.items()):
+            heights = [y + 0.26 * (number - 1) for y, m in enumerate(places) if m in values]
+            widths = [values[m] for m in places if m in values]
+            bars = axes.barh(heights, widths, height=0.24, color=COLOURS[number], label=label)
+            axes.bar_label(bars, [seconds(width) for width in widths], padding=3, fontsize=8)
+        axes.set_yticks(range(len(places)), [_outputs(m) for m in places])
+        axes.invert_yaxis()
+        axes.set_xscale("log")
+        axes.margins(x=0.15)
+        axes.set_xlabel("seconds of processor time (log scale)")
+        axes.legend(loc="lower right", fontsize=8, edgecolor="none")
+
+    return draw("times", f"Learning time on {dataset}, user and system time together.", paint)
+
+
+def _csv_row(timing: _Timing) -> dict[str, Any]:
+    return {
+        "n_components": timing.n_components,
+        "package": timing.package,
+        "n_grown": timing.n_grown,
+        "n_estimators": timing.n_estimators,
+        "cpu_seconds": round(timing.cpu, 4),
+        "wall_seconds": round(timing.wall, 4),
+        "projection_seconds": timing.projection and round(timing.projection, 5),
+        "paper_cpu_seconds": PAPER_SECONDS.get(timing.n_components),
+    }

@@ -156,4 +156,4 @@ def _shared_outputs(problem: Problem, n_shared: int | None, options: Options) ->
         return None
     rng = np.random.default_rng(options.seed)
     P = rng.normal(scale=n_shared**-0.5, size=(problem.Y_train.shape[1], n_shared))
-    return np.ascontiguousarray(problem.Y_train @ P)
+    return np.ascontiguousarray(problem.Y_train @ P, dtype=np.float32)  # as forests project

@@ -47,13 +47,13 @@ def lrap(
     if no_label_rows not in ("drop", "one"):
         raise ValueError(f"no_label_rows must be 'drop' or 'one'; got {no_label_rows!r}.")
     Y, S, weight = _validated(Y_true, Y_score, sample_weight)
-    n_at_least, n_true_at_least = _true_ranks(Y, S)
-    n_true = np.diff(Y.indptr)
-    value = _row_sums(Y, n_true_at_least / n_at_least) / np.maximum(n_true, 1)
+    value = _lrap_of_rows(Y, S)
+    has_no_label = np.diff(Y.indptr) == 0
     if no_label_rows == "one":
-        value[n_true == 0] = 1.0
+        value[has_no_label] = 1.0
     else:
-        weight = np.where(n_true > 0, weight, 0.0)
+        value[has_no_label] = 0.0
+        weight = np.where(has_no_label, 0.0, weight)
         if not weight.any():
             raise ValueError(
                 "Y_true must have a true label in some row of positive weight; got none. "
@@ -73,10 +73,7 @@ def coverage_error(Y_true: Matrix, Y_score: Matrix, *, sample_weight: Weights = 
     1.5
     """
     Y, S, weight = _validated(Y_true, Y_score, sample_weight)
-    n_at_least, _ = _true_ranks(Y, S)
-    depth = np.zeros(Y.shape[0], dtype=np.int64)
-    np.maximum.at(depth, _rows(Y.indptr), n_at_least)
-    return float(np.average(depth, weights=weight))
+    return float(np.average(_coverage_of_rows(Y, S), weights=weight))
 
 
 def label_ranking_loss(Y_true: Matrix, Y_score: Matrix, *, sample_weight: Weights = None) -> float:
@@ -90,11 +87,7 @@ def label_ranking_loss(Y_true: Matrix, Y_score: Matrix, *, sample_weight: Weight
     0.75
     """
     Y, S, weight = _validated(Y_true, Y_score, sample_weight)
-    n_at_least, n_true_at_least = _true_ranks(Y, S)
-    n_true = np.diff(Y.indptr).astype(np.int64)
-    n_pairs = n_true * (Y.shape[1] - n_true)
-    loss = _row_sums(Y, n_at_least - n_true_at_least) / np.maximum(n_pairs, 1)
-    return float(np.average(loss, weights=weight))
+    return float(np.average(_ranking_loss_of_rows(Y, S), weights=weight))
 
 
 def precision_at_k(
@@ -110,8 +103,7 @@ def precision_at_k(
     0.75
     """
     Y, S, weight = _validated(Y_true, Y_score, sample_weight)
-    labels, _ = top_k(S, k)
-    return float(np.average(_hits(Y, labels).mean(axis=1), weights=weight))
+    return float(np.average(_precision_of_rows(Y, S, k), weights=weight))
 
 
 def ndcg_at_k(
@@ -128,12 +120,7 @@ def ndcg_at_k(
     0.613
     """
     Y, S, weight = _validated(Y_true, Y_score, sample_weight)
-    labels, _ = top_k(S, k)
-    discount = 1.0 / np.log2(np.arange(2, k + 2))
-    # A row without labels has no hit, so any divisor but 0 makes it count as 0.
-    best_gain = np.concatenate([[1.0], np.cumsum(discount)])
-    ndcg = _hits(Y, labels) @ discount / best_gain[np.minimum(np.diff(Y.indptr), k)]
-    return float(np.average(ndcg, weights=weight))
+    return float(np.average(_ndcg_of_rows(Y, S, k), weights=weight))
 
 
 def psp_at_k(
@@ -233,6 +220,24 @@ def get_metric(name_or_callable: str | Metric) -> Metric:
     )
 
 
+def row_values(name_or_callable: str | Metric, Y_true: Matrix, Y_score: Matrix) -> Array | None:
+    """(n_samples,) what each row adds to the mean that the metric is, NaN for rows it leaves out;
+    None for a metric that is no mean over rows, or not one of ours.
+
+    Examples
+    --------
+    >>> row_values("lrap", [[1, 0], [0, 1], [0, 0]], [[0.9, 0.1], [0.9, 0.1], [0.9, 0.1]])
+    array([1. , 0.5, nan])
+    """
+    metric = get_metric(name_or_callable)
+    at_k = metric.keywords if isinstance(metric, partial) else {}
+    of_rows = _OF_ROWS.get(getattr(metric, "func", metric))
+    if of_rows is None:
+        return None
+    Y, S, _ = _validated(Y_true, Y_score, None)
+    return of_rows(Y, S, **at_k)
+
+
 def greater_is_better(name_or_callable: str | Metric) -> bool:
     """Whether to maximise the metric; a callable that is not one of ours is to be maximised.
 
@@ -251,6 +256,51 @@ _METRICS: dict[str, Metric] = {
     "label_ranking_loss": label_ranking_loss,
 }
 _METRICS_AT_K: dict[str, Metric] = {"precision_at_": precision_at_k, "ndcg_at_": ndcg_at_k}
+
+
+def _lrap_of_rows(Y: Any, S: Any) -> Array:
+    n_at_least, n_true_at_least = _true_ranks(Y, S)
+    n_true = np.diff(Y.indptr)
+    share = _row_sums(Y, n_true_at_least / n_at_least) / np.maximum(n_true, 1)
+    return np.where(n_true > 0, share, np.nan)
+
+
+def _coverage_of_rows(Y: Any, S: Any) -> Array:
+    n_at_least, _ = _true_ranks(Y, S)
+    depth = np.zeros(Y.shape[0], dtype=np.int64)
+    np.maximum.at(depth, _rows(Y.indptr), n_at_least)
+    return depth
+
+
+def _ranking_loss_of_rows(Y: Any, S: Any) -> Array:
+    n_at_least, n_true_at_least = _true_ranks(Y, S)
+    n_true = np.diff(Y.indptr).astype(np.int64)
+    n_pairs = n_true * (Y.shape[1] - n_true)
+    loss: Array = _row_sums(Y, n_at_least - n_true_at_least) / np.maximum(n_pairs, 1)
+    return loss
+
+
+def _precision_of_rows(Y: Any, S: Any, k: int = 5) -> Array:
+    precision: Array = _hits(Y, top_k(S, k)[0]).mean(axis=1)
+    return precision
+
+
+def _ndcg_of_rows(Y: Any, S: Any, k: int = 5) -> Array:
+    labels, _ = top_k(S, k)
+    discount = 1.0 / np.log2(np.arange(2, k + 2))
+    # A row without labels has no hit, so any divisor but 0 makes it count as 0.
+    best_gain = np.concatenate([[1.0], np.cumsum(discount)])
+    ndcg: Array = _hits(Y, labels) @ discount / best_gain[np.minimum(np.diff(Y.indptr), k)]
+    return ndcg
+
+
+_OF_ROWS: dict[Any, Callable[..., Array]] = {
+    lrap: _lrap_of_rows,
+    coverage_error: _coverage_of_rows,
+    label_ranking_loss: _ranking_loss_of_rows,
+    precision_at_k: _precision_of_rows,
+    ndcg_at_k: _ndcg_of_rows,
+}
 
 
 def _true_ranks(Y: Any, S: Any) -> Array:

@@ -1,0 +1,115 @@
+"""The estimators' "auto" values: a short race inside `fit`."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sketchforest._extrapolate import Estimate
+from sketchforest._grow import GrowSettings
+from sketchforest._model import Tree
+from sketchforest._race import Race, Runner
+
+# What is compared first, and taken where there are too few trees to compare anything.
+AUTO_STARTS = {"n_components": None, "max_features": "sqrt"}
+# n_estimators="auto" ends where twice the trees would gain less than this share of the score's
+# possible range, as far as it can be foretold, or at the last of these.
+TOLERANCE = 0.002
+FIRST_TREES, AUTO_TREES = 32, 1024
+# Rows that trees leave out to be judged, where the forest's own trees leave out none.
+PROBE_SHARE = 0.75
+
+
+def keep_choices(
+    settings: GrowSettings, earlier: GrowSettings, names: Sequence[str]
+) -> GrowSettings:
+    """The settings with the values that were chosen when the first trees were grown."""
+    chosen = {name: getattr(earlier, name) for name in names}
+    if "n_components" in names:
+        chosen["projection"] = earlier.projection
+    return replace(settings, **chosen)
+
+
+def choose_settings(race: Race, names: Sequence[str]) -> tuple[GrowSettings, list[Tree]]:
+    """The settings with "auto" values chosen, and the chosen one's trees. The trees of all others
+    together are fewer than those of the forest."""
+    start = race.problem.settings
+    probes = [_probe(race, settings) for settings in _candidates(race, names)]
+    runners = [race.enter(settings) for settings in probes]
+    n_first = runners[0].n_first_trees
+    n_compared = min(len(runners), race.n_target // n_first)
+    if n_compared < 2:
+        return start, []
+    race.runners = runners = runners[:n_compared]
+    race.grow(runners, [n_first] * n_compared)
+    for runner in runners:
+        race.look(runner)
+    if any(runner.curve is None for runner in runners):
+        return start, []
+    best = _best(race, runners)
+    chosen = keep_choices(start, best.settings, names)
+    # Probes of trees that see all rows are no trees of the forest.
+    return chosen, best.trees if best.settings == chosen else []
+
+
+def _best(race: Race, runners: Sequence[Runner]) -> Runner:
+    """The first, which is the usual setting, unless another is better than it by more than the
+    standard error of the difference; then the best."""
+    estimates: dict[Runner, Estimate] = {runner: race.estimate(runner) for runner in runners}
+    usual = runners[0]
+    best = max(runners, key=lambda runner: estimates[runner].score)
+    lead, se = estimates[best].lead_over(estimates[usual])
+    return best if lead > se else usual
+
+
+def _probe(race: Race, settings: GrowSettings) -> GrowSettings:
+    if settings.n_draws is not None and settings.n_draws < race.problem.data.n_drawable:
+        return settings
+    if settings.n_draws is not None and settings.with_replacement:
+        return settings
+    n_draws = max(1, int(PROBE_SHARE * race.problem.data.n_drawable))
+    return replace(settings, n_draws=n_draws, with_replacement=False)
+
+
+def _candidates(race: Race, names: Sequence[str]) -> list[GrowSettings]:
+    """The start, then others, the more promising first."""
+    start = race.problem.settings
+    n_features, n_labels = race.problem.X.shape[1], race.problem.labels.shape[1]
+    more_features = min(n_features, 4 * start.max_features)
+    candidates = [start]
+    if "max_features" in names:
+        candidates.append(replace(start, max_features=more_features))
+    if "n_components" in names and start.projection is not None:
+        fewer = max(1, round(np.log(n_labels)))
+        candidates += [replace(c, n_components=fewer) for c in candidates]
+        candidates += [replace(start, n_components=min(128, n_labels))]
+    if "max_features" in names:
+        candidates.append(replace(start, max_features=min(n_features, 2 * start.max_features)))
+    return list(dict.fromkeys(candidates))
+
+
+def grow_until_flat(race: Race, settings: GrowSettings, first: list[Tree]) -> list[Tree]:
+    """Trees, doubled in number until twice as many would gain next to nothing."""
+    if settings.n_draws is None:
+        raise ValueError(
+            "n_estimators must be an int where bootstrap=False and max_samples=None; got 'auto', "
+            "which needs rows that trees leave out. Use bootstrap=True or max_samples=0.8."
+        )
+    race.runners = []
+    runner = race.enter(settings)
+    runner.trees = first
+    n_trees = max(FIRST_TREES, len(first))
+    while True:
+        race.grow([runner], [n_trees])
+        race.look(runner)
+        if n_trees >= AUTO_TREES or _is_flat(race, runner):
+            return runner.trees
+        n_trees = min(2 * n_trees, AUTO_TREES)
+
+
+def _is_flat(race: Race, runner: Runner) -> bool:
+    if runner.curve is None:
+        return False
+    now = race.estimate(runner, runner.n_trees).score
+    twice = race.estimate(runner, 2 * runner.n_trees).score
+    return bool(abs(twice - now) <= TOLERANCE * max(abs(now), 1e-12))

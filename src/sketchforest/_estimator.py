@@ -554,8 +554,8 @@ def n_features_drawn(max_features: Any, n_features: int) -> int:
         return n_features
     if max_features == "auto":
         raise ValueError(
-            "max_features must be 'sqrt', 'log2', an int, a fraction or None for a single tree; got "
-            "'auto', which is for forests."
+            "max_features must be 'sqrt', 'log2', an int, a fraction or None for a single tree; "
+            "got 'auto', which is for forests."
         )
     if max_features == "sqrt":
         return max(1, int(math.sqrt(n_features)))

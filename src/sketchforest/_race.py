@@ -116,9 +116,8 @@ class Race:
             if other.curve is not None and other.settings.min_samples_leaf == leaf
         ]
         is_exact = self.judge.criterion.is_squared_error
-        return extrapolate(
-            runner.curve, n_trees or self.n_target, common_bend(alike, leaf), is_exact
-        )
+        bend = common_bend(alike, leaf)
+        return extrapolate(runner.curve, n_trees or self.n_target, bend, is_exact)
 
 
 def _grow_timed(stop: _core.StopFlag, task: tuple[Runner, int]) -> tuple[Tree, float]:

@@ -361,7 +361,7 @@ def _ravel_column(Y: np.ndarray) -> np.ndarray:
         "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
         "to (n_samples,), for example using ravel().",
         DataConversionWarning,
-        stacklevel=6,  # the call of fit
+        stacklevel=7,  # the call of fit
     )
     return Y.ravel()
 

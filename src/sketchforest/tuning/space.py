@@ -68,10 +68,9 @@ class Space:
         self._projections = list(given.get("projection", (*PROJECTIONS, None)))
         for projection in self._projections:
             resolve_projection(projection)
-        components = given.get("n_components", [m for m in COMPONENTS if m < n_labels])
-        self._components = sorted(
-            {resolve_n_components(m, n_labels) or n_labels for m in components}
-        )
+        components = given.get("n_components", [m for m in COMPONENTS if m < n_labels] or [1])
+        resolved = [resolve_n_components(m, n_labels) for m in components]
+        self._components = sorted({n_labels if m is None else m for m in resolved})
         root = n_features_drawn("sqrt", n_features)
         features = given.get("max_features", [max(1, round(f * root)) for f in FEATURE_FACTORS])
         self._features = sorted({n_features_drawn(k, n_features) for k in features})
@@ -124,7 +123,9 @@ class Space:
             place = min(max(place, 0), len(levels) - 1)
         if not 0 <= place < len(levels):
             return None
-        return replace(setting, **{name: levels[place]})
+        if name == "max_features":
+            return replace(setting, max_features=levels[place])
+        return replace(setting, min_samples_leaf=levels[place])
 
     def _with_components(self, setting: Setting, n_steps: int) -> Setting | None:
         """More components than the most are the outputs themselves."""

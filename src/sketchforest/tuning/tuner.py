@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sketchforest._auto import COST_EXPONENT
 from sketchforest._extrapolate import Estimate
 from sketchforest._grow import Problem
 from sketchforest._race import Race, Runner
@@ -23,6 +24,8 @@ CLEARLY = 2.0
 TRIFLE = 0.002
 # Of the budget, for looking at new settings.
 EXPLORING_SHARE = 0.65
+# Of the budget, for the fit of one setting.
+LARGEST_SHARE = 1 / 3
 # Trees that are grown between two looks at the clock, when the winner is finished.
 FINAL_CHUNKS = 8
 
@@ -98,8 +101,7 @@ class Tuner:
 
     def _begin(self) -> None:
         starts = self._space.starts()
-        self._enter(starts[0])
-        first = self.contenders[0]
+        first = self._enter(starts[0])
         n_first = first.runner.n_first_trees
         if self._budget.limit is not None and self._budget.in_trees:
             n_first = min(n_first, int(self._budget.limit))
@@ -155,21 +157,32 @@ class Tuner:
         """Grows the first trees of a new setting, if the budget allows."""
         self._tried.add(setting)
         leader = self.leader
-        likely_cost = leader.seconds_per_tree
-        likely_cost *= max(1.0, setting.max_features / leader.setting.max_features)
-        self._enter(setting)
-        new = self.contenders[-1]
+        new = self._enter(setting)
         n_first = min(new.runner.n_first_trees, self._race.n_target)
-        cost = n_first if self._budget.in_trees else n_first * likely_cost
-        if not self._budget.in_trees:
-            cost += leader.look_seconds
-        if cost + self._cost_to_finish(leader) > self._budget.left:
+        cost = self._likely_cost(setting, leader, n_first)
+        is_dear = not self._budget.in_trees and (
+            self._likely_cost(setting, leader, self._race.n_target) > self._dearest
+        )
+        if is_dear or cost + self._cost_to_finish(leader) > self._budget.left:
             self.contenders.pop()
             self._race.runners.remove(new.runner)
             return
         self._grow(new, n_first)
 
-    def _enter(self, setting: Setting) -> None:
+    @property
+    def _dearest(self) -> float:
+        """The most that a fit may take; the settings that are compared need the rest."""
+        assert self._budget.limit is not None
+        return LARGEST_SHARE * self._budget.limit
+
+    def _likely_cost(self, setting: Setting, known: Contender, n_trees: int) -> float:
+        """Of trees of a new setting, to grow and to look at, by what those of a known one took."""
+        if self._budget.in_trees:
+            return n_trees
+        ratio = max(1.0, setting.max_features / known.setting.max_features) ** COST_EXPONENT
+        return n_trees * ratio * known.seconds_per_tree + known.look_seconds
+
+    def _enter(self, setting: Setting) -> Contender:
         problem = self._problems[setting.estimator]
         settings = replace(
             problem.settings,
@@ -179,7 +192,9 @@ class Tuner:
             min_samples_leaf=setting.min_samples_leaf,
         )
         self._tried.add(setting)
-        self.contenders.append(Contender(setting, self._race.enter(settings, problem)))
+        contender = Contender(setting, self._race.enter(settings, problem))
+        self.contenders.append(contender)
+        return contender
 
     def _grow(self, contender: Contender, n_trees: int, *, looks: bool = True) -> None:
         before, started = contender.runner.n_trees, _budget.clock()

@@ -9,6 +9,7 @@ DEFAULT_FITS = 9.5
 # Of the seconds: what is planned for, and where growing ends. Trees take longer than foretold at
 # times, and a forest with all its trees is worth a few percent more.
 PLANNED, LAST = 0.92, 1.04
+SOFT = 0.15
 
 clock = time.perf_counter
 
@@ -19,6 +20,7 @@ class Budget:
     def __init__(self, budget: Any, started: float):
         self._started = started
         self.n_trees_spent = 0
+        self.is_default = budget is None
         self.in_trees = isinstance(budget, str)
         self.limit: float | None = _n_trees(budget) if self.in_trees else _seconds(budget)
 
@@ -41,7 +43,9 @@ class Budget:
     def left_to_finish(self) -> float:
         """What the winner may still take for the rest of its trees."""
         assert self.limit is not None
-        return (1 if self.in_trees else LAST) * self.limit - self.spent
+        left = (1 if self.in_trees else LAST) * self.limit - self.spent
+        # Nobody has set the default one: all trees are worth more than keeping it to the second.
+        return max(left, SOFT * self.limit) if self.is_default else left
 
 
 def _n_trees(budget: str) -> int:

@@ -153,6 +153,12 @@ def test_a_seed_and_a_budget_in_trees_give_one_winner_for_any_number_of_threads(
     assert other.n_trees_grown == result.n_trees_grown
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_winner_has_all_trees(seed):
+    result = tuned(random_state=seed)
+    assert result.winner.n_trees == result.forest.n_estimators_ == 40
+
+
 def test_no_tree_is_grown_twice(monkeypatch):
     grown = []
     grow = Race.grow
@@ -419,7 +425,7 @@ def test_auto_numbers_of_trees_need_rows_left_out():
 
 @pytest.mark.parametrize("kind", FORESTS)
 def test_without_a_bootstrap_max_samples_draws_each_row_at_most_once(kind):
-    forest = kind(20, bootstrap=False, max_samples=0.75, oob_score=True, random_state=0).fit(X, Y)
+    forest = kind(50, bootstrap=False, max_samples=0.75, oob_score=True, random_state=0).fit(X, Y)
     for index in range(5):
         tree = forest._forest.tree(index)
         assert len(tree.members) == len(set(tree.members)) == 180

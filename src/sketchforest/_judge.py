@@ -18,9 +18,10 @@ from sketchforest._model import Forest, Tree
 from sketchforest._random import SHARED, Purpose, generator
 from sketchforest.metrics import get_metric, greater_is_better, row_values
 
-# Judging must cost less than growing: this many rows, or more where labels are few.
-LEAST_JUDGES = 2000
-CELLS = 1 << 18
+# Judging must cost less than growing: so many scores are ranked, of at least so many rows. In a
+# row, few trees give a score to about so many labels for each one that it has.
+CELLS, LEAST_JUDGES = 1 << 18, 1000
+SCORED_LABELS = 16
 # Up to so many labels, a dense row of scores is ranked faster than a sparse one.
 DENSE_LABELS = 128
 # Standard errors come from leaving out one group of rows at a time.
@@ -88,7 +89,10 @@ class Judge:
         data, labels = problem.data, problem.labels
         rows = np.arange(data.X.n_rows) if data.rows is None else data.rows
         n_labels = labels.shape[1]
-        n_judges = max(LEAST_JUDGES, CELLS // n_labels)
+        n_scored: float = n_labels
+        if not isinstance(labels, np.ndarray):
+            n_scored = min(n_labels, SCORED_LABELS * len(labels.columns) / labels.n_rows)
+        n_judges = max(LEAST_JUDGES, int(CELLS / max(n_scored, 1)))
         rng = generator(seed, SHARED, Purpose.JUDGES)
         self.rows = rng.permutation(rows)[:n_judges]
         self.criterion = criterion

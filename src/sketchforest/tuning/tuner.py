@@ -69,7 +69,8 @@ class Tuner:
             self._begin()
             self._explore()
             self._refine()
-            self._finish(self.leader)
+            winner = self.leader
+            self._finish(winner)
         except KeyboardInterrupt:
             if not any(contender.runner.trees for contender in self.contenders):
                 raise
@@ -78,7 +79,8 @@ class Tuner:
                 f"returned, with the {self.leader.runner.n_trees} trees that it has.",
                 stacklevel=3,  # the call of tune
             )
-        return self.leader
+            winner = self.leader
+        return winner
 
     @property
     def leader(self) -> Contender:

@@ -2,7 +2,7 @@
 
 Trees are independent given a setting, so the squared error of t trees is a + b / t, exactly.
 Ranking scores are not: with a handful of trees most labels are tied. From two trees on they follow
-a - b / (t + bend) closely; docs/tuning.md has the measurements.
+a - b / (t + bend) closely.
 """
 
 from collections.abc import Sequence
@@ -13,10 +13,14 @@ import numpy as np
 
 # What the hyperbola leaves unexplained, as a share of the gain that it foretells.
 MODEL_ERROR = 0.08
-# Bends measured on eight sets, by the least number of rows in a leaf; and how far those of
-# different problems, and of the settings of one problem, lie apart.
-USUAL_BENDS, USUAL_BEND_OF_LARGE_LEAVES = {1: 2.0, 2: 0.5}, 0.2
-SPREAD_OF_PROBLEMS, SPREAD_OF_SETTINGS = 1.5, 0.5
+# On eight sets, the bend of LRAP was about this number, by the least number of rows in a leaf, over
+# the score of a forest of two trees: where that ranks little, it takes many to rank anything.
+USUAL_BENDS, USUAL_BEND_OF_LARGE_LEAVES = {1: 0.6, 2: 0.25}, 0.15
+LOWEST_SCORE = 0.05
+# How far bends lie from this on another problem, and those of the settings of one problem apart:
+# as a share, but at least so much.
+SPREAD_OF_PROBLEMS, SPREAD_OF_SETTINGS = 0.7, 0.3
+LEAST_SPREAD = 0.5
 
 
 @dataclass(frozen=True)
@@ -55,11 +59,19 @@ def _bend_limits(sizes: np.ndarray) -> tuple[float, float]:
     return -0.8 * sizes[0], 2.0 * sizes[-1]
 
 
-def common_bend(curves: Sequence[Curve], min_samples_leaf: int) -> tuple[float, float]:
-    """Of settings with leaves of one size, and its standard error: one curve alone tells little."""
-    usual = USUAL_BENDS.get(min_samples_leaf, USUAL_BEND_OF_LARGE_LEAVES)
-    bend = np.median([usual, usual, *(curve.bend[0] for curve in curves)])
-    return float(bend), SPREAD_OF_PROBLEMS / np.sqrt(1 + len(curves))
+def common_bend(curve: Curve, alike: Sequence[Curve], min_samples_leaf: int) -> tuple[float, float]:
+    """What the curves of settings with leaves of one size, and of other problems, say of the bend
+    of this one, and the standard error of it: one curve alone tells little."""
+    factor = USUAL_BENDS.get(min_samples_leaf, USUAL_BEND_OF_LARGE_LEAVES)
+    ratios = [other.bend[0] / _usual_bend(other, factor) for other in alike]
+    usual = float(np.median([1, 1, *ratios])) * _usual_bend(curve, factor)
+    spread = max(LEAST_SPREAD, SPREAD_OF_PROBLEMS * abs(usual))
+    return usual, spread / float(np.sqrt(len(alike)))
+
+
+def _usual_bend(curve: Curve, factor: float) -> float:
+    sums, counts = curve.points[0]
+    return factor / float(np.clip(sums.sum() / counts.sum(), LOWEST_SCORE, 1))
 
 
 @dataclass(frozen=True)
@@ -109,9 +121,10 @@ def extrapolate(
     bend = own_se = common_se = 0.0
     if not is_exact:
         # The more the curve itself tells, the less the others do.
-        trust = SPREAD_OF_SETTINGS**2 / (SPREAD_OF_SETTINGS**2 + curve.bend[1] ** 2)
+        spread = max(LEAST_SPREAD, SPREAD_OF_SETTINGS * abs(common[0]))
+        trust = spread**2 / (spread**2 + curve.bend[1] ** 2)
         bend = trust * curve.bend[0] + (1 - trust) * common[0]
-        own_se, common_se = SPREAD_OF_SETTINGS * np.sqrt(1 - trust), (1 - trust) * common[1]
+        own_se, common_se = spread * np.sqrt(1 - trust), (1 - trust) * common[1]
     scores = _follow(curve, n_trees, bend)
     return Estimate(
         score=float(scores[-1]),

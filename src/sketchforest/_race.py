@@ -116,7 +116,7 @@ class Race:
             if other.curve is not None and other.settings.min_samples_leaf == leaf
         ]
         is_exact = self.judge.criterion.is_squared_error
-        bend = common_bend(alike, leaf)
+        bend = common_bend(runner.curve, alike, leaf)
         return extrapolate(runner.curve, n_trees or self.n_target, bend, is_exact)
 
 

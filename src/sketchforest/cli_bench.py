@@ -190,7 +190,7 @@ def tuning(
     ] = "emotions,medical,genbase,CAL500,enron",
     foretold: Annotated[
         str, typer.Option(help="Sets on which scores of 500 trees are foretold.")
-    ] = "emotions,medical,CAL500,enron,yeast,corel5k",
+    ] = "bibtex,diatoms,enron-hierarchical,stackex_cooking,Expression-GO",
     splits: Annotated[int, typer.Option(min=1, help="Random splits of each set.")] = 3,
     n_estimators: Annotated[int, typer.Option(min=1, help="Trees in each forest.")] = 100,
     n_jobs: _JobsOption = 2,

@@ -23,8 +23,8 @@ from sketchforest.tuning.result import TuningResult, make_trials
 from sketchforest.tuning.space import Space
 from sketchforest.tuning.tuner import Contender, Tuner, no_report
 
-# Extra-trees leave a quarter of the rows out of each tree, to be judged. On six sets that lost less
-# than a bootstrap against trees that see all rows, and less than a held-out fold in small sets.
+# Extra-trees leave a quarter of the rows out of each tree, to be judged; docs/tuning.md says why
+# neither a bootstrap nor a held-out fold.
 _KINDS: dict[str, Callable[[], ForestEnsemble]] = {
     "random_forest": RandomForestClassifier,
     "extra_trees": lambda: ExtraTreesClassifier(max_samples=PROBE_SHARE),

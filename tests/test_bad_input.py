@@ -256,7 +256,7 @@ RULES = {
     "min_samples_split": ([1, 0.0, 1.5, "two", None], "an int of at least 2 or a fraction"),
     "min_samples_leaf": ([0, 0.0, 1.5, None, np.nan], "an int of at least 1 or a fraction"),
     "min_weight_fraction_leaf": ([-0.1, 0.6, None, "x"], r"a number in \[0, 0.5\]"),
-    "max_features": ([0, 0.0, 1.5, "auto", True], r"'sqrt', 'log2', an int of at least 1 or a"),
+    "max_features": ([0, 0.0, 1.5, "all", True], r"'sqrt', 'log2', 'auto', an int of at least 1"),
     "max_leaf_nodes": ([1, 0, 3.5, "x"], "an int of at least 2 or None"),
     "min_impurity_decrease": ([-1, np.inf, None, "x"], "a number of at least 0"),
     "random_state": ([-1, 2**32, 1.5, "x", np.random.default_rng(0)], "an int from 0 to"),
@@ -329,9 +329,8 @@ def test_a_projection_that_fails_changes_nothing(kind):
 
 @pytest.mark.parametrize("kind", FORESTS)
 def test_what_needs_a_bootstrap_is_refused_without(kind):
-    way_out = "where bootstrap=False; got .*Use bootstrap=True"
-    refuse_to_fit(kind, f"oob_score must be False {way_out}", bootstrap=False, oob_score=True)
-    refuse_to_fit(kind, f"max_samples must be None {way_out}", bootstrap=False, max_samples=9)
+    message = "oob_score must be False where bootstrap=False; got True. Use bootstrap=True"
+    refuse_to_fit(kind, message, bootstrap=False, oob_score=True)
 
 
 @pytest.mark.parametrize("kind", FORESTS)

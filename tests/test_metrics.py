@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 from sklearn import metrics as sklearn_metrics
 
-from sketchforest import metrics
+from sketchforest import _ranking, metrics
 from sketchforest.metrics import (
     coverage_error,
     get_metric,
@@ -22,6 +22,7 @@ from sketchforest.metrics import (
     precision_at_k,
     propensities,
     psp_at_k,
+    row_values,
     top_k,
 )
 
@@ -215,7 +216,7 @@ def test_blocks_of_rows_do_not_change_the_value(metric, monkeypatch):
     Y, S, weight = random_case(5)
     expected = metric(Y, S, sample_weight=weight)
     for size in (1, 30):
-        monkeypatch.setattr(metrics, "_BLOCK_SIZE", size)
+        monkeypatch.setattr(_ranking, "BLOCK_SIZE", size)
         for score in (S, sparse.csr_array(S)):
             assert metric(Y, score, sample_weight=weight) == expected
 
@@ -428,3 +429,19 @@ def test_examples_in_the_docstrings_run():
     result = doctest.testmod(metrics)
     assert result.attempted >= 10
     assert result.failed == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["lrap", "coverage_error", "label_ranking_loss", "precision_at_2", "ndcg_at_3"]
+)
+def test_a_metric_is_the_mean_of_its_values_by_row(name):
+    rng = np.random.default_rng(0)
+    Y, S = rng.random((50, 7)) < 0.2, rng.integers(0, 4, (50, 7)).astype(float)
+    assert not Y.any(axis=1).all()
+    assert np.nanmean(row_values(name, Y, S)) == pytest.approx(get_metric(name)(Y, S))
+    each = [get_metric(name)(Y[[i]], S[[i]]) for i in np.flatnonzero(Y.any(axis=1))]
+    assert np.allclose(row_values(name, Y, S)[Y.any(axis=1)], each)
+
+
+def test_a_metric_that_is_no_mean_over_rows_has_no_values_by_row():
+    assert row_values(lambda Y, S: 1.0, [[1, 0]], [[0.5, 0.1]]) is None

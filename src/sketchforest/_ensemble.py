@@ -12,10 +12,19 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest import _predict
+from sketchforest._auto import (
+    AUTO_STARTS,
+    AUTO_TREES,
+    choose_settings,
+    grow_until_flat,
+    keep_choices,
+)
 from sketchforest._estimator import LabelPredictor, OutputPredictor, TreeEnsemble
-from sketchforest._grow import GrowSettings, TrainingData
-from sketchforest._model import Forest, Labels, SparseRows
+from sketchforest._grow import GrowSettings, Problem
+from sketchforest._judge import Criterion, Judge
+from sketchforest._model import Forest, Labels, SparseRows, Tree
 from sketchforest._r2 import r2
+from sketchforest._race import Race
 from sketchforest._thresholds import DEFAULT, best_thresholds, is_out_of_bag
 from sketchforest.metrics import get_metric, lrap
 from sketchforest.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -31,18 +40,18 @@ class ForestEnsemble(TreeEnsemble):
         return super()._grow_settings(X, labels, n_drawable)
 
     def _n_draws(self, n_drawable: int) -> int | None:
-        if not self.bootstrap:
+        if not self.bootstrap and self.max_samples is None:
             if is_out_of_bag(getattr(self, "threshold", None)):
                 raise ValueError(
                     "threshold must be a number or 'top-K' where bootstrap=False; got "
-                    f"{self.threshold!r}. Use bootstrap=True to draw the rows of each tree."
+                    f"{self.threshold!r}. Use bootstrap=True, or max_samples=0.8, to leave rows "
+                    "out of each tree."
                 )
-            for name, off in (("oob_score", False), ("max_samples", None)):
-                if getattr(self, name) not in (off, None):
-                    raise ValueError(
-                        f"{name} must be {off} where bootstrap=False; got {getattr(self, name)!r}. "
-                        "Use bootstrap=True to draw the rows of each tree."
-                    )
+            if self.oob_score:
+                raise ValueError(
+                    f"oob_score must be False where bootstrap=False; got {self.oob_score!r}. Use "
+                    "bootstrap=True, or max_samples=0.8, to leave rows out of each tree."
+                )
             return None
         if self.max_samples is None:
             return n_drawable
@@ -62,30 +71,60 @@ class ForestEnsemble(TreeEnsemble):
     def _goes_on(self) -> bool:
         return bool(self.warm_start) and "_forest" in vars(self)
 
-    def _grow(self, data: TrainingData, settings: GrowSettings) -> Forest:
-        if not self._goes_on():
-            return super()._grow(data, settings)
-        old = self._forest
-        if self._labels.shape != data.labels.shape:
+    def _value(self, name: str) -> Any:
+        value = getattr(self, name)
+        return AUTO_STARTS[name] if isinstance(value, str) and value == "auto" else value
+
+    def _settle(self, problem: Problem) -> tuple[GrowSettings, list[Tree]]:
+        open_names = [name for name in AUTO_STARTS if getattr(self, name) == "auto"]
+        if self._goes_on():
+            self._check_goes_on(problem.labels.shape)
+            return keep_choices(problem.settings, self._settings, open_names), self._forest.trees()
+        if not open_names:
+            return problem.settings, []
+        return choose_settings(self._race(problem), open_names)
+
+    def _check_goes_on(self, shape: tuple[int, int]) -> None:
+        n_old = self._forest.n_trees
+        if self._labels.shape != shape:
             raise ValueError(
                 "X and Y must be those of the first fit where warm_start=True, of "
                 f"{self._labels.shape[0]} rows and {self._labels.shape[1]} outputs or classes; "
-                f"got {data.labels.shape[0]} and {data.labels.shape[1]}. "
-                "Use warm_start=False to fit anew."
+                f"got {shape[0]} and {shape[1]}. Use warm_start=False to fit anew."
             )
-        if self.n_estimators < old.n_trees:
+        if self.n_estimators == "auto":
+            return
+        if self.n_estimators < n_old:
             raise ValueError(
-                f"n_estimators must be at least the {old.n_trees} trees already grown where "
+                f"n_estimators must be at least the {n_old} trees already grown where "
                 f"warm_start=True; got {self.n_estimators}. Use warm_start=False to fit anew."
             )
-        if self.n_estimators == old.n_trees:
+        if self.n_estimators == n_old:
             warnings.warn(
                 "Warm-start fitting without increasing n_estimators does not grow new trees.",
-                stacklevel=3,  # the call of fit
+                stacklevel=4,  # the call of fit
             )
-            return old
-        more = self._grow_trees(data, settings, range(old.n_trees, int(self.n_estimators)))
-        return Forest.from_trees(old.trees() + more)
+
+    def _grow(self, problem: Problem, settings: GrowSettings, first: list[Tree]) -> list[Tree]:
+        if self.n_estimators == "auto":
+            return grow_until_flat(self._race(problem), settings, first)
+        return super()._grow(problem, settings, first)
+
+    def _race(self, problem: Problem) -> Race:
+        """To compare settings by rows that trees did not see."""
+        n_target = AUTO_TREES if self.n_estimators == "auto" else int(self.n_estimators)
+        judge = Judge(problem, self._criterion(), problem.settings.seed)
+        return Race(judge, problem, n_target, self._shares_projection(), self.n_jobs)
+
+    def _criterion(self) -> Criterion:
+        """What "auto" values are chosen by."""
+        raise NotImplementedError
+
+    @property
+    def n_estimators_(self) -> int:
+        """Number of trees."""
+        check_is_fitted(self)
+        return self._forest.n_trees
 
     def _after_fit(self, X: Any, rows: np.ndarray | None) -> None:
         if not (self.oob_score or self._decides_out_of_bag()):
@@ -173,6 +212,9 @@ class ForestClassifier(LabelPredictor, ForestEnsemble):
             )
         return labels
 
+    def _criterion(self) -> Criterion:
+        return Criterion.of(self.oob_score if isinstance(self.oob_score, str) else "lrap")
+
     def _check_oob_metric(self, n_labels: int) -> None:
         one_label = sparse.csr_array(([1.0], ([0], [0])), shape=(1, n_labels))
         try:
@@ -216,6 +258,9 @@ class ForestClassifier(LabelPredictor, ForestEnsemble):
 
 class ForestRegressor(OutputPredictor, ForestEnsemble):
     _tree_kind = DecisionTreeRegressor
+
+    def _criterion(self) -> Criterion:
+        return Criterion.of("squared_error")
 
     def _check_oob_metric(self, n_labels: int) -> None:
         if self.oob_score != "r2":

@@ -16,8 +16,15 @@ from sklearn.utils.validation import check_is_fitted
 from sketchforest import _core, _predict
 from sketchforest._class_weight import check_class_weight, row_weights
 from sketchforest._encoding import encode
-from sketchforest._grow import GrowSettings, TrainingData, draw_matrix, grow_one, share_outputs
-from sketchforest._model import Forest, Labels, SparseRows
+from sketchforest._grow import (
+    GrowSettings,
+    Problem,
+    TrainingData,
+    draw_matrix,
+    grow_one,
+    share_outputs,
+)
+from sketchforest._model import Forest, Labels, SparseRows, Tree
 from sketchforest._parallel import run_all
 from sketchforest._r2 import r2
 from sketchforest._random import SHARED
@@ -70,29 +77,43 @@ class TreeEnsemble(BaseEstimator):
         self
         """
         with unchanged_on_error(self):
-            check_parameters(self.get_params(deep=False))
-            X = check_features(self, X, reset=not self._goes_on())
-            if not self._goes_on():
-                for name in ATTACHED:
-                    self.__dict__.pop(name, None)
-            labels = self._take_targets(y)
-            check_same_length(X, labels)
-            weights = check_sample_weight(sample_weight, X.shape[0])
-            weights, balance = self._weigh_classes(labels, weights)
-            rows = None if weights is None else np.flatnonzero(weights).astype(np.int32)
-            settings = self._grow_settings(X, labels, X.shape[0] if rows is None else len(rows))
-            data = TrainingData(
-                encode(X, self._has_random_cuts),
-                _search_outputs(labels, rows),
-                weights,
-                rows,
-                balance,
-            )
-            self._keep(self._grow(data, settings), labels)
-            self._settings, self._is_relabelled = settings, False
+            problem = self._take_problem(X, y, sample_weight)
+            settings, first_trees = self._settle(problem)
+            trees = self._grow(problem, settings, first_trees)
+            self._take_trees(problem, settings, Forest.from_trees(trees))
             self._name_labels(y)
-            self._after_fit(X, rows)
+            self._after_fit(problem.X, problem.data.rows)
         return self
+
+    def _take_problem(self, X: Any, y: Any, sample_weight: Any = None) -> Problem:
+        """What is given to a fit, checked and encoded; remembers its names and kinds."""
+        check_parameters(self.get_params(deep=False))
+        X = check_features(self, X, reset=not self._goes_on())
+        if not self._goes_on():
+            for name in ATTACHED:
+                self.__dict__.pop(name, None)
+        labels = self._take_targets(y)
+        check_same_length(X, labels)
+        weights = check_sample_weight(sample_weight, X.shape[0])
+        weights, balance = self._weigh_classes(labels, weights)
+        rows = None if weights is None else np.flatnonzero(weights).astype(np.int32)
+        settings = self._grow_settings(X, labels, X.shape[0] if rows is None else len(rows))
+        data = TrainingData(
+            encode(X, self._has_random_cuts),
+            _search_outputs(labels, rows),
+            weights,
+            rows,
+            balance,
+        )
+        return Problem(X, labels, data, settings)
+
+    def _settle(self, problem: Problem) -> tuple[GrowSettings, list[Tree]]:
+        """How trees are grown, and those that are there already."""
+        return problem.settings, []
+
+    def _take_trees(self, problem: Problem, settings: GrowSettings, forest: Forest) -> None:
+        self._keep(forest, problem.labels)
+        self._settings, self._is_relabelled = settings, False
 
     def _keep(self, forest: Forest, labels: Labels) -> None:
         """Makes the trees and the labels of their training rows those of this estimator."""
@@ -135,11 +156,11 @@ class TreeEnsemble(BaseEstimator):
             if not self._sparse_labels:
                 projection = TransformerProjection(_fed_densely(projection.transformer))
         elif projection is not None:
-            n_components = resolve_n_components(self.n_components, labels.shape[1])
+            n_components = resolve_n_components(self._value("n_components"), labels.shape[1])
             if n_components is None:
                 projection = None
         return GrowSettings(
-            max_features=_n_features_drawn(self.max_features, X.shape[1]),
+            max_features=n_features_drawn(self._value("max_features"), X.shape[1]),
             random_cuts=self._has_random_cuts,
             max_depth=None if self.max_depth is None else int(self.max_depth),
             min_samples_split=max(2, _count(self.min_samples_split, n_drawable)),
@@ -152,7 +173,12 @@ class TreeEnsemble(BaseEstimator):
             n_components=n_components,
             impurity_scale=self._impurity_scale(labels.shape[1]),
             seed=self._seed(),
+            with_replacement=bool(getattr(self, "bootstrap", True)),
         )
+
+    def _value(self, name: str) -> Any:
+        """The parameter, or what stands for "auto" until that is chosen."""
+        return getattr(self, name)
 
     def _impurity_scale(self, n_outputs: int) -> float:
         """From the variance summed over outputs to scikit-learn's impurity."""
@@ -161,8 +187,9 @@ class TreeEnsemble(BaseEstimator):
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-    def _grow(self, data: TrainingData, settings: GrowSettings) -> Forest:
-        return Forest.from_trees(self._grow_trees(data, settings, range(self._n_trees())))
+    def _grow(self, problem: Problem, settings: GrowSettings, first: list[Tree]) -> list[Tree]:
+        """All trees; those of `first` are there already."""
+        return first + self._grow_trees(problem.data, settings, range(len(first), self._n_trees()))
 
     def _grow_trees(self, data: TrainingData, settings: GrowSettings, indices: range) -> list:
         stop = _core.StopFlag()
@@ -177,6 +204,19 @@ class TreeEnsemble(BaseEstimator):
         )
 
     # ---- what is known after fitting
+
+    @property
+    def n_components_(self) -> int | None:
+        """Dimension of the projection that the trees were grown on; None: the outputs themselves,
+        or a transformer that has its own."""
+        check_is_fitted(self)
+        return self._settings.n_components
+
+    @property
+    def max_features_(self) -> int:
+        """Number of features drawn at each split."""
+        check_is_fitted(self)
+        return self._settings.max_features
 
     def apply(self, X: Any) -> np.ndarray:
         """(n_samples, n_trees) number of the leaf, within its tree, of each row."""
@@ -509,9 +549,14 @@ def _balance_bag(
     return row_weights("balanced", picked, classes, counts)
 
 
-def _n_features_drawn(max_features: Any, n_features: int) -> int:
+def n_features_drawn(max_features: Any, n_features: int) -> int:
     if max_features is None:
         return n_features
+    if max_features == "auto":
+        raise ValueError(
+            "max_features must be 'sqrt', 'log2', an int, a fraction or None for a single tree; "
+            "got 'auto', which is for forests."
+        )
     if max_features == "sqrt":
         return max(1, int(math.sqrt(n_features)))
     if max_features == "log2":

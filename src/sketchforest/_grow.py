@@ -55,11 +55,22 @@ class GrowSettings:
     min_weight_fraction_leaf: float
     min_impurity_decrease: float
     max_leaf_nodes: int | None
-    n_draws: int | None  # size of the bootstrap sample; None: every row once
+    n_draws: int | None  # rows drawn for each tree; None: every row once
     projection: Projection | TransformerProjection | None
     n_components: int | None
     impurity_scale: float  # from the summed variance of the outputs to the user's impurity
     seed: int
+    with_replacement: bool = True  # how rows are drawn
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is given to a fit: checked, and encoded for the core."""
+
+    X: Any
+    labels: Labels
+    data: TrainingData
+    settings: GrowSettings
 
 
 class GrowthStoppedError(Exception):
@@ -128,9 +139,12 @@ def _draw_bag(
     counts = None
     if settings.n_draws is not None:
         rng = generator(settings.seed, tree, Purpose.BOOTSTRAP)
-        drawn = np.bincount(rng.integers(0, len(rows), settings.n_draws), minlength=len(rows))
-        in_bag = np.flatnonzero(drawn)
-        rows, counts = rows[in_bag], drawn[in_bag]
+        if settings.with_replacement:
+            drawn = np.bincount(rng.integers(0, len(rows), settings.n_draws), minlength=len(rows))
+            in_bag = np.flatnonzero(drawn)
+            rows, counts = rows[in_bag], drawn[in_bag]
+        else:
+            rows = np.sort(rng.choice(rows, settings.n_draws, replace=False, shuffle=False))
     weights = counts
     if data.sample_weight is not None:
         weights = data.sample_weight[rows] * (1 if counts is None else counts)

@@ -28,8 +28,8 @@ def run_all(
     The native core releases the GIL, so threads are enough; another backend of joblib is used
     where the user has set one.
     """
-    if len(tasks) == 1:
-        return [work(tasks[0])]
+    if len(tasks) <= 1:
+        return [work(task) for task in tasks]
     watched = _Watched(work)
     try:
         parallel = _make_parallel(n_jobs)
@@ -117,6 +117,12 @@ def _progress(
     if not verbose:
         yield lambda results: results
         return
+    with progress_bar() as progress:
+        yield lambda results: progress.track(results, total=total, description=description)
+
+
+def progress_bar() -> Any:
+    """A bar of rich's on standard error, with the time left; to be entered."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -127,12 +133,11 @@ def _progress(
         TimeRemainingColumn,
     )
 
-    with Progress(
+    return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
         console=Console(stderr=True),
-    ) as progress:
-        yield lambda results: progress.track(results, total=total, description=description)
+    )

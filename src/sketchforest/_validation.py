@@ -52,7 +52,10 @@ _FLAG = Rule("True or False", lambda v: isinstance(v, bool | np.bool_))
 _MAX_FEATURES = _int_or_share(1, none=True)
 
 RULES: dict[str, Rule] = {
-    "n_estimators": _at_least(1),
+    "n_estimators": Rule(
+        "an int of at least 1 or 'auto'",
+        lambda v: v == "auto" if isinstance(v, str) else _is_int(v) and v >= 1,
+    ),
     "max_depth": _or_none(_at_least(1)),
     "min_samples_split": _int_or_share(2),
     "min_samples_leaf": _int_or_share(1),
@@ -60,8 +63,8 @@ RULES: dict[str, Rule] = {
         "a number in [0, 0.5]", lambda v: (_is_int(v) or _is_real(v)) and 0 <= v <= 0.5
     ),
     "max_features": Rule(
-        f"'sqrt', 'log2', {_MAX_FEATURES.says}",
-        lambda v: v in ("sqrt", "log2") if isinstance(v, str) else _MAX_FEATURES.holds(v),
+        f"'sqrt', 'log2', 'auto', {_MAX_FEATURES.says}",
+        lambda v: v in ("sqrt", "log2", "auto") if isinstance(v, str) else _MAX_FEATURES.holds(v),
     ),
     "max_leaf_nodes": _or_none(_at_least(2)),
     "min_impurity_decrease": Rule(
@@ -358,7 +361,7 @@ def _ravel_column(Y: np.ndarray) -> np.ndarray:
         "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
         "to (n_samples,), for example using ravel().",
         DataConversionWarning,
-        stacklevel=6,  # the call of fit
+        stacklevel=7,  # the call of fit
     )
     return Y.ravel()
 

@@ -19,6 +19,7 @@ from sketchforest.cli_info import info
 from sketchforest.cli_predict import predict
 from sketchforest.cli_reproduce import reproduce
 from sketchforest.cli_train import train
+from sketchforest.cli_tune import tune
 
 _DEBUG = "--debug"
 
@@ -29,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-for command in (train, predict, evaluate, explain, info, convert, datasets, reproduce):
+for command in (train, predict, evaluate, tune, explain, info, convert, datasets, reproduce):
     app.command()(command)
 app.add_typer(bench_app, name="bench")
 

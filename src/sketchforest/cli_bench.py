@@ -10,11 +10,15 @@ from sketchforest.cli_options import JsonOption, console, finish, names, text_of
 bench_app = typer.Typer(invoke_without_command=True, pretty_exceptions_enable=False)
 
 _OUT = Path("sketchforest-bench")
+_STUDY = Path("sketchforest-study")
+_StudyOption = Annotated[
+    Path, typer.Option(help="Folder for tables; cells that it has are not measured again.")
+]
 _JobsOption = Annotated[int, typer.Option(help="Threads of each method; -1 uses all cores.")]
 _OutOption = Annotated[
     Path, typer.Option(help="Folder for CSV and picture; an earlier run's are replaced.")
 ]
-_DataHomeOption = Annotated[
+DataHomeOption = Annotated[
     Path | None, typer.Option(help="Folder of data sets, before $SKETCHFOREST_DATA.")
 ]
 
@@ -49,7 +53,7 @@ def bench(
     quick: Annotated[
         bool, typer.Option("--quick", help="At most 2,000 rows and 10 trees, one run of each.")
     ] = False,
-    data_home: _DataHomeOption = None,
+    data_home: DataHomeOption = None,
 ) -> None:
     """Measure time, memory, size and quality beside scikit-learn, napkinXC and omikuji.
 
@@ -93,7 +97,7 @@ def scaling(
     quick: Annotated[
         bool, typer.Option("--quick", help="Small sizes, two doublings, one run of each.")
     ] = False,
-    data_home: _DataHomeOption = None,
+    data_home: DataHomeOption = None,
 ) -> None:
     """Measure time and memory against rows, features, outputs, labels, trees and threads.
 
@@ -145,3 +149,69 @@ def large(
     )
     if json:
         typer.echo(large_json(result))
+
+
+@bench_app.command()
+def components(
+    datasets: Annotated[
+        str, typer.Option(help="Names, separated by commas; else all.", show_default=False)
+    ] = "",
+    splits: Annotated[int, typer.Option(min=1, help="Random splits of each set.")] = 5,
+    n_estimators: Annotated[int, typer.Option(min=1, help="Trees in each forest.")] = 100,
+    n_jobs: _JobsOption = 2,
+    out: _StudyOption = _STUDY,
+    data_home: DataHomeOption = None,
+) -> None:
+    """Compare numbers of components with the original outputs, on every data set.
+
+    Example:  sketchforest bench components --datasets emotions,enron --splits 3
+    """
+    from sketchforest.experiments.study_components import run_components
+
+    is_complete = run_components(
+        names(datasets),
+        out,
+        n_splits=splits,
+        n_estimators=n_estimators,
+        n_jobs=n_jobs,
+        data_home=text_of(data_home),
+    )
+    if not is_complete:
+        raise typer.Exit(130)
+
+
+@bench_app.command()
+def tuning(
+    datasets: Annotated[
+        str, typer.Option(help="Names, separated by commas; else all.", show_default=False)
+    ] = "",
+    searched: Annotated[
+        str, typer.Option(help="Sets for random search, and Optuna if installed.")
+    ] = "emotions,medical,genbase,CAL500,enron",
+    foretold: Annotated[
+        str, typer.Option(help="Sets on which scores of 500 trees are foretold.")
+    ] = "bibtex,diatoms,enron-hierarchical,stackex_cooking,Expression-GO",
+    splits: Annotated[int, typer.Option(min=1, help="Random splits of each set.")] = 3,
+    n_estimators: Annotated[int, typer.Option(min=1, help="Trees in each forest.")] = 100,
+    n_jobs: _JobsOption = 2,
+    out: _StudyOption = _STUDY,
+    data_home: DataHomeOption = None,
+) -> None:
+    """Compare the tuned forest with usual ones and with other searches, on every data set.
+
+    Example:  sketchforest bench tuning --datasets emotions,enron --searched emotions
+    """
+    from sketchforest.experiments.study_tuning import run_tuning
+
+    is_complete = run_tuning(
+        names(datasets),
+        names(searched),
+        names(foretold),
+        out,
+        n_splits=splits,
+        n_estimators=n_estimators,
+        n_jobs=n_jobs,
+        data_home=text_of(data_home),
+    )
+    if not is_complete:
+        raise typer.Exit(130)

@@ -16,14 +16,15 @@ class RandomForestClassifier(ForestClassifier):
 
     Parameters
     ----------
-    n_estimators : int, default=100
-        Number of trees.
+    n_estimators : int or "auto", default=100
+        Number of trees; "auto" doubles them until twice as many would gain next to nothing.
     projection : str, projection object, scikit-learn transformer or None, default="gaussian"
         "gaussian", "rademacher", "achlioptas", "sparse", "hadamard", "subsample" or "pca"; None
         keeps the original outputs.
-    n_components : int, float, "log", "sqrt", "all" or None, default=None
+    n_components : int, float, "log", "sqrt", "all", "auto" or None, default=None
         Dimension of the projection: a number, a fraction of the d outputs, floor(0.5 + ln d),
-        floor(0.5 + sqrt d) or d. None is 32, and up to 32 outputs are kept as they are.
+        floor(0.5 + sqrt d) or d. None is 32, and up to 32 outputs are kept as they are. "auto"
+        here, in `max_features` or in both chooses by rows that trees did not see.
     shared_projection : bool, default=False
         One projection for all trees (the paper's algorithm 1), not one for each (algorithm 2).
     oob_score : bool, str or callable, default=False
@@ -40,7 +41,8 @@ class RandomForestClassifier(ForestClassifier):
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
     max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose,
     warm_start
-        As in scikit-learn. Impurity is measured in the space in which splits are searched.
+        As in scikit-learn. Impurity is measured in the space in which splits are searched. With
+        bootstrap=False, `max_samples` rows are drawn without replacement.
 
     Attributes
     ----------
@@ -48,6 +50,8 @@ class RandomForestClassifier(ForestClassifier):
     n_classes_ : int, or list of int for many labels
     n_outputs_ : int
         Number of labels; 1 for classes.
+    n_components_, max_features_, n_estimators_ : int
+        The values in use; `n_components_` is None for the outputs as they are.
     n_features_in_ : int
     feature_names_in_ : (n_features,) array
         Of a data frame with names of type str.
@@ -127,14 +131,15 @@ class ExtraTreesClassifier(ForestClassifier):
 
     Parameters
     ----------
-    n_estimators : int, default=100
-        Number of trees.
+    n_estimators : int or "auto", default=100
+        Number of trees; "auto" doubles them until twice as many would gain next to nothing.
     projection : str, projection object, scikit-learn transformer or None, default="gaussian"
         "gaussian", "rademacher", "achlioptas", "sparse", "hadamard", "subsample" or "pca"; None
         keeps the original outputs.
-    n_components : int, float, "log", "sqrt", "all" or None, default=None
+    n_components : int, float, "log", "sqrt", "all", "auto" or None, default=None
         Dimension of the projection: a number, a fraction of the d outputs, floor(0.5 + ln d),
-        floor(0.5 + sqrt d) or d. None is 32, and up to 32 outputs are kept as they are.
+        floor(0.5 + sqrt d) or d. None is 32, and up to 32 outputs are kept as they are. "auto"
+        here, in `max_features` or in both chooses by rows that trees did not see.
     shared_projection : bool, default=False
         One projection for all trees (the paper's algorithm 1), not one for each (algorithm 2).
     oob_score : bool, str or callable, default=False
@@ -151,7 +156,8 @@ class ExtraTreesClassifier(ForestClassifier):
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
     max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose,
     warm_start
-        As in scikit-learn. Impurity is measured in the space in which splits are searched.
+        As in scikit-learn. Impurity is measured in the space in which splits are searched. With
+        bootstrap=False, `max_samples` rows are drawn without replacement.
 
     Attributes
     ----------
@@ -159,6 +165,8 @@ class ExtraTreesClassifier(ForestClassifier):
     n_classes_ : int, or list of int for many labels
     n_outputs_ : int
         Number of labels; 1 for classes.
+    n_components_, max_features_, n_estimators_ : int
+        The values in use; `n_components_` is None for the outputs as they are.
     n_features_in_ : int
     feature_names_in_ : (n_features,) array
         Of a data frame with names of type str.
@@ -240,14 +248,15 @@ class RandomForestRegressor(ForestRegressor):
 
     Parameters
     ----------
-    n_estimators : int, default=100
-        Number of trees.
+    n_estimators : int or "auto", default=100
+        Number of trees; "auto" doubles them until twice as many would gain next to nothing.
     projection : str, projection object, scikit-learn transformer or None, default="gaussian"
         "gaussian", "rademacher", "achlioptas", "sparse", "hadamard", "subsample" or "pca"; None
         keeps the original outputs.
-    n_components : int, float, "log", "sqrt", "all" or None, default=None
+    n_components : int, float, "log", "sqrt", "all", "auto" or None, default=None
         Dimension of the projection: a number, a fraction of the d outputs, floor(0.5 + ln d),
-        floor(0.5 + sqrt d) or d. None is 32, and up to 32 outputs are kept as they are.
+        floor(0.5 + sqrt d) or d. None is 32, and up to 32 outputs are kept as they are. "auto"
+        here, in `max_features` or in both chooses by rows that trees did not see.
     shared_projection : bool, default=False
         One projection for all trees (the paper's algorithm 1), not one for each (algorithm 2).
     oob_score : bool, str or callable, default=False
@@ -256,11 +265,14 @@ class RandomForestRegressor(ForestRegressor):
         Features drawn at each split. scikit-learn's regressors draw all of them: use None for that.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes,
     min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose, warm_start
-        As in scikit-learn. Impurity is measured in the space in which splits are searched.
+        As in scikit-learn. Impurity is measured in the space in which splits are searched. With
+        bootstrap=False, `max_samples` rows are drawn without replacement.
 
     Attributes
     ----------
     n_outputs_ : int
+    n_components_, max_features_, n_estimators_ : int
+        The values in use; `n_components_` is None for the outputs as they are.
     n_features_in_ : int
     feature_names_in_ : (n_features,) array
         Of a data frame with names of type str.
@@ -333,14 +345,15 @@ class ExtraTreesRegressor(ForestRegressor):
 
     Parameters
     ----------
-    n_estimators : int, default=100
-        Number of trees.
+    n_estimators : int or "auto", default=100
+        Number of trees; "auto" doubles them until twice as many would gain next to nothing.
     projection : str, projection object, scikit-learn transformer or None, default="gaussian"
         "gaussian", "rademacher", "achlioptas", "sparse", "hadamard", "subsample" or "pca"; None
         keeps the original outputs.
-    n_components : int, float, "log", "sqrt", "all" or None, default=None
+    n_components : int, float, "log", "sqrt", "all", "auto" or None, default=None
         Dimension of the projection: a number, a fraction of the d outputs, floor(0.5 + ln d),
-        floor(0.5 + sqrt d) or d. None is 32, and up to 32 outputs are kept as they are.
+        floor(0.5 + sqrt d) or d. None is 32, and up to 32 outputs are kept as they are. "auto"
+        here, in `max_features` or in both chooses by rows that trees did not see.
     shared_projection : bool, default=False
         One projection for all trees (the paper's algorithm 1), not one for each (algorithm 2).
     oob_score : bool, str or callable, default=False
@@ -349,11 +362,14 @@ class ExtraTreesRegressor(ForestRegressor):
         Features drawn at each split. scikit-learn's regressors draw all of them: use None for that.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes,
     min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose, warm_start
-        As in scikit-learn. Impurity is measured in the space in which splits are searched.
+        As in scikit-learn. Impurity is measured in the space in which splits are searched. With
+        bootstrap=False, `max_samples` rows are drawn without replacement.
 
     Attributes
     ----------
     n_outputs_ : int
+    n_components_, max_features_, n_estimators_ : int
+        The values in use; `n_components_` is None for the outputs as they are.
     n_features_in_ : int
     feature_names_in_ : (n_features,) array
         Of a data frame with names of type str.

@@ -9,7 +9,7 @@ least as much, so ties count against it. The ``_at_k`` metrics break ties by the
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
@@ -17,13 +17,19 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-Array: TypeAlias = npt.NDArray[Any]
+from sketchforest._ranking import (
+    Array,
+    block_top_k,
+    entry_rows,
+    find_hits,
+    row_blocks,
+    row_sums,
+    true_ranks,
+)
+
 Matrix: TypeAlias = npt.ArrayLike | sparse.sparray | sparse.spmatrix
 Weights: TypeAlias = npt.ArrayLike | None
 Metric: TypeAlias = Callable[..., float]
-
-# Scores handled together: enough to hide NumPy's overhead, few enough to stay in cache.
-_BLOCK_SIZE = 2**18
 
 
 def lrap(
@@ -47,13 +53,13 @@ def lrap(
     if no_label_rows not in ("drop", "one"):
         raise ValueError(f"no_label_rows must be 'drop' or 'one'; got {no_label_rows!r}.")
     Y, S, weight = _validated(Y_true, Y_score, sample_weight)
-    n_at_least, n_true_at_least = _true_ranks(Y, S)
-    n_true = np.diff(Y.indptr)
-    value = _row_sums(Y, n_true_at_least / n_at_least) / np.maximum(n_true, 1)
+    value = _lrap_of_rows(Y, S)
+    has_no_label = np.diff(Y.indptr) == 0
     if no_label_rows == "one":
-        value[n_true == 0] = 1.0
+        value[has_no_label] = 1.0
     else:
-        weight = np.where(n_true > 0, weight, 0.0)
+        value[has_no_label] = 0.0
+        weight = np.where(has_no_label, 0.0, weight)
         if not weight.any():
             raise ValueError(
                 "Y_true must have a true label in some row of positive weight; got none. "
@@ -73,10 +79,7 @@ def coverage_error(Y_true: Matrix, Y_score: Matrix, *, sample_weight: Weights = 
     1.5
     """
     Y, S, weight = _validated(Y_true, Y_score, sample_weight)
-    n_at_least, _ = _true_ranks(Y, S)
-    depth = np.zeros(Y.shape[0], dtype=np.int64)
-    np.maximum.at(depth, _rows(Y.indptr), n_at_least)
-    return float(np.average(depth, weights=weight))
+    return float(np.average(_coverage_of_rows(Y, S), weights=weight))
 
 
 def label_ranking_loss(Y_true: Matrix, Y_score: Matrix, *, sample_weight: Weights = None) -> float:
@@ -90,11 +93,7 @@ def label_ranking_loss(Y_true: Matrix, Y_score: Matrix, *, sample_weight: Weight
     0.75
     """
     Y, S, weight = _validated(Y_true, Y_score, sample_weight)
-    n_at_least, n_true_at_least = _true_ranks(Y, S)
-    n_true = np.diff(Y.indptr).astype(np.int64)
-    n_pairs = n_true * (Y.shape[1] - n_true)
-    loss = _row_sums(Y, n_at_least - n_true_at_least) / np.maximum(n_pairs, 1)
-    return float(np.average(loss, weights=weight))
+    return float(np.average(_ranking_loss_of_rows(Y, S), weights=weight))
 
 
 def precision_at_k(
@@ -110,8 +109,7 @@ def precision_at_k(
     0.75
     """
     Y, S, weight = _validated(Y_true, Y_score, sample_weight)
-    labels, _ = top_k(S, k)
-    return float(np.average(_hits(Y, labels).mean(axis=1), weights=weight))
+    return float(np.average(_precision_of_rows(Y, S, k), weights=weight))
 
 
 def ndcg_at_k(
@@ -128,12 +126,7 @@ def ndcg_at_k(
     0.613
     """
     Y, S, weight = _validated(Y_true, Y_score, sample_weight)
-    labels, _ = top_k(S, k)
-    discount = 1.0 / np.log2(np.arange(2, k + 2))
-    # A row without labels has no hit, so any divisor but 0 makes it count as 0.
-    best_gain = np.concatenate([[1.0], np.cumsum(discount)])
-    ndcg = _hits(Y, labels) @ discount / best_gain[np.minimum(np.diff(Y.indptr), k)]
-    return float(np.average(ndcg, weights=weight))
+    return float(np.average(_ndcg_of_rows(Y, S, k), weights=weight))
 
 
 def psp_at_k(
@@ -166,7 +159,7 @@ def psp_at_k(
     best_total = weight @ best.sum(axis=1)
     if best_total == 0:
         raise ValueError("Y_true must have a true label in some row of positive weight; got none.")
-    return float(weight @ (_hits(Y, labels) * gain[labels]).sum(axis=1) / best_total)
+    return float(weight @ (find_hits(Y, labels) * gain[labels]).sum(axis=1) / best_total)
 
 
 def propensities(Y_train: Matrix, A: float = 0.55, B: float = 1.5) -> npt.NDArray[np.float64]:
@@ -205,7 +198,7 @@ def top_k(Y_score: Matrix, k: int) -> tuple[Array, Array]:
     S = _scores(Y_score)
     if not isinstance(k, int | np.integer) or not 1 <= k <= S.shape[1]:
         raise ValueError(f"k must be an integer from 1 to n_labels={S.shape[1]}; got {k!r}.")
-    blocks = [_block_top_k(S_block, int(k)) for _, S_block in _row_blocks(S, extra=k)]
+    blocks = [block_top_k(S_block, int(k)) for _, S_block in row_blocks(S, extra=k)]
     labels, scores = zip(*blocks, strict=True)
     return np.concatenate(labels), np.concatenate(scores)
 
@@ -233,6 +226,24 @@ def get_metric(name_or_callable: str | Metric) -> Metric:
     )
 
 
+def row_values(name_or_callable: str | Metric, Y_true: Matrix, Y_score: Matrix) -> Array | None:
+    """(n_samples,) what each row adds to the mean that the metric is, NaN for rows it leaves out;
+    None for a metric that is no mean over rows, or not one of ours.
+
+    Examples
+    --------
+    >>> row_values("lrap", [[1, 0], [0, 1], [0, 0]], [[0.9, 0.1], [0.9, 0.1], [0.9, 0.1]])
+    array([1. , 0.5, nan])
+    """
+    metric = get_metric(name_or_callable)
+    at_k = metric.keywords if isinstance(metric, partial) else {}
+    of_rows = _OF_ROWS.get(getattr(metric, "func", metric))
+    if of_rows is None:
+        return None
+    Y, S, _ = _validated(Y_true, Y_score, None)
+    return of_rows(Y, S, **at_k)
+
+
 def greater_is_better(name_or_callable: str | Metric) -> bool:
     """Whether to maximise the metric; a callable that is not one of ours is to be maximised.
 
@@ -253,118 +264,49 @@ _METRICS: dict[str, Metric] = {
 _METRICS_AT_K: dict[str, Metric] = {"precision_at_": precision_at_k, "ndcg_at_": ndcg_at_k}
 
 
-def _true_ranks(Y: Any, S: Any) -> Array:
-    """(2, n_true) per true label: how many labels, and how many true ones, score at least as much.
-
-    Being integers, they are the same for dense and sparse scores.
-    """
-    blocks = _row_blocks(S, extra=np.diff(Y.indptr))
-    return np.concatenate([_block_ranks(Y[rows], S_block) for rows, S_block in blocks], axis=1)
+def _lrap_of_rows(Y: Any, S: Any) -> Array:
+    n_at_least, n_true_at_least = true_ranks(Y, S)
+    n_true = np.diff(Y.indptr)
+    share = row_sums(Y, n_true_at_least / n_at_least) / np.maximum(n_true, 1)
+    return np.where(n_true > 0, share, np.nan)
 
 
-def _block_ranks(Y: Any, S: Any) -> Array:
-    n_rows, n_labels = Y.shape
-    rows = _rows(Y.indptr)
-    if sparse.issparse(S):
-        score = _lookup(S, rows, Y.indices)
-        n_absent = n_labels - np.diff(S.indptr)
-        n_at_least = _count_at_least(S.indptr, S.data, rows, score)
-        n_at_least += np.where(score <= 0, n_absent[rows], 0)
-    else:
-        score = S[rows, Y.indices]
-        # Sorting whole rows is vectorised, and leaves nothing for the sort of the keys to do.
-        sorted_rows = np.sort(S, axis=1).ravel()
-        row_starts = np.arange(n_rows + 1) * n_labels
-        n_at_least = _count_at_least(row_starts, sorted_rows, rows, score)
-    return np.stack([n_at_least, _count_at_least(Y.indptr, score, rows, score)])
+def _coverage_of_rows(Y: Any, S: Any) -> Array:
+    n_at_least, _ = true_ranks(Y, S)
+    depth = np.zeros(Y.shape[0], dtype=np.int64)
+    np.maximum.at(depth, entry_rows(Y.indptr), n_at_least)
+    return depth
 
 
-def _count_at_least(indptr: Array, scores: Array, rows: Array, thresholds: Array) -> Array:
-    """For each (row, threshold), how many of the row's scores reach the threshold."""
-    # The stable sort is adaptive, and rows are in order already: it only works within them.
-    keys = np.sort(_keys(_rows(indptr), scores), kind="stable")
-    row_ends: Array = indptr[rows + 1].astype(np.int64)
-    return row_ends - np.searchsorted(keys, _keys(rows, thresholds))
+def _ranking_loss_of_rows(Y: Any, S: Any) -> Array:
+    n_at_least, n_true_at_least = true_ranks(Y, S)
+    n_true = np.diff(Y.indptr).astype(np.int64)
+    n_pairs = n_true * (Y.shape[1] - n_true)
+    loss: Array = row_sums(Y, n_at_least - n_true_at_least) / np.maximum(n_pairs, 1)
+    return loss
 
 
-def _keys(rows: Array, scores: Array) -> Array:
-    """Pairs (row, score) in one array: complex numbers sort by real part, then imaginary part."""
-    keys = np.empty(len(rows), dtype=np.complex128)
-    keys.real, keys.imag = rows, scores
-    return keys
+def _precision_of_rows(Y: Any, S: Any, k: int = 5) -> Array:
+    precision: Array = find_hits(Y, top_k(S, k)[0]).mean(axis=1)
+    return precision
 
 
-def _block_top_k(S: Any, k: int) -> tuple[Array, Array]:
-    rows, labels, scores = _sparse_candidates(S, k) if sparse.issparse(S) else _candidates(S, k)
-    # Candidates of equal score come by ascending label, and a stable sort keeps it so.
-    order = np.argsort(_keys(rows, -scores), kind="stable")
-    n_candidates = np.bincount(rows, minlength=S.shape[0])
-    row_starts = np.cumsum(n_candidates) - n_candidates
-    best = order[row_starts[:, None] + np.arange(k)]
-    return labels[best], scores[best]
+def _ndcg_of_rows(Y: Any, S: Any, k: int = 5) -> Array:
+    labels, _ = top_k(S, k)
+    discount = 1.0 / np.log2(np.arange(2, k + 2))
+    # A row without labels has no hit, so any divisor but 0 makes it count as 0.
+    best_gain = np.concatenate([[1.0], np.cumsum(discount)])
+    ndcg: Array = find_hits(Y, labels) @ discount / best_gain[np.minimum(np.diff(Y.indptr), k)]
+    return ndcg
 
 
-def _candidates(S: Array, k: int) -> tuple[Array, Array, Array]:
-    """Row, label and score of all that reach the k-th best score of their row."""
-    # A partition would do, but is several times slower than a sort where most scores are tied.
-    kth_best = np.sort(S, axis=1)[:, -k]
-    rows, labels = np.nonzero(kth_best[:, None] <= S)
-    return rows, labels, S[rows, labels]
-
-
-def _sparse_candidates(S: Any, k: int) -> tuple[Array, Array, Array]:
-    """Row, label and score of all that is stored, and of the k lowest absent labels per row."""
-    n_rows, n_labels = S.shape
-    stored_rows = _rows(S.indptr)
-    # Below the m-th stored label c, c - m labels are absent; so the j-th absent label is j plus
-    # the number of stored labels with c - m <= j.
-    n_absent_below = S.indices - (np.arange(S.nnz) - S.indptr[stored_rows])
-    rows, j = np.repeat(np.arange(n_rows), k), np.tile(np.arange(k), n_rows)
-    passed = np.searchsorted(stored_rows * n_labels + n_absent_below, rows * n_labels + j, "right")
-    labels = j + passed - S.indptr[rows]
-    exists = labels < n_labels
-    return (
-        np.concatenate([stored_rows, rows[exists]]),
-        np.concatenate([S.indices, labels[exists]]),
-        np.concatenate([S.data, np.zeros(exists.sum())]),
-    )
-
-
-def _hits(Y: Any, labels: Array) -> Array:
-    """(n_samples, k) whether each of the labels is true."""
-    n_rows, k = labels.shape
-    return _lookup(Y, np.repeat(np.arange(n_rows), k), labels.ravel()).reshape(n_rows, k)
-
-
-def _lookup(M: Any, rows: Array, labels: Array) -> Array:
-    """M at (rows, labels); 0 where nothing is stored."""
-    # One entry more for what is not found; False is 0 in any type.
-    keys = np.append(_rows(M.indptr) * M.shape[1] + M.indices, -1)
-    values = np.append(M.data, False)
-    wanted = rows * M.shape[1] + labels
-    at = np.searchsorted(keys[:-1], wanted)
-    return values[np.where(keys[at] == wanted, at, -1)]
-
-
-def _rows(indptr: Array) -> Array:
-    """The row of every entry."""
-    return np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-
-
-def _row_sums(Y: Any, values: Array) -> Array:
-    """(n_samples,) sums of one value per true label."""
-    return np.bincount(_rows(Y.indptr), weights=values, minlength=Y.shape[0])
-
-
-def _row_blocks(S: Any, extra: Array | int) -> Iterator[tuple[slice, Any]]:
-    """Rows that hold about _BLOCK_SIZE entries, with so many extra per row, and their scores."""
-    n_rows, n_labels = S.shape
-    n_stored = np.diff(S.indptr) if sparse.issparse(S) else np.full(n_rows, n_labels)
-    size = np.cumsum(n_stored + extra + 1, dtype=np.int64)
-    cuts = np.flatnonzero(np.diff(size // _BLOCK_SIZE)) + 1
-    for first, end in zip([0, *cuts], [*cuts, n_rows], strict=True):
-        rows = slice(first, end)
-        yield rows, S[rows].astype(np.float64, copy=False)
+_OF_ROWS: dict[Any, Callable[..., Array]] = {
+    lrap: _lrap_of_rows,
+    coverage_error: _coverage_of_rows,
+    label_ranking_loss: _ranking_loss_of_rows,
+    precision_at_k: _precision_of_rows,
+    ndcg_at_k: _ndcg_of_rows,
+}
 
 
 def _validated(Y_true: Matrix, Y_score: Matrix, weight: Weights) -> tuple[Any, Any, Array]:

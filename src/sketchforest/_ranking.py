@@ -1,0 +1,127 @@
+"""Ranks, best labels and hits of blocks of rows, for dense and sparse scores."""
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+Array: TypeAlias = npt.NDArray[Any]
+
+# Scores handled together: enough to hide NumPy's overhead, few enough to stay in cache.
+BLOCK_SIZE = 2**18
+
+
+def true_ranks(Y: Any, S: Any) -> Array:
+    """(2, n_true) per true label: how many labels, and how many true ones, score at least as much.
+
+    Being integers, they are the same for dense and sparse scores.
+    """
+    blocks = row_blocks(S, extra=np.diff(Y.indptr))
+    return np.concatenate([_block_ranks(Y[rows], S_block) for rows, S_block in blocks], axis=1)
+
+
+def _block_ranks(Y: Any, S: Any) -> Array:
+    n_rows, n_labels = Y.shape
+    rows = entry_rows(Y.indptr)
+    if sparse.issparse(S):
+        score = _lookup(S, rows, Y.indices)
+        n_absent = n_labels - np.diff(S.indptr)
+        n_at_least = _count_at_least(S.indptr, S.data, rows, score)
+        n_at_least += np.where(score <= 0, n_absent[rows], 0)
+    else:
+        score = S[rows, Y.indices]
+        # Sorting whole rows is vectorised, and leaves nothing for the sort of the keys to do.
+        sorted_rows = np.sort(S, axis=1).ravel()
+        row_starts = np.arange(n_rows + 1) * n_labels
+        n_at_least = _count_at_least(row_starts, sorted_rows, rows, score)
+    return np.stack([n_at_least, _count_at_least(Y.indptr, score, rows, score)])
+
+
+def _count_at_least(indptr: Array, scores: Array, rows: Array, thresholds: Array) -> Array:
+    """For each (row, threshold), how many of the row's scores reach the threshold."""
+    # The stable sort is adaptive, and rows are in order already: it only works within them.
+    keys = np.sort(_keys(entry_rows(indptr), scores), kind="stable")
+    row_ends: Array = indptr[rows + 1].astype(np.int64)
+    return row_ends - np.searchsorted(keys, _keys(rows, thresholds))
+
+
+def _keys(rows: Array, scores: Array) -> Array:
+    """Pairs (row, score) in one array: complex numbers sort by real part, then imaginary part."""
+    keys = np.empty(len(rows), dtype=np.complex128)
+    keys.real, keys.imag = rows, scores
+    return keys
+
+
+def block_top_k(S: Any, k: int) -> tuple[Array, Array]:
+    rows, labels, scores = _sparse_candidates(S, k) if sparse.issparse(S) else _candidates(S, k)
+    # Candidates of equal score come by ascending label, and a stable sort keeps it so.
+    order = np.argsort(_keys(rows, -scores), kind="stable")
+    n_candidates = np.bincount(rows, minlength=S.shape[0])
+    row_starts = np.cumsum(n_candidates) - n_candidates
+    best = order[row_starts[:, None] + np.arange(k)]
+    return labels[best], scores[best]
+
+
+def _candidates(S: Array, k: int) -> tuple[Array, Array, Array]:
+    """Row, label and score of all that reach the k-th best score of their row."""
+    # A partition would do, but is several times slower than a sort where most scores are tied.
+    kth_best = np.sort(S, axis=1)[:, -k]
+    rows, labels = np.nonzero(kth_best[:, None] <= S)
+    return rows, labels, S[rows, labels]
+
+
+def _sparse_candidates(S: Any, k: int) -> tuple[Array, Array, Array]:
+    """Row, label and score of all that is stored, and of the k lowest absent labels per row."""
+    n_rows, n_labels = S.shape
+    stored_rows = entry_rows(S.indptr)
+    # Below the m-th stored label c, c - m labels are absent; so the j-th absent label is j plus
+    # the number of stored labels with c - m <= j.
+    n_absent_below = S.indices - (np.arange(S.nnz) - S.indptr[stored_rows])
+    rows, j = np.repeat(np.arange(n_rows), k), np.tile(np.arange(k), n_rows)
+    passed = np.searchsorted(stored_rows * n_labels + n_absent_below, rows * n_labels + j, "right")
+    labels = j + passed - S.indptr[rows]
+    exists = labels < n_labels
+    return (
+        np.concatenate([stored_rows, rows[exists]]),
+        np.concatenate([S.indices, labels[exists]]),
+        np.concatenate([S.data, np.zeros(exists.sum())]),
+    )
+
+
+def find_hits(Y: Any, labels: Array) -> Array:
+    """(n_samples, k) whether each of the labels is true."""
+    n_rows, k = labels.shape
+    return _lookup(Y, np.repeat(np.arange(n_rows), k), labels.ravel()).reshape(n_rows, k)
+
+
+def _lookup(M: Any, rows: Array, labels: Array) -> Array:
+    """M at (rows, labels); 0 where nothing is stored."""
+    # One entry more for what is not found; False is 0 in any type.
+    keys = np.append(entry_rows(M.indptr) * M.shape[1] + M.indices, -1)
+    values = np.append(M.data, False)
+    wanted = rows * M.shape[1] + labels
+    at = np.searchsorted(keys[:-1], wanted)
+    return values[np.where(keys[at] == wanted, at, -1)]
+
+
+def entry_rows(indptr: Array) -> Array:
+    """The row of every entry."""
+    return np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+
+
+def row_sums(Y: Any, values: Array) -> Array:
+    """(n_samples,) sums of one value per true label."""
+    return np.bincount(entry_rows(Y.indptr), weights=values, minlength=Y.shape[0])
+
+
+def row_blocks(S: Any, extra: Array | int) -> Iterator[tuple[slice, Any]]:
+    """Rows that hold about BLOCK_SIZE entries, with so many extra per row, and their scores."""
+    n_rows, n_labels = S.shape
+    n_stored = np.diff(S.indptr) if sparse.issparse(S) else np.full(n_rows, n_labels)
+    size = np.cumsum(n_stored + extra + 1, dtype=np.int64)
+    cuts = np.flatnonzero(np.diff(size // BLOCK_SIZE)) + 1
+    for first, end in zip([0, *cuts], [*cuts, n_rows], strict=True):
+        rows = slice(first, end)
+        yield rows, S[rows].astype(np.float64, copy=False)

@@ -1,0 +1,141 @@
+"""What is chosen from: levels of each parameter, and steps between them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sketchforest._estimator import n_features_drawn
+from sketchforest.projection import DEFAULT_N_COMPONENTS, resolve_n_components, resolve_projection
+
+PROJECTIONS = ("gaussian", "rademacher", "subsample")
+COMPONENTS = (1, 8, DEFAULT_N_COMPONENTS, 128, 512)
+# Of the square root of the number of features.
+FEATURE_FACTORS = (0.5, 1, 2, 4, 8, 16)
+LEAVES = (1, 2, 3, 5, 10)
+# Steps from the usual setting to one that was better on most of eight sets measured.
+BOLD = {"max_features": 2, "min_samples_leaf": 1}
+# Which parameter is moved, and by how many levels; those that gained most, first.
+STEPS = (
+    ("max_features", 1),
+    ("min_samples_leaf", 1),
+    ("max_features", -1),
+    ("n_components", -1),
+    ("n_components", 1),
+    ("min_samples_leaf", -1),
+)
+NAMES = ("projection", "n_components", "max_features", "min_samples_leaf")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One point of the space. `n_components` is None, like `projection`, on original outputs."""
+
+    estimator: str
+    projection: Any
+    n_components: int | None
+    max_features: int
+    min_samples_leaf: int
+
+    def params(self) -> dict[str, Any]:
+        """As parameters of an estimator."""
+        return {name: getattr(self, name) for name in NAMES}
+
+    def __str__(self) -> str:
+        m = "original outputs" if self.projection is None else f"m={self.n_components}"
+        kind = "" if self.projection in (None, "gaussian") else f" {self.projection}"
+        name = self.estimator.replace("_", " ")
+        return f"{name}, {m}{kind}, k={self.max_features}, leaves of {self.min_samples_leaf}"
+
+
+class Space:
+    """Levels of the parameters for a problem; `given` ones replace ours."""
+
+    def __init__(
+        self,
+        estimators: Sequence[str],
+        n_features: int,
+        n_labels: int,
+        given: Mapping[str, Sequence[Any]] | None = None,
+    ):
+        given = dict(given or {})
+        unknown = sorted(set(given) - set(NAMES))
+        if unknown:
+            raise ValueError(f"space must have keys among {', '.join(NAMES)}; got {unknown[0]!r}.")
+        for name, values in given.items():
+            if isinstance(values, str) or not len(values):
+                raise ValueError(f"space[{name!r}] must be a list of values; got {values!r}.")
+        self._estimators = tuple(estimators)
+        self._projections = list(given.get("projection", (*PROJECTIONS, None)))
+        for projection in self._projections:
+            resolve_projection(projection)
+        components = given.get("n_components", [m for m in COMPONENTS if m < n_labels] or [1])
+        resolved = [resolve_n_components(m, n_labels) for m in components]
+        self._components = sorted({n_labels if m is None else m for m in resolved})
+        root = n_features_drawn("sqrt", n_features)
+        features = given.get("max_features", [max(1, round(f * root)) for f in FEATURE_FACTORS])
+        self._features = sorted({n_features_drawn(k, n_features) for k in features})
+        self._leaves = sorted({int(leaf) for leaf in given.get("min_samples_leaf", LEAVES)})
+        self._usual_features = min(self._features, key=lambda k: abs(k - root))
+        self._usual_components = min(self._components, key=lambda m: abs(m - DEFAULT_N_COMPONENTS))
+
+    def starts(self) -> list[Setting]:
+        """Settings to begin with: the usual one, then a promising one of each estimator."""
+        usual = self._start(self._estimators[0], {})
+        return list(dict.fromkeys([usual, *(self._start(e, BOLD) for e in self._estimators)]))
+
+    def _start(self, estimator: str, steps: Mapping[str, int]) -> Setting:
+        few_labels = self._components[-1] < DEFAULT_N_COMPONENTS
+        named = [p for p in self._projections if p is not None]
+        keeps_outputs = not named or (None in self._projections and few_labels)
+        setting = Setting(
+            estimator,
+            None if keeps_outputs else named[0],
+            None if keeps_outputs else self._usual_components,
+            self._usual_features,
+            self._leaves[0],
+        )
+        for name, n_steps in steps.items():
+            setting = self._moved(setting, name, n_steps, clip=True) or setting
+        return setting
+
+    def neighbours(self, setting: Setting) -> Iterator[Setting]:
+        """Settings one step away, the more promising first."""
+        others = [name for name in self._estimators if name != setting.estimator]
+        for position, (name, n_steps) in enumerate(STEPS):
+            moved = self._moved(setting, name, n_steps)
+            if moved is not None:
+                yield moved
+            if position == 1:
+                yield from (replace(setting, estimator=other) for other in others)
+        if setting.projection is not None:
+            for projection in self._projections:
+                if projection not in (None, setting.projection):
+                    yield replace(setting, projection=projection)
+
+    def _moved(
+        self, setting: Setting, name: str, n_steps: int, clip: bool = False
+    ) -> Setting | None:
+        if name == "n_components":
+            return self._with_components(setting, n_steps)
+        levels = self._features if name == "max_features" else self._leaves
+        place = levels.index(getattr(setting, name)) + n_steps
+        if clip:
+            place = min(max(place, 0), len(levels) - 1)
+        if not 0 <= place < len(levels):
+            return None
+        if name == "max_features":
+            return replace(setting, max_features=levels[place])
+        return replace(setting, min_samples_leaf=levels[place])
+
+    def _with_components(self, setting: Setting, n_steps: int) -> Setting | None:
+        """More components than the most are the outputs themselves."""
+        named = [p for p in self._projections if p is not None]
+        levels: list[int | None] = [*self._components] if named else []
+        if None in self._projections:
+            levels.append(None)
+        place = levels.index(setting.n_components) + n_steps
+        if not 0 <= place < len(levels):
+            return None
+        m = levels[place]
+        projection = None if m is None else setting.projection or named[0]
+        return replace(setting, n_components=m, projection=projection)

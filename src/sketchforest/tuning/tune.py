@@ -1,0 +1,178 @@
+"""The search as one function."""
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from sketchforest._auto import PROBE_SHARE
+from sketchforest._ensemble import ForestEnsemble, ForestRegressor
+from sketchforest._grow import Problem
+from sketchforest._judge import Criterion, Judge
+from sketchforest._model import Forest
+from sketchforest._parallel import progress_bar
+from sketchforest._race import Race
+from sketchforest.forest import ExtraTreesClassifier, RandomForestClassifier
+from sketchforest.tuning import budget as _budget
+from sketchforest.tuning.budget import Budget
+from sketchforest.tuning.result import TuningResult, make_trials
+from sketchforest.tuning.space import Space
+from sketchforest.tuning.tuner import Contender, Tuner, no_report
+
+# Extra-trees leave a quarter of the rows out of each tree, to be judged; docs/tuning.md says why
+# neither a bootstrap nor a held-out fold.
+_KINDS: dict[str, Callable[[], ForestEnsemble]] = {
+    "random_forest": RandomForestClassifier,
+    "extra_trees": lambda: ExtraTreesClassifier(max_samples=PROBE_SHARE),
+}
+
+
+def tune(
+    X: Any,
+    Y: Any,
+    metric: str | Callable[[Any, Any], float] = "lrap",
+    budget: float | str | None = None,
+    estimators: Sequence[Any] = ("random_forest", "extra_trees"),
+    n_estimators: int = 100,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    *,
+    space: Mapping[str, Sequence[Any]] | None = None,
+    sample_weight: Any = None,
+) -> TuningResult:
+    """Choose the projection, m, k, the size of leaves and the kind of forest, and fit it.
+
+    Settings are judged by rows that their trees did not see, compared on the same rows, at the
+    score foretold for `n_estimators` trees. The trees of the winner are kept: it is the forest that
+    its own parameters fit, bit by bit. Ctrl-C returns the best so far.
+
+    Parameters
+    ----------
+    X, Y : as for `fit`
+    metric : str or callable, default="lrap"
+        A metric of `sketchforest.metrics`, "squared_error", or f(Y_true, Y_score), greater being
+        better, of rows whose true labels and scores are dense up to 128 labels, else CSR.
+    budget : float, str or None, default=None
+        Seconds; or trees, as in "2000 trees", which gives the same result for any `n_jobs`. None is
+        what ten usual fits take.
+    estimators : sequence of str or estimators
+        "random_forest", "extra_trees", or forests of this library, whose other parameters are kept.
+    n_estimators : int, default=100
+        Trees of the winner.
+    space : dict, optional
+        Lists of values for "projection", "n_components", "max_features" or "min_samples_leaf", to
+        choose from instead of ours.
+
+    Returns
+    -------
+    TuningResult
+
+    Examples
+    --------
+    >>> from sketchforest.datasets import make_multilabel
+    >>> from sketchforest.tuning import tune
+    >>> data = make_multilabel(300, 40, 60, labels_per_row=4, features_per_row=8)
+    >>> result = tune(data.X, data.Y, budget="400 trees", n_estimators=50, random_state=0)
+    >>> result.forest.n_estimators_, len(result.trials) > 3
+    (50, True)
+    """
+    started = _budget.clock()
+    limit = Budget(budget, started)
+    criterion = Criterion.of(metric)
+    templates = _make_templates(estimators, criterion, n_estimators, random_state, n_jobs)
+    problems: dict[str, Problem] = {}
+    encoding_seconds = 0.0
+    for name, template in templates.items():
+        problems[name] = template._take_problem(X, Y, sample_weight)
+        encoding_seconds = encoding_seconds or _budget.clock() - started
+    first = next(iter(problems.values()))
+    judge = Judge(first, criterion, first.settings.seed)
+    shares = next(iter(templates.values()))._shares_projection()
+    race = Race(judge, first, int(n_estimators), shares, n_jobs)
+    space_ = Space(list(templates), first.X.shape[1], first.labels.shape[1], space)
+    with _progress(verbose) as report:
+        tuner = Tuner(race, problems, encoding_seconds, space_, limit, report)
+        winner = tuner.run()
+    forest = _fitted(templates[winner.setting.estimator], problems, winner)
+    return TuningResult(
+        forest=forest,
+        trials=make_trials(tuner, winner, criterion.sign, race.n_target),
+        metric=metric if isinstance(metric, str) else getattr(metric, "__name__", "score"),
+        greater_is_better=criterion.sign > 0,
+        n_estimators=race.n_target,
+        seconds=_budget.clock() - started,
+        n_trees_grown=limit.n_trees_spent,
+    )
+
+
+def _make_templates(
+    estimators: Sequence[Any],
+    criterion: Criterion,
+    n_estimators: int,
+    random_state: Any,
+    n_jobs: int | None,
+) -> dict[str, Any]:
+    """By name; all with one seed, so that tree number i of each is drawn from the same stream."""
+    if isinstance(estimators, str) or not len(estimators):
+        raise ValueError(f"estimators must be a list of names or forests; got {estimators!r}.")
+    if n_estimators == "auto":
+        raise ValueError("n_estimators must be an int in tune; got 'auto'. Use 100, for example.")
+    seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    templates = {}
+    for given in estimators:
+        name, template = _named(given)
+        if isinstance(template, ForestRegressor) and isinstance(criterion.metric, str):
+            _check_metric_of_outputs(criterion.metric)
+        template.set_params(
+            n_estimators=n_estimators, random_state=seed, n_jobs=n_jobs, warm_start=False
+        )
+        if not template.bootstrap and template.max_samples is None:
+            template.set_params(max_samples=PROBE_SHARE)
+        if name in templates:
+            raise ValueError(f"estimators must be of different kinds; got {name!r} twice.")
+        templates[name] = template
+    return templates
+
+
+def _named(given: Any) -> tuple[str, Any]:
+    if isinstance(given, str) and given in _KINDS:
+        return given, _KINDS[given]()
+    if isinstance(given, ForestEnsemble):
+        return type(given).__name__, clone(given).set_params(n_components=None, max_features="sqrt")
+    raise ValueError(
+        f"estimators must be among {', '.join(map(repr, _KINDS))}, or forests of this library; "
+        f"got {given!r}."
+    )
+
+
+def _check_metric_of_outputs(metric: str) -> None:
+    if metric != "squared_error":
+        raise ValueError(
+            f"metric must be 'squared_error' or a callable for regressors; got {metric!r}."
+        )
+
+
+def _fitted(template: Any, problems: Mapping[str, Problem], winner: Contender) -> Any:
+    """The winner as an ordinary forest."""
+    runner, problem = winner.runner, problems[winner.setting.estimator]
+    forest = copy.copy(template).set_params(n_estimators=runner.n_trees, **winner.setting.params())
+    forest._take_trees(problem, runner.settings, Forest.from_trees(runner.trees))
+    forest._after_fit(problem.X, problem.data.rows)
+    return forest
+
+
+@contextmanager
+def _progress(verbose: int) -> Any:
+    if not verbose:
+        yield no_report
+        return
+    with progress_bar() as progress:
+        task = progress.add_task("tuning", total=None)
+        yield lambda spent, limit, leader: progress.update(
+            task, completed=spent, total=limit, description=leader
+        )

@@ -87,12 +87,12 @@ class DenseTarget final : public Target {
         return true;
     }
 
-    void close(const Level& level, Range lighter, std::size_t slot) override {
+    void close(const Level& level, Range lighter, double weight, std::size_t slot) override {
         const std::size_t width = stride_ + 1;
         if (slots_.size() < (slot + 2) * width) slots_.resize((slot + 2) * width);
         double* kept = slots_.data() + slot * width;
         sum(lighter.rows(level), kept);
-        kept[stride_] = total_weight(level, lighter);
+        kept[stride_] = weight;
         // The heavier child is the node less its sibling, so it needs no pass over its rows.
         double* rest = kept + width;
         for (std::size_t j = 0; j < stride_; ++j) rest[j] = total_[j] - kept[j];
@@ -103,9 +103,11 @@ class DenseTarget final : public Target {
     const T* rows(std::size_t depth) const { return depth ? packed_[depth - 1].data() : bag_; }
 
     double squares() const {
-        double squares = 0;
-        for (const double s : total_) squares += s * s;
-        return squares;
+        constexpr std::size_t lanes = 8;  // sums that do not wait for each other
+        double sums[lanes]{};
+        for (std::size_t j = 0; j < stride_; ++j) sums[j % lanes] += total_[j] * total_[j];
+        return ((sums[0] + sums[4]) + (sums[2] + sums[6])) +
+               ((sums[1] + sums[5]) + (sums[3] + sums[7]));
     }
 
     // Rows that are scanned often are multiplied by their weights once.

@@ -99,21 +99,19 @@ class Grower {
                 make_leaf(node);
                 continue;
             }
+            const auto [left, right] = make_children(*split);
             // The lighter child waits. By weight and not by size, so that a row of weight 2 grows
             // the same tree as two rows.
-            auto [lighter, heavier] = make_children(*split);
-            const Level& level = levels_[node.depth];
-            if (left_weight(level, lighter.range, heavier.range) >= target_->weight() / 2)
-                std::swap(lighter, heavier);
-            target_->close(level, lighter.range, slot);
-            stack.insert(stack.end(), {lighter, heavier});
+            const double left_weight = split->split.left_weight;
+            const double right_weight = target_->weight() - left_weight;
+            const bool left_waits = left_weight < right_weight;
+            const Pending& lighter = left_waits ? left : right;
+            target_->close(levels_[node.depth], lighter.range,
+                           left_waits ? left_weight : right_weight, slot);
+            stack.push_back(lighter);
+            stack.push_back(left_waits ? right : left);
         }
         return true;
-    }
-
-    double left_weight(const Level& level, Range left, Range right) const {
-        if (left.size() <= right.size()) return total_weight(level, left);
-        return target_->weight() - total_weight(level, right);
     }
 
     // The leaf whose split gains most is split first, until there are enough leaves.

@@ -74,7 +74,7 @@ Cut scan(const Scan& scan, const Limits& limits, const DenseNode& node, const Sc
     if constexpr (V == 0) side = reinterpret_cast<Doubles<L>*>(node.side);
     for (std::size_t v = 0; v < n_vectors; ++v) side[v] = Doubles<L>{};
 
-    Cut cut{best, 0};
+    Cut cut{best, 0, 0};
     double weight = 0;
     const Entry* entries = scan.entries;
     const std::size_t n = scan.n_entries;
@@ -102,7 +102,7 @@ Cut scan(const Scan& scan, const Limits& limits, const DenseNode& node, const Sc
         }
         const Pair squares = sums(inside, outside);
         const Score score = Score::of(squares.a, weight, squares.b, other);
-        if (score > cut.score) cut = {score, taken};
+        if (score > cut.score) cut = {score, taken, weight};
     }
     return cut;
 }
@@ -178,7 +178,8 @@ void choose_cut(CutTerms& terms, std::size_t size, std::size_t n_taken, double t
         if (!any(is_better)) continue;
         for (int lane = 0; lane < lanes; ++lane) {
             const Score score{numerator[lane], denominator[lane]};
-            if (is_valid[lane] && score > cut.score) cut = {score, n_taken + i + lane};
+            if (is_valid[lane] && score > cut.score)
+                cut = {score, n_taken + i + lane, a_weight[lane]};
         }
     }
 }
@@ -186,7 +187,7 @@ void choose_cut(CutTerms& terms, std::size_t size, std::size_t n_taken, double t
 // By chunks: first what the cuts are made of, one after the other, then the scores, side by side.
 template <int L>
 Cut scan_narrow(const Scan& scan, const Limits& limits, const NarrowNode& node, const Score& best) {
-    Cut cut{best, 0};
+    Cut cut{best, 0, 0};
     Doubles<L> side{};
     double squares = 0, by_total = 0, weight = 0;
     CutTerms chunk;
@@ -226,7 +227,7 @@ SmallCut scan_small(const SmallNode& node, const Limits& limits, const Score& be
     const std::size_t stride = small_stride(n);
     const auto least = static_cast<double>(limits.min_rows);
     const auto most = static_cast<double>(n - limits.min_rows);
-    SmallCut cut{best, 0, 0, 0};
+    SmallCut cut{best, 0, 0, 0, 0};
     alignas(64) double codes[most_small];  // as doubles, they are compared in the lanes of the sums
     for (std::size_t feature = 0; feature < node.n_features; ++feature) {
         for (std::size_t i = 0; i < stride; ++i) codes[i] = node.codes[feature * stride + i];
@@ -265,7 +266,8 @@ SmallCut scan_small(const SmallNode& node, const Limits& limits, const Score& be
                                         codes[first + lane] < codes[cut.row] &&
                                         !(cut.score > score);
                 if (is_earlier || score > cut.score)
-                    cut = {score, static_cast<std::size_t>(taken[lane]), feature, first + lane};
+                    cut = {score, static_cast<std::size_t>(taken[lane]), weight[lane], feature,
+                           first + lane};
             }
         }
     }

@@ -56,6 +56,7 @@ struct Score {
 struct Cut {
     Score score;
     std::size_t n_taken;  // entries on side A, prefix included; 0: no cut beat `score`
+    double weight;        // of side A
 };
 
 struct DenseNode {
@@ -109,6 +110,7 @@ constexpr std::size_t small_stride(std::size_t n_rows) {
 struct SmallCut {
     Score score;
     std::size_t n_taken;
+    double weight;  // of side A
     std::size_t feature;
     std::size_t row;
 };

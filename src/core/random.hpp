@@ -19,6 +19,16 @@ class Stream {
         return static_cast<std::uint32_t>((static_cast<unsigned __int128>(next()) * n) >> 64);
     }
 
+    // Two of them from one number; the bias, n / 2^32, is below notice for n up to 2^16.
+    struct Two {
+        std::uint32_t first, second;
+    };
+    Two below(std::uint32_t n, std::uint32_t m) {
+        const std::uint64_t bits = next();
+        return {static_cast<std::uint32_t>((bits >> 32) * n >> 32),
+                static_cast<std::uint32_t>((bits & 0xffffffffu) * m >> 32)};
+    }
+
     // Uniform in [0, 1).
     double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 

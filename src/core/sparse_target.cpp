@@ -70,7 +70,7 @@ class SparseTarget final : public Target {
         if (dense_width_ > 0) return kernels().scan_float(scan, limits, dense_node(), best);
         if (reads_often_ && scan.n_prefix == 0 && scan.n_entries == limits.n_rows)
             return scan_all(scan, limits, best);
-        Cut cut{best, 0};
+        Cut cut{best, 0, 0};
         double weight = 0;
         double side_squares = 0;   // |S_A|^2
         double side_by_total = 0;  // S . S_A
@@ -95,7 +95,7 @@ class SparseTarget final : public Target {
             if (weight < limits.min_weight || other < limits.min_weight) continue;
             const double rest_squares = squares_ - 2 * side_by_total + side_squares;
             const Score score = Score::of(side_squares, weight, rest_squares, other);
-            if (score > cut.score) cut = {score, taken};
+            if (score > cut.score) cut = {score, taken, weight};
         }
         clear_side({entries, std::min(i + 1, scan.n_entries)});
         return cut;
@@ -117,14 +117,13 @@ class SparseTarget final : public Target {
     }
 
     // The heavier child is grown next, so that the totals of the node can become its own.
-    void close(const Level& level, Range lighter, std::size_t slot) override {
-        for (const std::uint32_t row : lighter.rows(level)) {
-            weight_ -= weights_[row];
+    void close(const Level& level, Range lighter, double weight, std::size_t slot) override {
+        for (const std::uint32_t row : lighter.rows(level))
             each_label(row, [&](std::int32_t label, double x) {
                 squares_ -= x * (2 * total_[label] - x);
                 total_[label] -= x;
             });
-        }
+        weight_ -= weight;
         summed_slot_ = slot + 1;
         if (!outputs_.values && reads_often_)  // fewer labels may fit into a dense block
             n_seen_ = std::remove_if(seen_.begin(), seen_.begin() + n_seen_,
@@ -207,7 +206,7 @@ class SparseTarget final : public Target {
 
     // Many cuts: first what they are made of, one after the other, then their scores, side by side.
     Cut scan_all(const Scan& scan, const Limits& limits, const Score& best) {
-        Cut cut{best, 0};
+        Cut cut{best, 0, 0};
         double squares = 0, by_total = 0, weight = 0;
         // Side B gets min_rows rows.
         const std::size_t n = std::min(scan.n_entries, limits.n_rows - limits.min_rows);

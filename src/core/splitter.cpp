@@ -45,7 +45,16 @@ Split Splitter::search(std::size_t depth, const Level& level, Range node) {
         std::swap(features[i], features[i + stream_.below(rest)]);
         return features[i];
     };
-    for (std::size_t i = 0; i < params_.max_features; ++i) draw_from(features_, i);
+    std::size_t n_drawn = 0;
+    const auto n_features = static_cast<std::uint32_t>(features_.size());
+    if (n_features <= 1u << 16)
+        for (; n_drawn + 1 < params_.max_features; n_drawn += 2) {
+            const auto rest = n_features - static_cast<std::uint32_t>(n_drawn);
+            const auto [first, second] = stream_.below(rest, rest - 1);
+            std::swap(features_[n_drawn], features_[n_drawn + first]);
+            std::swap(features_[n_drawn + 1], features_[n_drawn + 1 + second]);
+        }
+    for (; n_drawn < params_.max_features; ++n_drawn) draw_from(features_, n_drawn);
     const std::span<const std::uint32_t> chosen(features_.data(), params_.max_features);
     // Two rows can be parted in one way only, so that the first split of them is the best.
     const bool first_is_best = node.size() == 2;
@@ -128,7 +137,7 @@ bool Splitter::try_random(std::span<const std::uint32_t> features, bool& varies)
         }
         const Score score = Score::of(inside, weights[i], outside, other);
         if (!(score > best_.score)) continue;
-        keep({score, n_left}, features[i], n_left);
+        keep(score, features[i], n_left, weights[i]);
         best_.last_left = cuts[i];
         best_.first_right = cuts[i] + 1;
         best_.is_random = true;
@@ -153,7 +162,7 @@ bool Splitter::try_small(std::span<const std::uint32_t> features, bool& varies) 
     if (!varies || !target_.lay_out(*level_, node_, small)) return varies = false;
     const SmallCut cut = kernels().scan_small(small, limits_, best_.score);
     if (cut.n_taken == 0) return true;
-    keep({cut.score, cut.n_taken}, features[cut.feature], cut.n_taken);
+    keep(cut.score, features[cut.feature], cut.n_taken, cut.weight);
     const std::span<const std::uint32_t> codes(small.codes + cut.feature * stride, node_.size());
     best_.last_left = codes[cut.row];
     best_.first_right = ~0u;
@@ -221,13 +230,14 @@ void Splitter::scan_from(std::uint32_t feature, Entry* first, std::size_t n_pref
     const bool has_missing = first != entries_.data() || n_prefix > 0;
     const Cut cut = target_.scan({first, n, n_prefix, n_prefix > 0}, limits_, best_.score);
     if (cut.n_taken == 0) return;
-    keep(cut, feature, side_is_left ? cut.n_taken : node_.size() - cut.n_taken);
+    keep_side(cut, feature, cut.n_taken, side_is_left);
     if (has_missing) best_.missing_left = missing_left;
 
     const std::uint32_t zero = has_zeros_ ? codes_.zero_code[feature] : 0;
     const bool at_end = cut.n_taken == n;
     if (cut.n_taken == n_prefix) {  // the missing values against all others
         best_.only_missing_right = true;
+        best_.left_weight = limits_.weight - cut.weight;
         best_.missing_left = false;
         return;
     }
@@ -271,7 +281,7 @@ void Splitter::random_cut(std::uint32_t feature, const Column& column, std::size
     if (lowest == highest) {  // only missing values differ from the others
         const Cut cut = target_.scan({entries, n_missing, n_missing, true}, limits_, best_.score);
         if (cut.n_taken == 0) return;
-        keep(cut, feature, node_.size() - n_missing);
+        keep_side(cut, feature, n_missing, false);
         best_.only_missing_right = true;
         best_.missing_left = false;
         return;
@@ -315,7 +325,7 @@ void Splitter::random_cut(std::uint32_t feature, const Column& column, std::size
         const std::size_t n = n_side - n_missing + n_prefix;
         const Cut cut = target_.scan({first, n, n_prefix, false}, limits_, best_.score);
         if (cut.n_taken > 0) {
-            keep(cut, feature, side_is_left ? n : node_.size() - n);
+            keep_side(cut, feature, n, side_is_left);
             if (n_missing > 0) best_.missing_left = side_is_left == (n_prefix > 0);
             best_.last_left = last_left;
             best_.first_right = above;
@@ -326,10 +336,20 @@ void Splitter::random_cut(std::uint32_t feature, const Column& column, std::size
     }
 }
 
-void Splitter::keep(const Cut& cut, std::uint32_t feature, std::size_t n_left) {
+void Splitter::keep_side(const Cut& cut, std::uint32_t feature, std::size_t n_taken,
+                         bool side_is_left) {
+    if (side_is_left)
+        keep(cut.score, feature, n_taken, cut.weight);
+    else
+        keep(cut.score, feature, node_.size() - n_taken, limits_.weight - cut.weight);
+}
+
+void Splitter::keep(const Score& score, std::uint32_t feature, std::size_t n_left,
+                    double left_weight) {
     best_ = Split{};
     best_.found = true;
-    best_.score = cut.score;
+    best_.score = score;
+    best_.left_weight = left_weight;
     best_.feature = feature;
     best_.last_left = codes_.missing_code(feature) - 1;
     // Where training has no missing value to learn from, one met later follows the majority.

@@ -12,6 +12,7 @@ namespace sketchforest {
 struct Split {
     bool found = false;
     Score score;
+    double left_weight = 0;
     std::uint32_t feature = 0;
     std::uint32_t last_left = 0;    // the largest code on the left
     std::uint32_t first_right = 0;  // the next code seen on the right; see `only_missing_right`
@@ -52,7 +53,8 @@ class Splitter {
     void scan(std::uint32_t feature, const Run& run, bool side_is_left);
     void scan_from(std::uint32_t feature, Entry* first, std::size_t n_prefix, std::size_t n,
                    bool side_is_left, bool missing_left);
-    void keep(const Cut& cut, std::uint32_t feature, std::size_t n_left);
+    void keep_side(const Cut& cut, std::uint32_t feature, std::size_t n_taken, bool side_is_left);
+    void keep(const Score& score, std::uint32_t feature, std::size_t n_left, double left_weight);
     std::size_t missing_first(std::uint32_t feature, const Column& column);
 
     const Codes& codes_;

@@ -43,9 +43,9 @@ class Target {
     // The open node as rows of outputs; z is null where they are not dense.
     virtual DenseNode dense_node() = 0;
 
-    // Ends the search. The node has been split. The lighter child, whose rows are given, waits in
-    // `slot`; the heavier one is opened next, from slot + 1.
-    virtual void close(const Level& level, Range lighter, std::size_t slot) = 0;
+    // Ends the search. The node has been split. The lighter child, whose rows and weight are given,
+    // waits in `slot`; the heavier one is opened next, from slot + 1.
+    virtual void close(const Level& level, Range lighter, double weight, std::size_t slot) = 0;
 
     static constexpr std::size_t no_slot = ~std::size_t{0};
 };

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
+from joblib.parallel import get_active_backend
+from sklearn import config_context, get_config
 from sklearn.utils.parallel import Parallel, delayed
 
 Task = TypeVar("Task")
@@ -26,15 +28,18 @@ def run_all(
     by an error or by Ctrl-C; no thread is at work any more when this returns or raises.
 
     The native core releases the GIL, so threads are enough; another backend of joblib is used
-    where the user has set one.
+    where the user has set one. The threads are our own: joblib looks for results every ten
+    milliseconds, in which several trees are grown.
     """
     if len(tasks) <= 1:
         return [work(task) for task in tasks]
     watched = _Watched(work)
     try:
-        parallel = _make_parallel(n_jobs)
-        results = parallel(delayed(watched)(task) for task in tasks)
-        with _progress(description, len(tasks), verbose) as track:
+        with (
+            _results(watched, tasks, n_jobs) as results,
+            _progress(description, len(tasks), verbose) as track,
+            _told(on_abort),  # before the threads are waited for
+        ):
             return list(track(results))
     except BaseException:
         on_abort()
@@ -45,17 +50,47 @@ def run_all(
 def run_blocks(
     work: Callable[[Task], Result], tasks: Sequence[Task], *, n_jobs: int | None
 ) -> list[Result]:
-    """work(task) for each short task, results in order, on threads that share memory.
+    """work(task) for each short task, results in order, on threads that share memory."""
+    with _on_threads(work, tasks, n_jobs) as results:
+        return list(results)
 
-    joblib looks for results every ten milliseconds, in which thousands of rows are predicted; it
-    is asked for the number of threads alone.
-    """
+
+@contextmanager
+def _results(work: "_Watched", tasks: Sequence[Any], n_jobs: int | None) -> Iterator[Iterable[Any]]:
+    backend, _ = get_active_backend(prefer="threads")
+    if not getattr(backend, "uses_threads", False):
+        yield _make_parallel(n_jobs)(delayed(work)(task) for task in tasks)
+        return
+    config = get_config()  # of scikit-learn, which a projection of the user's may ask for
+
+    def configured(task: Any) -> Any:
+        with config_context(**config):
+            return work(task)
+
+    with _on_threads(configured, tasks, n_jobs) as results:
+        yield results
+
+
+@contextmanager
+def _told(on_abort: Callable[[], None]) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        on_abort()
+        raise
+
+
+@contextmanager
+def _on_threads(
+    work: Callable[[Any], Any], tasks: Sequence[Any], n_jobs: int | None
+) -> Iterator[Iterable[Any]]:
     n_threads = min(effective_n_jobs(n_jobs), len(tasks))
-    if n_threads == 1:
-        return [work(task) for task in tasks]
+    if n_threads <= 1:
+        yield map(work, tasks)
+        return
     pool = ThreadPoolExecutor(n_threads)
     try:
-        return list(pool.map(work, tasks))
+        yield pool.map(work, tasks)
     finally:  # after Ctrl-C too: no thread is left, and no task is begun
         pool.shutdown(wait=True, cancel_futures=True)
 

@@ -11,12 +11,15 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest import _core
+from sketchforest._parallel import run_blocks
 
 # Above this share of non-zeros a column is cheaper to read whole than by its entries, and its
 # codes take less memory than entries with their row numbers.
 DENSE_SHARE = 0.25
 # Columns are coded in blocks of about this size, and Ctrl-C is heard in between.
 COLUMN_BLOCK_BYTES = 1 << 24
+# Or in so many blocks, so that threads end at about the same time.
+COLUMN_BLOCKS = 16
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class EncodedX:
     by_value: bool = False  # codes are the values themselves, as numbers that sort as they do
 
 
-def encode(X: Any, random_cuts: bool = False) -> EncodedX:
+def encode(X: Any, random_cuts: bool = False, n_jobs: int | None = None) -> EncodedX:
     """Codes of X (n_rows, n_features), a numeric array or a scipy CSR or CSC matrix.
 
     Whether the codes are dense or sparse follows from the share of non-zeros, not from the type.
@@ -51,11 +54,11 @@ def encode(X: Any, random_cuts: bool = False) -> EncodedX:
         X = canonical(X)
         if X.count_nonzero() > DENSE_SHARE * n_cells:  # a zero that is stored is a zero
             # Dense data in sparse clothes: written out, they take less than twice the memory.
-            return _encode_dense(X.toarray(), random_cuts)
+            return _encode_dense(X.toarray(), random_cuts, n_jobs)
         return _encode_sparse(X.tocsr())
     if np.count_nonzero(X) <= DENSE_SHARE * n_cells:
         return _encode_sparse(sparse.csr_array(X))
-    return _encode_dense(X, random_cuts)
+    return _encode_dense(X, random_cuts, n_jobs)
 
 
 def canonical(X: Any) -> Any:
@@ -71,24 +74,23 @@ def float_type(dtype: np.dtype) -> type[np.floating]:
     return np.float32 if np.can_cast(dtype, np.float32) else np.float64
 
 
-def _encode_dense(X: np.ndarray, random_cuts: bool) -> EncodedX:
+def _encode_dense(X: np.ndarray, random_cuts: bool, n_jobs: int | None) -> EncodedX:
     if random_cuts and float_type(X.dtype) is np.float32:
         return _code_by_value(X)
     n_rows, n_features = X.shape
-    # 65,535 values and one code for missing ones fit into 16 bits.
-    code_bytes = 2
     wide = float_type(X.dtype) is np.float64
-    blocks: list[tuple[np.ndarray, ...]] = []
-    width = max(1, COLUMN_BLOCK_BYTES // (8 * n_rows))
-    first = 0
-    while first < n_features:
-        last = min(first + width, n_features)
-        try:
-            blocks.append(_core.rank_columns(X, first, last, code_bytes, wide))
-        except OverflowError:
-            code_bytes, first, blocks = 4, 0, []
-            continue
-        first = last
+    width = max(1, min(COLUMN_BLOCK_BYTES // (8 * n_rows), n_features // COLUMN_BLOCKS))
+
+    def rank(code_bytes: int) -> list[tuple[np.ndarray, ...]]:
+        def rank_block(first: int) -> tuple[np.ndarray, ...]:
+            return _core.rank_columns(X, first, min(first + width, n_features), code_bytes, wide)
+
+        return run_blocks(rank_block, range(0, n_features, width), n_jobs=n_jobs)
+
+    try:
+        blocks = rank(2)  # 65,535 values and one code for missing ones fit into 16 bits
+    except OverflowError:
+        blocks = rank(4)
     codes = np.concatenate([block[0] for block in blocks])
     counts = np.concatenate([block[2] for block in blocks])
     if counts.max() < np.iinfo(np.uint8).max:

@@ -99,7 +99,7 @@ class TreeEnsemble(BaseEstimator):
         rows = None if weights is None else np.flatnonzero(weights).astype(np.int32)
         settings = self._grow_settings(X, labels, X.shape[0] if rows is None else len(rows))
         data = TrainingData(
-            encode(X, self._has_random_cuts),
+            encode(X, self._has_random_cuts, self._jobs()),
             _search_outputs(labels, rows),
             weights,
             rows,

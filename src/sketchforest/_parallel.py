@@ -2,8 +2,8 @@
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
@@ -88,11 +88,55 @@ def _on_threads(
     if n_threads <= 1:
         yield map(work, tasks)
         return
-    pool = ThreadPoolExecutor(n_threads)
+    threads = _Threads(work, tasks, n_threads)
     try:
-        yield pool.map(work, tasks)
+        yield threads.results()
     finally:  # after Ctrl-C too: no thread is left, and no task is begun
-        pool.shutdown(wait=True, cancel_futures=True)
+        threads.stop()
+
+
+class _Threads:
+    """Threads that take one task after the other. Ctrl-C, which is heard in the main thread, finds
+    it at no lock of Python's: an executor that is interrupted while it takes on work may hang."""
+
+    def __init__(self, work: Callable[[Any], Any], tasks: Sequence[Any], n_threads: int) -> None:
+        self._work = work
+        self._tasks = tasks
+        self._numbers = iter(range(len(tasks)))
+        self._taking = threading.Lock()  # of the threads alone
+        self._done: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
+        self._is_stopped = False
+        self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(n_threads)]
+
+    def results(self) -> Iterator[Any]:
+        """In the order of the tasks; or the first error."""
+        for thread in self._threads:
+            thread.start()
+        early: dict[int, Any] = {}
+        for number in range(len(self._tasks)):
+            while number not in early:
+                done, result, error = self._done.get()
+                if error is not None:
+                    raise error
+                early[done] = result
+            yield early.pop(number)
+
+    def stop(self) -> None:
+        self._is_stopped = True
+        for thread in self._threads:
+            if thread.ident is not None:  # it was started
+                thread.join()
+
+    def _run(self) -> None:
+        while not self._is_stopped:
+            with self._taking:
+                number = next(self._numbers, None)
+            if number is None:
+                return
+            try:
+                self._done.put((number, self._work(self._tasks[number]), None))
+            except BaseException as error:
+                self._done.put((number, None, error))
 
 
 class _Watched:

@@ -510,8 +510,9 @@ def test_n_components_resolves_to_a_plain_count(n_components, n_labels, expected
 @pytest.mark.parametrize("wrong", [0, -3, 0.0, 1.5, math.nan, True, np.True_, "half", [3], 2j])
 def test_a_wrong_n_components_is_named_with_its_rule_and_a_way_out(wrong):
     message = (
-        "n_components must be an int of at least 1, a fraction in (0, 1], 'log', 'sqrt', 'all' or "
-        f"None; got {wrong!r}. Use projection=None to keep the original outputs."
+        "n_components must be an int of at least 1, a fraction in (0, 1], 'log', 'sqrt', 'all', "
+        f"None, or 'auto' in a forest; got {wrong!r}. Use projection=None to keep the original "
+        "outputs."
     )
     with refused(message):
         resolve_n_components(wrong, 10)

@@ -295,8 +295,9 @@ def resolve_n_components(n_components: Any, n_labels: int) -> int | None:
         case Real() if 0 < float(n_components) <= 1:
             return _nearest_count(float(n_components) * n_labels)
     raise ValueError(
-        "n_components must be an int of at least 1, a fraction in (0, 1], 'log', 'sqrt', 'all' or "
-        f"None; got {n_components!r}. Use projection=None to keep the original outputs."
+        "n_components must be an int of at least 1, a fraction in (0, 1], 'log', 'sqrt', 'all', "
+        f"None, or 'auto' in a forest; got {n_components!r}. Use projection=None to keep the "
+        "original outputs."
     )
 
 

@@ -355,16 +355,18 @@ def test_tuning_chooses_the_forest_that_is_saved(command, tmp_path, monkeypatch)
 
     def tune(X, Y, **settings):
         called.update(settings)
-        return SimpleNamespace(forest=ExtraTreesClassifier(4, random_state=1).fit(X, Y))
+        forest = ExtraTreesClassifier(4, random_state=1).fit(X, Y)
+        return SimpleNamespace(forest=forest, advice="Use extra trees.")
 
     monkeypatch.setitem(sys.modules, "sketchforest.tuning", SimpleNamespace(tune=tune))
     write(NAMED, tmp_path / "data.npz")
     model = tmp_path / "model.sf"
-    code, _, _ = command(
+    code, out, _ = command(
         *("train", tmp_path / "data.npz", "--out", model, "--tune", "--budget", 7),
         *("--n-estimators", 4, "--threshold", 0.3),
     )
     assert code == 0
+    assert "Use extra trees." in out
     assert called["budget"] == 7
     assert called["n_estimators"] == 4
     assert load_forest(model).get_params()["threshold"] == 0.3
@@ -374,6 +376,39 @@ def test_tuning_chooses_the_forest_that_is_saved(command, tmp_path, monkeypatch)
     )
     assert code == 1
     assert "where settings are tuned" in err
+
+
+def test_a_tuned_model_reads_the_file_that_it_was_tuned_on(command, tmp_path):
+    write(NAMED, tmp_path / "data.npz")
+    command("convert", tmp_path / "data.npz", tmp_path / "data.csv")
+    # The numbers of features start at 1, as they often do.
+    lines = ["1 1:0.5 2:1", "2 1:2 3:1", "1,2 2:3", "0 3:1"] * 10
+    (tmp_path / "data.svm").write_text("\n".join(lines))
+    settings = ("--budget", "40 trees", "--n-estimators", 10, "--n-jobs", 1)
+    for name, options in (("data.csv", TAGS), ("data.svm", ()), ("data.npz", ())):
+        code, _, err = command(
+            "tune", tmp_path / name, "-o", tmp_path / name[-3:], *options, *settings
+        )
+        assert code == 0, err
+        model = tmp_path / name[-3:] / "model.sf"
+        code, out, err = command("predict", model, tmp_path / name, "--top", 1, "--json")
+        assert code == 0, err
+        known = NAMED.label_names.tolist() if options or name == "data.npz" else ["0", "1", "2"]
+        found = {label for line in out.splitlines() for label in json.loads(line)["labels"]}
+        assert found
+        assert found <= set(known)
+
+
+def test_info_says_what_was_chosen_for_auto_and_which_score_is_out_of_bag(command, tmp_path):
+    write(NAMED, tmp_path / "data.npz")
+    model = tmp_path / "model.sf"
+    auto = ("--max-features", "auto", "--oob-score", "precision_at_1", *QUICK)
+    code, out, err = command("train", tmp_path / "data.npz", "--out", model, *auto)
+    assert code == 0, err
+    assert "Out-of-bag P@1: 0." in out
+    chosen = load_forest(model).max_features_
+    assert f"chosen for 'auto': max_features={chosen}" in command("info", model)[1]
+    assert json.loads(command("info", model, "--json")[1])["chosen"] == {"max_features": chosen}
 
 
 def test_a_missing_value_is_null_in_json(command, tmp_path):

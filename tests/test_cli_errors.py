@@ -19,7 +19,9 @@ COMMANDS = (
     "explain",
     "info",
     "convert",
+    "tune",
     "datasets",
+    "reproduce",
     "demo",
     "bench",
 )
@@ -138,6 +140,8 @@ WRONG_CALLS = {
     "two kinds of labels": (
         *("train", "FILE", "--out", "m", "--tags-column", "a", "--label-columns", "b"),
     ),
+    "a budget for nothing": ("train", "FILE", "--out", "m", "--budget", "7"),
+    "words of no text": ("train", "FILE", "--out", "m", "--ngrams", "2"),
 }
 
 
@@ -189,8 +193,29 @@ FAILURES = {
     ),
     "no folder": (
         ("train", "GOOD", "--out", "no/such/folder.sf", "--tags-column", "tags"),
-        "out must be in a folder that exists",
+        "out must be a file in a folder that exists",
     ),
+    "a folder": (
+        ("train", "GOOD", "--out", ".", "--tags-column", "tags"),
+        "out must be a file in a folder that exists",
+    ),
+    "no folder for predictions": (
+        ("predict", "MODEL", "GOOD", "--out", "no/such/labels.csv"),
+        "Error: no/such: No such file or directory",
+    ),
+    "a folder for predictions": (
+        ("predict", "MODEL", "GOOD", "--out", "."),
+        r"Error: \.: Is a directory",
+    ),
+    "columns of what is no table": (
+        ("train", "MARKED", "--out", "n", "--tags-column", "tags"),
+        "only tables have columns, and its format is svmlight",
+    ),
+    "what --tune chooses": (
+        ("train", "GOOD", "--out", "n", "--tags-column", "tags", "--tune", "--projection", "pca"),
+        "projection must be left out where settings are tuned; got 'pca'",
+    ),
+    "a table to tune without tags": (("tune", "GOOD"), "a table needs --tags-column"),
     "no words": (
         ("train", "GOOD", "--out", "n", "--tags-column", "tags", "--text-column", "x"),
         "text must hold words",
@@ -205,7 +230,9 @@ def test_a_failure_exits_with_1_and_one_sentence(kind, command, model, tmp_path,
     monkeypatch.chdir(tmp_path)
     (tmp_path / "other.csv").write_text("z,y\n1,2\n")
     (tmp_path / "unseen.csv").write_text("x,y,text,tags\n1,2,u,never\n")
-    places = {"MODEL": model, "GOOD": "good.csv", "OTHER": "other.csv", "UNSEEN": "unseen.csv"}
+    (tmp_path / "marked.svm").write_text("0 1:1\n1 2:1\n")
+    files = {"GOOD": "good.csv", "OTHER": "other.csv", "UNSEEN": "unseen.csv"}
+    places = {"MODEL": model, "MARKED": "marked.svm", **files}
     arguments, reason = FAILURES[kind]
     before = sorted(tmp_path.iterdir())
     code, _, err = command(*(places.get(argument, argument) for argument in arguments))

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 def datasets(
     name: Annotated[
-        str | None, typer.Argument(help="Show this one in full.", show_default=False)
+        str | None,
+        typer.Argument(metavar="NAME", help="Show this one in full.", show_default=False),
     ] = None,
     download: Annotated[
         bool, typer.Option("--download", help="Fetch it if it is not here (needs a name).")

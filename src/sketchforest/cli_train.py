@@ -81,7 +81,7 @@ def train(
         str,
         _forest("random-forest, extra-trees or decision-tree; with -regressor for real outputs."),
     ] = "random-forest",
-    n_estimators: Annotated[str, _forest("Trees.")] = "100",
+    n_estimators: Annotated[str, _forest("Trees: a number, or auto.")] = "100",
     projection: Annotated[
         str,
         _forest(
@@ -90,7 +90,7 @@ def train(
         ),
     ] = "gaussian",
     n_components: Annotated[
-        str, _forest("Projected labels: a number, a share, log, sqrt, all, or none for 32.")
+        str, _forest("Projected labels: a number, a share, log, sqrt, all, auto, none for 32.")
     ] = "none",
     shared_projection: Annotated[
         bool,
@@ -104,7 +104,7 @@ def train(
     max_features: Annotated[
         str,
         _forest(
-            "Features tried a split: a number, a share, sqrt, log2, none for all.",
+            "Features tried a split: a number, a share, sqrt, log2, auto, none for all.",
             "the estimator's",
         ),
     ] = "default",
@@ -142,13 +142,18 @@ def train(
 
     if test is not None and holdout > 0:
         raise typer.BadParameter("--test and --holdout cannot be used together.")
+    if budget != "none" and not tune:
+        raise typer.BadParameter("--budget is for --tune.")
+    text = TextSettings(ngrams, min_count, max_terms)
+    if text_column is None and text != TextSettings():
+        raise typer.BadParameter("--ngrams, --min-count and --max-terms are for --text-column.")
     params = {name: value(str(given[name])) for name in _PARAMETERS}
     outcome = train_file(
         file,
         out,
         format=format,
         columns=columns(text_column, tags_column, tag_separator, label_columns, ignore_columns),
-        text=TextSettings(ngrams, min_count, max_terms),
+        text=text,
         estimator=estimator,
         params=params | {"verbose": int(is_watched())},
         test=test,

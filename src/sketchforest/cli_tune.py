@@ -6,16 +6,36 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sketchforest.cli_bench import DataHomeOption
-from sketchforest.cli_options import JobsOption, JsonOption, console, is_watched, names, print_json
+from sketchforest.cli_options import (
+    IgnoreOption,
+    JobsOption,
+    JsonOption,
+    LabelsOption,
+    SeparatorOption,
+    TagsOption,
+    columns,
+    console,
+    is_watched,
+    names,
+    print_json,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from sketchforest.datasets import Dataset
+    from sketchforest.datasets.table import Columns
     from sketchforest.tuning import TuningResult
 
 
 def tune(
-    file: Annotated[str, typer.Argument(help="A data file, or the name of a data set.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A data file, or the name of a data set.")
+    ],
+    tags_column: TagsOption = None,
+    tag_separator: SeparatorOption = None,
+    label_columns: LabelsOption = "",
+    ignore_columns: IgnoreOption = "",
     metric: Annotated[
         str, typer.Option(help="What to maximise: lrap, precision_at_5, ndcg_at_5, ...")
     ] = "lrap",
@@ -28,12 +48,13 @@ def tune(
     ] = "",
     estimators: Annotated[
         str, typer.Option(help="Kinds of forest, separated by commas.")
-    ] = "random_forest,extra_trees",
+    ] = "random-forest,extra-trees",
     n_estimators: Annotated[int, typer.Option(min=1, help="Trees of the winner.")] = 100,
     n_jobs: JobsOption = -1,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the forests.")] = 0,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the model, trials (CSV) and pictures (PNG).")
+        Path | None,
+        typer.Option("--out", "-o", help="Folder for the model, trials (CSV) and pictures (PNG)."),
     ] = None,
     json: JsonOption = False,
     data_home: DataHomeOption = None,
@@ -42,14 +63,18 @@ def tune(
 
     Settings are compared by rows that their trees did not see, at the score foretold for all
     trees. Where the data have a split, the training rows are used, and the winner is scored on
-    the test rows.
+    the test rows. Documents of text are for 'train --tune'.
+
+    Example:  sketchforest tune table.csv --tags-column tags --out tuned
 
     Example:  sketchforest tune bibtex --budget 60 --out tuned
     """
     from sketchforest import tuning
+    from sketchforest.training import attach
 
     screen = console(json)
-    data = _read(file, data_home)
+    given = columns(None, tags_column, tag_separator, label_columns, ignore_columns)
+    data, notes = _read(file, data_home, given)
     train, test = data.splits.get("train"), data.splits.get("test")
     X, Y = (data.X, data.Y) if train is None else (data.X[train], data.Y[train])
     result = tuning.tune(
@@ -57,12 +82,13 @@ def tune(
         Y,
         metric=metric,
         budget=_budget(budget),
-        estimators=names(estimators),
+        estimators=names(estimators.replace("-", "_")),  # as in Python
         n_estimators=n_estimators,
         random_state=seed,
         n_jobs=n_jobs,
         verbose=int(is_watched()),
     )
+    attach(result.forest, data, {**notes, "rows": X.shape[0]})
     score = None if test is None else _test_score(result, metric, data.X[test], data.Y[test])
     if out is not None:
         _write(result, out, screen)
@@ -72,12 +98,17 @@ def tune(
         _print(result, score, screen)
 
 
-def _read(file: str, data_home: Path | None) -> Any:
+def _read(
+    file: str, data_home: Path | None, columns: "Columns"
+) -> tuple["Dataset", dict[str, Any]]:
+    """The data, and what a model notes of the file."""
     from sketchforest import datasets
+    from sketchforest.training import read_problem
 
-    if Path(file).is_file():
-        return datasets.read(file)
-    return datasets.load(file, data_home)
+    if not Path(file).is_file():
+        return datasets.load(file, data_home), {}
+    data, _, notes = read_problem(file, None, columns)
+    return data, notes
 
 
 def _budget(text: str) -> float | str | None:

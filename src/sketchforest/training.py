@@ -33,6 +33,8 @@ ESTIMATORS: dict[str, type] = {
 DEFAULT = "default"  # a parameter that is left to the estimator
 # Out-of-bag scores cost a prediction of all rows, and memory for it.
 MAX_OOB_ROWS = 100_000
+# What may be given where the other settings are tuned.
+_TUNED_WITH = ("n_estimators", "random_state", "n_jobs", "verbose", "threshold")
 
 
 class TextSettings(NamedTuple):
@@ -48,6 +50,7 @@ class TrainOutcome:
     model: Any
     path: Path
     seconds: float
+    advice: str = ""  # of the search, where settings were tuned
     test: Evaluation | None = None
     n_unknown: int = 0
     notes: dict[str, Any] = field(default_factory=dict)
@@ -78,38 +81,25 @@ def train_file(
     columns = replace(columns, tag_separator=columns.tag_separator or ";")
     kind = _kind(estimator)
     params = check_options(kind, estimator, params)
-    if not out.parent.is_dir():
-        raise ValueError(f"out must be in a folder that exists; got '{out}'.")
-    format = training_format(file, format)
-    if format in TABLE_FORMATS and columns.tags is None and not columns.labels:
-        raise bad_file(file, None, "a table needs --tags-column or --label-columns")
-    dataset, texts = read_training(file, format, columns, **(options or {}))
-    if dataset.Y.shape[1] == 0:
-        raise bad_file(file, None, "it has no labels")
+    if tunes:
+        _check_tuned(estimator, params)
+    if out.is_dir() or not out.parent.is_dir():
+        raise ValueError(f"out must be a file in a folder that exists; got '{out}'.")
+    dataset, texts, notes = read_problem(file, format, columns, **(options or {}))
     train_rows, test_rows = _split(dataset, holdout, test, params.get("random_state"))
     vectorizer = None
     if texts is not None:
         vectorizer, dataset = _features_of_text(dataset, texts, train_rows, text or TextSettings())
     started = time.perf_counter()
     X, Y = dataset.X[train_rows], dataset.Y[train_rows]
-    model = _tune(params, X, Y, budget) if tunes else _fit(kind, params, X, Y)
+    model, advice = _tune(params, X, Y, budget) if tunes else (_fit(kind, params, X, Y), "")
     seconds = time.perf_counter() - started
     if "verbose" in params:  # who loads the model may not want to watch
         model.set_params(verbose=0)
-    notes = {
-        "file": Path(file).name,
-        "format": format,
-        "rows": X.shape[0],
-        "columns": vars(columns) if format in TABLE_FORMATS else {},
-    }
-    # As a loaded model has them, for what is tested below.
-    model.notes_ = notes
-    if dataset.label_names is not None:
-        model.label_names_ = dataset.label_names
+    notes["rows"] = X.shape[0]
+    attach(model, dataset, notes)
     if vectorizer is not None:
         model.vectorizer_ = vectorizer
-    elif dataset.feature_names is not None:
-        model.feature_names_ = dataset.feature_names
     evaluation, n_unknown = None, 0
     if test is not None:
         rows = read_labelled(test, training_format(test, None), model, columns)
@@ -120,7 +110,38 @@ def train_file(
     if evaluation is not None:
         notes["test"] = evaluation.scores
     model.save(out, compact=compact)
-    return TrainOutcome(model, out, seconds, evaluation, n_unknown, notes)
+    return TrainOutcome(model, out, seconds, advice, evaluation, n_unknown, notes)
+
+
+def read_problem(
+    file: AnyPath, format: str | None, columns: Columns, **options: Any
+) -> tuple[Dataset, list[str] | None, dict[str, Any]]:
+    """Data to train on, texts if there are any, and what a model notes of the file."""
+    format = training_format(file, format)
+    is_table = format in TABLE_FORMATS
+    if is_table and columns.tags is None and not columns.labels:
+        raise bad_file(file, None, "a table needs --tags-column or --label-columns")
+    if not is_table and (columns.text or columns.tags or columns.labels or columns.ignored):
+        raise bad_file(file, None, f"only tables have columns, and its format is {format}")
+    columns = replace(columns, tag_separator=columns.tag_separator or ";")
+    dataset, texts = read_training(file, format, columns, **options)
+    if dataset.Y.shape[1] == 0:
+        raise bad_file(file, None, "it has no labels")
+    notes = {
+        "file": Path(file).name,
+        "format": format,
+        "columns": vars(columns) if is_table else {},
+    }
+    return dataset, texts, notes
+
+
+def attach(model: Any, dataset: Dataset, notes: dict[str, Any]) -> None:
+    """Names and notes, as a loaded model has them."""
+    model.notes_ = notes
+    if dataset.label_names is not None:
+        model.label_names_ = dataset.label_names
+    if dataset.feature_names is not None:
+        model.feature_names_ = dataset.feature_names
 
 
 def check_options(kind: type, estimator: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -151,18 +172,30 @@ def _fit(kind: type, params: dict[str, Any], X: Any, Y: Any) -> Any:
     return model.fit(X, Y)
 
 
-def _tune(params: dict[str, Any], X: Any, Y: Any, budget: float | str | None) -> Any:
+def _check_tuned(estimator: str, params: dict[str, Any]) -> None:
+    """What the search chooses, or does not take, must not have been asked for."""
+    usual = RandomForestClassifier().get_params() | {"estimator": "random-forest"}
+    for name, value in {"estimator": estimator, **params}.items():
+        if name not in _TUNED_WITH and value != usual[name]:
+            raise ValueError(
+                f"{name} must be left out where settings are tuned; got {value!r}. Leave out "
+                "--tune to set it yourself."
+            )
     threshold = params.get("threshold", 0.5)
     if is_out_of_bag(threshold):
         raise ValueError(
             f"threshold must be a number or 'top-K' where settings are tuned; got {threshold!r}."
         )
-    from sketchforest.tuning import tune  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
-    named = ("n_estimators", "random_state", "n_jobs", "verbose")
-    settings = {name: params[name] for name in named if name in params}
-    best = tune(X, Y, metric="lrap", budget=budget, **settings).forest
-    return best.set_params(threshold=threshold)
+
+def _tune(params: dict[str, Any], X: Any, Y: Any, budget: float | str | None) -> tuple[Any, str]:
+    """The forest that the search finds, and its advice."""
+    from sketchforest.tuning import tune
+
+    settings = {name: params[name] for name in _TUNED_WITH if name in params}
+    threshold = settings.pop("threshold", 0.5)
+    found = tune(X, Y, metric="lrap", budget=budget, **settings)
+    return found.forest.set_params(threshold=threshold), found.advice
 
 
 def _split(
@@ -202,4 +235,5 @@ def _features_of_text(
             f"text must hold words, each in {settings.min_count} texts or more; got none "
             f"({str(error).splitlines()[0].rstrip('.')}). Use a lower --min-count."
         ) from error
-    return vectorizer, replace(dataset, X=vectorizer.transform(texts))
+    terms = vectorizer.get_feature_names_out()
+    return vectorizer, replace(dataset, X=vectorizer.transform(texts), feature_names=terms)

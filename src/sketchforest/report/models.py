@@ -29,6 +29,7 @@ def outcome_json(outcome: TrainOutcome) -> dict[str, Any]:
     return {
         "model": str(outcome.path),
         "fit_seconds": outcome.seconds,
+        "advice": outcome.advice or None,
         "test": None if outcome.test is None else outcome.test.scores,
         **describe(outcome.model, outcome.path),
     }
@@ -42,8 +43,10 @@ def show_outcome(outcome: TrainOutcome, console: Console) -> None:
         f"{outcome.path} has {size(about['bytes'])}.",
         soft_wrap=True,
     )
+    if outcome.advice:
+        console.print(outcome.advice, soft_wrap=True)
     if about["oob_score"] is not None:
-        console.print(f"Out-of-bag score: {about['oob_score']:.4f}")
+        console.print(f"Out-of-bag {about['oob_metric']}: {about['oob_score']:.4f}")
     if outcome.test is not None:
         _say_unknown(outcome.n_unknown, console)
         console.print("On rows that were not trained on:")
@@ -100,12 +103,32 @@ def describe(model: Any, path: Path) -> dict[str, Any]:
         "labels": model._labels.shape[1],
         "reads_text": hasattr(model, "vectorizer_"),
         "oob_score": _number_or_none(getattr(model, "oob_score_", np.nan)),
+        "oob_metric": _oob_metric(model),
         "parameters": model.get_params(deep=False),
+        "chosen": _chosen(model),
         "important_features": _important_features(model),
         "label_names": label_names(model).tolist(),
         "thresholds": getattr(model, "thresholds_", None),
         "notes": getattr(model, "notes_", {}),
     }
+
+
+def _oob_metric(model: Any) -> str:
+    asked_for = getattr(model, "oob_score", True)
+    if isinstance(asked_for, str):
+        return _score_name(asked_for)
+    if not hasattr(model, "predict_topk"):
+        return "R²"
+    return "LRAP" if model._classes is None else "accuracy"
+
+
+def _chosen(model: Any) -> dict[str, Any]:
+    """What was found for parameters that are "auto"."""
+    params = model.get_params(deep=False)
+    automatic = [
+        name for name in params if isinstance(params[name], str) and params[name] == "auto"
+    ]
+    return {name: getattr(model, f"{name}_") for name in automatic}
 
 
 def _important_features(model: Any) -> list[dict[str, Any]]:
@@ -128,7 +151,7 @@ def show_model(about: Mapping[str, Any], path: Path, console: Console) -> None:
     facts.add_row("size", size(about["bytes"]))
     facts.add_row("reads text", "yes" if about["reads_text"] else "no")
     if about["oob_score"] is not None:
-        facts.add_row("out-of-bag score", f"{about['oob_score']:.4f}")
+        facts.add_row(f"out-of-bag {about['oob_metric']}", f"{about['oob_score']:.4f}")
     for name, value in about["notes"].get("test", {}).items():
         if name != "rows":
             facts.add_row(f"test {_score_name(name)}", f"{value:.4f}")
@@ -137,6 +160,9 @@ def show_model(about: Mapping[str, Any], path: Path, console: Console) -> None:
     console.print(facts, "")
     settings = ", ".join(f"{name}={value!r}" for name, value in about["parameters"].items())
     console.print(_plain(f"settings: {settings}"))
+    if about["chosen"]:
+        chosen = ", ".join(f"{name}={value}" for name, value in about["chosen"].items())
+        console.print(f"chosen for 'auto': {chosen}")
     if about["important_features"]:
         console.print("\nThe most important features:")
         table = _table()

@@ -14,7 +14,7 @@ from scipy import sparse
 from typer.testing import CliRunner
 
 from sketchforest import cli
-from sketchforest.datasets import Dataset, make_multilabel
+from sketchforest.datasets import Dataset, describe, make_multilabel
 from sketchforest.experiments.reproduce import nested, problems
 from sketchforest.experiments.reproduce.cells import ForestCell
 from sketchforest.experiments.reproduce.curves import figure_cells, figure_panels
@@ -121,7 +121,7 @@ def test_the_underline_test_gives_the_papers_own_marks_on_its_own_scores():
         ours = scores[forest, dataset, outputs]
         original = scores[forest, dataset, "original"]
         is_rounded = abs(gap(ours, original) - 1) < 1e-6
-        is_exception = (dataset, outputs, printed) == ("EUR-Lex (dir.)", "log", "worse")
+        is_exception = (dataset, outputs, printed) == ("eurlex-dc", "log", "worse")
         if outputs == "original" or is_rounded or (is_exception and forest == "extra_trees"):
             continue
         if forest == "random_forest" and verdict(ours, original) == "better":
@@ -262,22 +262,33 @@ def test_missing_values_become_the_median_or_the_most_frequent_value():
     np.testing.assert_array_equal(filled, expected)
 
 
-def test_stand_ins_need_a_generator_and_are_marked(data_home, monkeypatch, tmp_path):
+def test_stand_ins_are_marked(data_home, monkeypatch, tmp_path):
     def make_like(name, random_state):
         sizes = find_set(name)
         return make_multilabel(
             sizes.n_train + sizes.n_test, 20, sizes.n_labels, labels_per_row=2, features_per_row=5
         )
 
-    monkeypatch.setattr(problems.datasets, "make_like", make_like, raising=False)
+    monkeypatch.setattr(problems.datasets, "make_like", make_like)
     settings = tiny(data_home, datasets=("emotions", "CAL500"), synthetic=True, repeats=1)
     run_reproduce(["table1"], settings, tmp_path, quiet())
     marks = {row["dataset"]: row["is_generated"] for row in rows_of(tmp_path / "table1.csv")}
     assert marks == {"emotions": "False", "CAL500": "True"}
     assert "generated" in (tmp_path / "table1.html").read_text()
-    monkeypatch.setattr(problems.datasets, "make_like", None)
-    with pytest.raises(ImportError, match="--synthetic needs a generator for 'WIPO'"):
-        problems.make_stand_in("WIPO")
+
+
+def test_every_set_of_the_paper_has_its_name_in_the_catalogue():
+    for paper_set in paper_sets():
+        assert describe(paper_set.dataset).n_labels == paper_set.n_labels
+
+
+def test_times_of_other_sets_are_not_compared_with_the_papers_on_delicious(data_home, tmp_path):
+    settings = tiny(data_home, datasets=("emotions",), repeats=1)
+    run_reproduce(["timing"], settings, tmp_path, quiet())
+    assert {row["paper_cpu_seconds"] for row in rows_of(tmp_path / "timing.csv")} == {""}
+    page = (tmp_path / "timing.html").read_text()
+    assert "times are of Delicious: not shown" in page
+    assert "3,348 s" not in page
 
 
 def test_a_set_that_is_not_here_is_refused_before_any_work(data_home, tmp_path):

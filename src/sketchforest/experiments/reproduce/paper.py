@@ -39,7 +39,12 @@ class PaperSet:
     is_comparable: bool = True
 
 
-_RENAMED = {"tmc2017": "tmc2007-500"}
+_RENAMED = {
+    "tmc2017": "tmc2007-500",
+    "EUR-Lex (subj.)": "eurlex-sm",
+    "EUR-Lex (dir.)": "eurlex-dc",
+    "EUR-Lex (desc.)": "eurlex-ev",
+}
 _OTHER_TEST_SIZES = {"Expression-GO": 1288}
 _OTHER_FEATURES = {"scene": 294, "tmc2007-500": 500, "genbase": 1185, "Expression-GO": 559}
 _OTHER_PROBLEMS = {"tmc2007-500"}

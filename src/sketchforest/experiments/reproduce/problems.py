@@ -67,12 +67,7 @@ def random_split(
 
 def make_stand_in(name: str) -> Dataset:
     """Generated data of the same sizes as a set that is not here."""
-    make_like = getattr(datasets, "make_like", None)
-    if make_like is None:
-        raise ImportError(
-            f"--synthetic needs a generator for {name!r}, which this version does not have."
-        )
-    return make_like(name, random_state=0)
+    return datasets.make_like(name, random_state=0)
 
 
 def without_missing(data: Dataset) -> Dataset:

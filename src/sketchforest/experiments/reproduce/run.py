@@ -99,11 +99,13 @@ def _write(
         console.print(terminal_table(section))
         for number, note in enumerate(section.notes, 1):
             console.print(f"{number}. {note}", markup=False, highlight=False, style="dim")
+    page = folder / f"{result.sections[0].name}.html"
     if len(result.sections) > 1:
         sections = [_summary(result.sections), *result.sections]
-        _write_page(result, sections, times, folder / "index.html")
+        page = folder / "index.html"
+        _write_page(result, sections, times, page)
     _print_findings(result.sections, console)
-    console.print(f"Written to {folder}", markup=False)
+    console.print(f"Written to {folder}; {page.name} says what the marks mean.", markup=False)
 
 
 def _summary(sections: Sequence[Section]) -> Section:

@@ -255,9 +255,8 @@ def test_debug_shows_where_an_error_comes_from(command, tmp_path, monkeypatch):
 def test_a_reader_that_has_seen_enough_ends_the_command_in_silence(model, tmp_path):
     write(DATA, tmp_path / "data.svm")
     lines = "1 0:1 1:2\n" * 30_000
-    program = "from sketchforest.cli import main; main()"
     predicting = subprocess.Popen(
-        [sys.executable, "-c", program, "predict", str(model), "-", "--format", "svmlight"],
+        [sys.executable, "-m", "sketchforest", "predict", str(model), "-", "--format", "svmlight"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

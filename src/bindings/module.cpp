@@ -334,9 +334,11 @@ Values to_values(nb::handle from) {
     if (nb::isinstance<nb::ndarray<nb::ro>>(from)) {
         const auto dense = view<Matrix<double>>(from);
         values.dense = dense.data();
+        values.n_rows = dense.shape(0);
         values.n_columns = dense.shape(1);
     } else {
         values.sparse = to_sparse_rows(from);
+        values.n_rows = nb::cast<std::size_t>(from.attr("n_rows"));
         values.n_columns = values.sparse.n_columns;
     }
     return values;

@@ -10,42 +10,78 @@ struct Share {
     double weight;
 };
 
-// The training rows that one row's leaves hold, tree by tree, so that sums are always made in the
-// same order. Collected before they are used: the look-ups of one tree do not wait for another's.
-void collect_shares(const Leaves& leaves, const std::int32_t* leaf_of, std::vector<Share>& shares) {
-    shares.clear();
-    std::size_t n_used = 0;
-    for (std::size_t tree = 0; tree < leaves.n_trees; ++tree) n_used += leaf_of[tree] >= 0;
-    const double tree_share = n_used ? 1.0 / static_cast<double>(n_used) : 0.0;
-    const auto find = [&](std::size_t tree) {
-        return leaves.member_start + leaves.leaf_start[tree] + std::max(leaf_of[tree], 0);
-    };
-    constexpr std::size_t ahead = 8;
-    for (std::size_t tree = 0; tree < leaves.n_trees; ++tree) {
-        // Each tree is another place of memory; what it takes from there is asked for in time.
-        if (tree + 2 * ahead < leaves.n_trees) __builtin_prefetch(find(tree + 2 * ahead));
-        if (tree + ahead < leaves.n_trees) {
-            const std::int64_t next = leaves.tree_members[tree + ahead] + *find(tree + ahead);
-            __builtin_prefetch(leaves.members + next);
-            if (leaves.counts) __builtin_prefetch(leaves.counts + next);
-        }
-        if (leaf_of[tree] < 0) continue;
-        const std::uint32_t* leaf = find(tree);
-        const std::int64_t begin = leaves.tree_members[tree] + leaf[0];
-        const std::int64_t end = leaves.tree_members[tree] + leaf[1];
-        if (end - begin == 1) {
-            shares.push_back({leaves.members[begin], tree_share});
-            continue;
-        }
-        const auto weight = [&](std::int64_t at) {
-            return leaves.counts ? leaves.counts[at] : leaves.weights ? leaves.weights[at] : 1.0;
-        };
-        double total = 0;
-        for (std::int64_t at = begin; at < end; ++at) total += weight(at);
-        for (std::int64_t at = begin; at < end; ++at)
-            shares.push_back({leaves.members[at], weight(at) / total * tree_share});
+// The training rows that one row's leaves hold.
+class Shares {
+  public:
+    explicit Shares(std::size_t n_train) : n_train_(n_train) {}
+
+    const std::vector<Share>& collect(const Leaves& leaves, const std::int32_t* leaf_of) {
+        std::size_t n_used = 0;
+        for (std::size_t tree = 0; tree < leaves.n_trees; ++tree) n_used += leaf_of[tree] >= 0;
+        look_up(leaves, leaf_of, n_used ? 1.0 / static_cast<double>(n_used) : 0.0);
+        if (shares_.size() > 2 * n_used) merge();
+        return shares_;
     }
-}
+
+  private:
+    // Tree by tree, so that sums are always made in the same order. Collected before they are used:
+    // the look-ups of one tree do not wait for another's.
+    void look_up(const Leaves& leaves, const std::int32_t* leaf_of, double tree_share) {
+        shares_.clear();
+        const auto find = [&](std::size_t tree) {
+            return leaves.member_start + leaves.leaf_start[tree] + std::max(leaf_of[tree], 0);
+        };
+        constexpr std::size_t ahead = 8;
+        for (std::size_t tree = 0; tree < leaves.n_trees; ++tree) {
+            // Each tree is another place of memory; what it takes from there is asked for in time.
+            if (tree + 2 * ahead < leaves.n_trees) __builtin_prefetch(find(tree + 2 * ahead));
+            if (tree + ahead < leaves.n_trees) {
+                const std::int64_t next = leaves.tree_members[tree + ahead] + *find(tree + ahead);
+                __builtin_prefetch(leaves.members + next);
+                if (leaves.counts) __builtin_prefetch(leaves.counts + next);
+            }
+            if (leaf_of[tree] < 0) continue;
+            const std::uint32_t* leaf = find(tree);
+            const std::int64_t begin = leaves.tree_members[tree] + leaf[0];
+            const std::int64_t end = leaves.tree_members[tree] + leaf[1];
+            if (end - begin == 1) {
+                shares_.push_back({leaves.members[begin], tree_share});
+                continue;
+            }
+            const auto weight = [&](std::int64_t at) {
+                return leaves.counts    ? leaves.counts[at]
+                       : leaves.weights ? leaves.weights[at]
+                                        : 1.0;
+            };
+            double total = 0;
+            for (std::int64_t at = begin; at < end; ++at) total += weight(at);
+            for (std::int64_t at = begin; at < end; ++at)
+                shares_.push_back({leaves.members[at], weight(at) / total * tree_share});
+        }
+    }
+
+    // Large leaves of different trees hold much the same rows: each is then visited once, at its
+    // first place.
+    void merge() {
+        place_.resize(n_train_);
+        std::size_t n = 0;
+        for (const Share& share : shares_) {
+            std::uint32_t& place = place_[share.row];  // after the last: 0 is nowhere
+            if (place == 0) {
+                shares_[n++] = share;
+                place = static_cast<std::uint32_t>(n);
+            } else {
+                shares_[place - 1].weight += share.weight;
+            }
+        }
+        shares_.resize(n);
+        for (const Share& share : shares_) place_[share.row] = 0;
+    }
+
+    std::size_t n_train_;
+    std::vector<Share> shares_;
+    std::vector<std::uint32_t> place_;  // of each training row among the shares
+};
 
 // Calls visit(column, value) for all values of the rows, each times the row's share.
 template <class Visit>
@@ -79,7 +115,8 @@ void add_dense(const Values& values, const Share& share, double* sums) {
 // Sums of one row at a time, with a list of the columns it touched.
 class SparseSums {
   public:
-    explicit SparseSums(std::size_t n_columns) : sums_(n_columns, 0.0), is_touched_(n_columns) {}
+    explicit SparseSums(const Values& values)
+        : sums_(values.n_columns, 0.0), is_touched_(values.n_columns), shares_(values.n_rows) {}
 
     void fill(const Leaves& leaves, const Values& values, const std::int32_t* leaf_of) {
         for (const std::int32_t column : touched_) {
@@ -87,14 +124,14 @@ class SparseSums {
             is_touched_[column] = false;
         }
         touched_.clear();
-        collect_shares(leaves, leaf_of, shares_);
-        each_value(values.sparse, shares_, [&](std::int32_t column, double value) {
-            if (!is_touched_[column]) {
-                is_touched_[column] = true;
-                touched_.push_back(column);
-            }
-            sums_[column] += value;
-        });
+        each_value(values.sparse, shares_.collect(leaves, leaf_of),
+                   [&](std::int32_t column, double value) {
+                       if (!is_touched_[column]) {
+                           is_touched_[column] = true;
+                           touched_.push_back(column);
+                       }
+                       sums_[column] += value;
+                   });
     }
 
     // Moves the k best columns to the front of touched(), best first where `sorted`.
@@ -119,7 +156,7 @@ class SparseSums {
     std::vector<double> sums_;
     std::vector<std::uint8_t> is_touched_;
     std::vector<std::int32_t> touched_;
-    std::vector<Share> shares_;
+    Shares shares_;
 };
 
 }  // namespace
@@ -127,16 +164,16 @@ class SparseSums {
 template <class T>
 void average(const Leaves& leaves, const Values& values, const std::int32_t* leaf_of,
              std::size_t n_rows, T* out) {
-    std::vector<Share> shares;
+    Shares shares(values.n_rows);
     std::vector<double> row_sums(values.n_columns);
     double* const sums = row_sums.data();
     for (std::size_t i = 0; i < n_rows; ++i) {
         std::fill_n(sums, values.n_columns, 0.0);
-        collect_shares(leaves, leaf_of + i * leaves.n_trees, shares);
+        const auto& own = shares.collect(leaves, leaf_of + i * leaves.n_trees);
         if (values.dense)
-            for (const Share& share : shares) add_dense(values, share, sums);
+            for (const Share& share : own) add_dense(values, share, sums);
         else
-            each_value(values.sparse, shares,
+            each_value(values.sparse, own,
                        [sums](std::int32_t column, double value) { sums[column] += value; });
         std::copy_n(sums, values.n_columns, out + i * values.n_columns);
     }
@@ -146,7 +183,7 @@ SparseMean average_sparse(const Leaves& leaves, const Values& values, const std:
                           std::size_t n_rows, std::size_t k) {
     SparseMean mean;
     mean.row_start.push_back(0);
-    SparseSums sums(values.n_columns);
+    SparseSums sums(values);
     for (std::size_t i = 0; i < n_rows; ++i) {
         sums.fill(leaves, values, leaf_of + i * leaves.n_trees);
         std::vector<std::int32_t>& columns = sums.touched();
@@ -168,7 +205,7 @@ SparseMean average_sparse(const Leaves& leaves, const Values& values, const std:
 
 void average_top(const Leaves& leaves, const Values& values, const std::int32_t* leaf_of,
                  std::size_t n_rows, std::size_t k, std::int32_t* columns, float* scores) {
-    SparseSums sums(values.n_columns);
+    SparseSums sums(values);
     for (std::size_t i = 0; i < n_rows; ++i) {
         sums.fill(leaves, values, leaf_of + i * leaves.n_trees);
         // Too few columns of their own: the first of the others, whose score is zero, join.

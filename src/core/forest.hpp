@@ -53,6 +53,7 @@ struct Leaves {
 struct Values {
     SparseRows sparse;
     const double* dense = nullptr;  // n_columns a row; null: sparse
+    std::size_t n_rows = 0;
     std::size_t n_columns = 0;
 };
 

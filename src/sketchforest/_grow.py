@@ -91,7 +91,8 @@ def grow_one(
     elif isinstance(shared_outputs, SparseRows):
         outputs = shared_outputs
     else:
-        outputs = shared_outputs if len(rows) == data.X.n_rows else shared_outputs[rows]
+        whole = len(rows) == data.X.n_rows
+        outputs = shared_outputs if whole else np.take(shared_outputs, rows, axis=0)
     bag_weights = np.ones(len(rows)) if weights is None else _near_one(weights)
     params = _native_params(settings, tree, bag_weights.sum())
     grown = _core.grow(data.X, outputs, rows, bag_weights, params, stop)

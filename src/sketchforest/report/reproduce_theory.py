@@ -187,7 +187,8 @@ def _theorem_holds(known: Sequence[tuple[TheoremCell, Result]]) -> Finding:
             strict=True,
         )
     ]
-    held = sum(variance <= distance * (1 + 1e-5) for variance, distance in pairs)
+    # The second tolerance is for projections that distort nothing: all labels, subsampled.
+    held = sum(variance <= distance * (1 + 1e-5) + 1e-12 for variance, distance in pairs)
     text = (
         f"Theorem 1: in {held} of {len(pairs)} draws no variance is distorted more than the most "
         "distorted distance."

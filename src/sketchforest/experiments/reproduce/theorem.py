@@ -68,6 +68,7 @@ def theorem_cells(settings: ReproduceSettings) -> list[TheoremCell]:
         )
         for projection in PROJECTIONS
         for m in component_counts(dataset.n_labels, settings)
+        if projection != "pca" or m <= _N_ROWS  # no more principal components than rows
     ]
 
 

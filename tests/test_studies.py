@@ -61,7 +61,11 @@ def test_a_study_goes_on_where_it_stopped(data_home, tmp_path, console):
     assert CellFile(path).table("lrap") == {("few", "method"): [0.5] * 3}
 
 
-def test_the_study_of_components_names_the_cheapest_that_holds(data_home, tmp_path, console):
+def test_the_study_of_components_names_the_cheapest_that_holds(
+    data_home, tmp_path, console, monkeypatch
+):
+    # All sets that are here are meant: those of SKETCHFOREST_DATA would be among them.
+    monkeypatch.delenv("SKETCHFOREST_DATA", raising=False)
     options = {"n_splits": 2, "n_estimators": 5, "n_jobs": 1, "data_home": data_home}
     assert study_components.run_components([], tmp_path, console=console, **options)
     page = (tmp_path / "components.md").read_text()

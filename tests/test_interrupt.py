@@ -15,6 +15,7 @@ import pytest
 LIMIT = 2.0
 
 PRELUDE = """
+import signal
 import numpy as np
 from sketchforest import (
     DecisionTreeRegressor, RandomForestRegressor, _estimator, _predict,
@@ -40,6 +41,8 @@ def interrupted(work, *estimators):
     else:
         print("finished", flush=True)
 
+# A process that is started in the background of a shell may have been told to ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 rng = np.random.default_rng(0)
 """
 

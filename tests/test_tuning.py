@@ -137,7 +137,7 @@ def test_the_first_trees_of_the_winner_are_those_that_raced(monkeypatch):
         finish(self, winner)
 
     monkeypatch.setattr(tuner.Tuner, "_finish", spy)
-    forest = tuned().forest
+    forest = tuned(estimators=["random_forest"]).forest
     assert 0 < len(finished) <= 40
     for index, tree in enumerate(finished):
         kept = forest._forest.tree(index)

@@ -13,6 +13,7 @@
 #include "forest.hpp"
 #include "grower.hpp"
 #include "kernels.hpp"
+#include "ranks.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -380,6 +381,30 @@ nb::tuple average_best(nb::handle forest, nb::handle values_from, Matrix<std::in
     return nb::make_tuple(columns_array, scores_array);
 }
 
+// ---- ranking
+
+nb::tuple ranks_of(Vector<std::int64_t> row_start, Vector<std::int64_t> labels, Scores scores) {
+    const Truth truth{row_start.data(), labels.data(), row_start.size() - 1};
+    std::vector<std::int64_t> n_at_least(labels.size()), n_true_at_least(labels.size());
+    {
+        nb::gil_scoped_release nogil;
+        true_ranks(truth, scores, n_at_least.data(), n_true_at_least.data());
+    }
+    return nb::make_tuple(to_array(std::move(n_at_least)), to_array(std::move(n_true_at_least)));
+}
+
+nb::tuple ranks_dense(Vector<std::int64_t> row_start, Vector<std::int64_t> labels,
+                      Matrix<double> scores) {
+    return ranks_of(row_start, labels, {scores.data(), nullptr, nullptr, scores.shape(1)});
+}
+
+nb::tuple ranks_sparse(Vector<std::int64_t> row_start, Vector<std::int64_t> labels,
+                       Vector<double> scores, Vector<std::int64_t> scored_labels,
+                       Vector<std::int64_t> scored_start, std::size_t n_labels) {
+    return ranks_of(row_start, labels,
+                    {scores.data(), scored_start.data(), scored_labels.data(), n_labels});
+}
+
 // ---- files
 
 // None where the arrays are a forest and its labels, else what is wrong with them.
@@ -442,5 +467,7 @@ NB_MODULE(_core, m) {
     m.def("average", &average_into<double>);
     m.def("average_csr", &average_csr, "forest"_a, "values"_a, "leaves"_a, "k"_a);
     m.def("average_best", &average_best, "forest"_a, "values"_a, "leaves"_a, "k"_a);
+    m.def("ranks_dense", &ranks_dense);
+    m.def("ranks_sparse", &ranks_sparse);
     m.def("find_damage", &find_damage_in, "forest"_a, "labels"_a, "n_features"_a);
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 
 #include "forest.hpp"
 
@@ -116,7 +117,9 @@ void add_dense(const Values& values, const Share& share, double* sums) {
 class SparseSums {
   public:
     explicit SparseSums(const Values& values)
-        : sums_(values.n_columns, 0.0), is_touched_(values.n_columns), shares_(values.n_rows) {}
+        : sums_(values.n_columns, 0.0),
+          is_touched_((values.n_columns + 7) / 8 * 8),
+          shares_(values.n_rows) {}
 
     void fill(const Leaves& leaves, const Values& values, const std::int32_t* leaf_of) {
         for (const std::int32_t column : touched_) {
@@ -148,13 +151,32 @@ class SparseSums {
             std::sort(touched_.begin(), touched_.begin() + std::min(k, touched_.size()), better);
     }
 
+    // Puts touched() into ascending order: by a walk over all columns, where it is shorter.
+    void order() {
+        if (touched_.size() * steps_of_a_sort < n_words()) {
+            std::sort(touched_.begin(), touched_.end());
+            return;
+        }
+        std::size_t n = 0;
+        for (std::size_t word = 0; word < n_words(); ++word) {
+            std::uint64_t marks;
+            std::memcpy(&marks, is_touched_.data() + 8 * word, 8);
+            for (; marks; marks &= marks - 1)  // a column is marked by one bit of its byte
+                touched_[n++] = static_cast<std::int32_t>(8 * word) + __builtin_ctzll(marks) / 8;
+        }
+    }
+
     std::vector<std::int32_t>& touched() { return touched_; }
     bool is_touched(std::int32_t column) const { return is_touched_[column]; }
     double operator[](std::int32_t column) const { return sums_[column]; }
 
   private:
+    static constexpr std::size_t steps_of_a_sort = 4;  // for each column, about
+
+    std::size_t n_words() const { return is_touched_.size() / 8; }
+
     std::vector<double> sums_;
-    std::vector<std::uint8_t> is_touched_;
+    std::vector<std::uint8_t> is_touched_;  // 0 or 1, in whole words
     std::vector<std::int32_t> touched_;
     Shares shares_;
 };
@@ -187,17 +209,18 @@ SparseMean average_sparse(const Leaves& leaves, const Values& values, const std:
     for (std::size_t i = 0; i < n_rows; ++i) {
         sums.fill(leaves, values, leaf_of + i * leaves.n_trees);
         std::vector<std::int32_t>& columns = sums.touched();
-        std::size_t n = columns.size();
-        if (k > 0 && k < n) {
+        if (k > 0 && k < columns.size()) {
             sums.select(k, false);
-            n = k;
+            std::sort(columns.begin(), columns.begin() + k);
+        } else {
+            sums.order();
         }
-        const std::size_t first = mean.columns.size();
-        for (std::size_t j = 0; j < n; ++j)
-            if (sums[columns[j]] != 0) mean.columns.push_back(columns[j]);
-        std::sort(mean.columns.begin() + first, mean.columns.end());
-        for (std::size_t j = first; j < mean.columns.size(); ++j)
-            mean.values.push_back(sums[mean.columns[j]]);
+        const std::size_t n = k > 0 ? std::min(k, columns.size()) : columns.size();
+        for (std::size_t j = 0; j < n; ++j) {
+            if (sums[columns[j]] == 0) continue;
+            mean.columns.push_back(columns[j]);
+            mean.values.push_back(sums[columns[j]]);
+        }
         mean.row_start.push_back(static_cast<std::int64_t>(mean.columns.size()));
     }
     return mean;

@@ -74,4 +74,16 @@ def average_csr(
 def average_best(
     forest: Any, values: Any, leaves: NDArray[np.int32], k: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]: ...
+def ranks_dense(
+    row_start: NDArray[np.int64], labels: NDArray[np.int64], scores: NDArray[np.float64], /
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+def ranks_sparse(
+    row_start: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    scores: NDArray[np.float64],
+    scored_labels: NDArray[np.int64],
+    scored_start: NDArray[np.int64],
+    n_labels: int,
+    /,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 def find_damage(forest: Any, labels: Any, n_features: int) -> str | None: ...

@@ -6,7 +6,7 @@ a - b / (t + bend) closely.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -108,6 +108,16 @@ class Estimate:
         variance += self.own_variance + other.own_variance
         variance += self._unexplained(self.gain - other.gain)
         return self.score - other.score, float(np.sqrt(variance))
+
+    def shifted(self, gain: float, se: float) -> "Estimate":
+        """The score of a forest that is said to be better, with no trees of its own to judge."""
+        return replace(
+            self,
+            score=self.score + gain,
+            now=float("nan"),
+            without_group=self.without_group + gain,
+            own_variance=self.own_variance + se**2,
+        )
 
     def _unexplained(self, gain: float) -> float:
         return 0.0 if self.is_exact else (MODEL_ERROR * gain) ** 2

@@ -15,12 +15,13 @@ from sketchforest import _core, _predict
 from sketchforest._extrapolate import Curve
 from sketchforest._grow import Problem
 from sketchforest._model import Forest, Tree
+from sketchforest._parallel import run_blocks
 from sketchforest._random import SHARED, Purpose, generator
 from sketchforest.metrics import get_metric, greater_is_better, row_values
 
 # Judging must cost less than growing: so many scores are ranked, of at least so many rows. In a
 # row, few trees give a score to about so many labels for each one that it has.
-CELLS, LEAST_JUDGES = 1 << 18, 1000
+CELLS, LEAST_JUDGES = 1 << 17, 1000
 SCORED_LABELS = 16
 # Up to so many labels, a dense row of scores is ranked faster than a sparse one.
 DENSE_LABELS = 128
@@ -113,7 +114,7 @@ class Judge:
         leaves[_predict.in_bag(forest, self._n_train)[self.rows].nonzero()] = -1
         return leaves
 
-    def curve(self, trees: Sequence[Tree], leaves: np.ndarray) -> Curve | None:
+    def curve(self, trees: Sequence[Tree], leaves: np.ndarray, n_jobs: int | None) -> Curve | None:
         """Scores of forests of several sizes; None where trees are too few to tell."""
         place = np.cumsum(leaves >= 0, axis=1)  # of a tree, among those that did not see the row
         n_trees_of_row = place[:, -1]
@@ -122,24 +123,29 @@ class Judge:
             return None
         source = _predict.Source(Forest.from_trees(trees), self._labels, has_table=False)
         has_enough = n_trees_of_row >= largest
+        has_any = n_trees_of_row > 0
         is_new = leaves < 0  # more trees than asked for must not be averaged
 
-        def score(first: int, size: int, rows: np.ndarray) -> np.ndarray:
+        def score(part: tuple[int, int, np.ndarray]) -> np.ndarray:
+            first, size, rows = part
             outside = is_new | (place <= first) | (place > first + size)
             return self._score(source, np.where(outside, -1, leaves), rows)
 
         small = max(SMALLEST, largest // 4)
         sizes = (small, round(np.sqrt(small * largest)), largest)
-        blocks = [
-            [score(b * size, size, has_enough) for b in range(min(N_BLOCKS, largest // size))]
-            for size in sizes
-        ]
-        has_any = n_trees_of_row > 0
+        n_blocks = [min(N_BLOCKS, largest // size) for size in sizes]
+        parts = [(0, leaves.shape[1], has_any)]  # the longest first
+        for size, n in zip(sizes, n_blocks, strict=True):
+            parts += [(block * size, size, has_enough) for block in range(n)]
+        # Nobody has promised that a function of the user's may be called by several threads.
+        is_ours = isinstance(self.criterion.metric, str)
+        whole, *scores = run_blocks(score, parts, n_jobs=n_jobs if is_ours else 1)
+        blocks = np.split(np.stack(scores), np.cumsum(n_blocks)[:-1])
         return Curve(
             sizes=np.array(sizes, float),
             blocks=np.array([sums.sum() / counts.sum() for sums, counts in blocks[0]]),
             points=np.stack([np.mean(scores, axis=0) for scores in blocks]),
-            whole=score(0, leaves.shape[1], has_any),
+            whole=whole,
             n_trees_of_row=n_trees_of_row[has_any].astype(float),
         )
 
@@ -150,6 +156,7 @@ class Judge:
             scores = np.empty((len(leaves), truth.shape[1]), np.float32)
             _core.average(source.leaves, source.values, leaves, scores)
         else:
-            parts = _core.average_csr(source.leaves, source.values, leaves, 0)
-            scores = sparse.csr_array(parts, shape=truth.shape)
+            data, *places = _core.average_csr(source.leaves, source.values, leaves, 0)
+            # As predictions are: in doubles, rounding would decide what is a tie there.
+            scores = sparse.csr_array((data.astype(np.float32), *places), shape=truth.shape)
         return self.criterion.by_group(truth, scores, self._groups[rows])

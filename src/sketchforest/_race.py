@@ -103,7 +103,7 @@ class Race:
         leaves = self.judge.find_leaves(runner.trees[n_seen:])
         if runner.leaves is not None:
             leaves = np.hstack([runner.leaves, leaves])
-        runner.curve = self.judge.curve(runner.trees, leaves)
+        runner.curve = self.judge.curve(runner.trees, leaves, self.n_jobs)
         runner.leaves = leaves
 
     def estimate(self, runner: Runner, n_trees: int | None = None) -> Estimate:

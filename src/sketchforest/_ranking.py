@@ -7,6 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from sketchforest import _core
+
 Array: TypeAlias = npt.NDArray[Any]
 
 # Scores handled together: enough to hide NumPy's overhead, few enough to stay in cache.
@@ -23,28 +25,11 @@ def true_ranks(Y: Any, S: Any) -> Array:
 
 
 def _block_ranks(Y: Any, S: Any) -> Array:
-    n_rows, n_labels = Y.shape
-    rows = entry_rows(Y.indptr)
-    if sparse.issparse(S):
-        score = _lookup(S, rows, Y.indices)
-        n_absent = n_labels - np.diff(S.indptr)
-        n_at_least = _count_at_least(S.indptr, S.data, rows, score)
-        n_at_least += np.where(score <= 0, n_absent[rows], 0)
-    else:
-        score = S[rows, Y.indices]
-        # Sorting whole rows is vectorised, and leaves nothing for the sort of the keys to do.
-        sorted_rows = np.sort(S, axis=1).ravel()
-        row_starts = np.arange(n_rows + 1) * n_labels
-        n_at_least = _count_at_least(row_starts, sorted_rows, rows, score)
-    return np.stack([n_at_least, _count_at_least(Y.indptr, score, rows, score)])
-
-
-def _count_at_least(indptr: Array, scores: Array, rows: Array, thresholds: Array) -> Array:
-    """For each (row, threshold), how many of the row's scores reach the threshold."""
-    # The stable sort is adaptive, and rows are in order already: it only works within them.
-    keys = np.sort(_keys(entry_rows(indptr), scores), kind="stable")
-    row_ends: Array = indptr[rows + 1].astype(np.int64)
-    return row_ends - np.searchsorted(keys, _keys(rows, thresholds))
+    true = (Y.indptr.astype(np.int64), Y.indices.astype(np.int64))
+    if not sparse.issparse(S):
+        return np.stack(_core.ranks_dense(*true, np.ascontiguousarray(S)))
+    places = (S.indices.astype(np.int64), S.indptr.astype(np.int64))
+    return np.stack(_core.ranks_sparse(*true, S.data, *places, S.shape[1]))
 
 
 def _keys(rows: Array, scores: Array) -> Array:

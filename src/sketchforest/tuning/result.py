@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sketchforest.tuning.space import Setting
+from sketchforest.tuning.space import Setting, share_of_rows
 from sketchforest.tuning.tuner import Contender, Tuner
 
 # A cheaper setting is worth a word when it costs at most this share.
@@ -16,8 +16,9 @@ _FRACTIONS = {1 / 2: "half", 1 / 3: "a third", 1 / 4: "a quarter", 1 / 5: "a fif
 class Trial:
     """A setting that was tried. Scores are out-of-bag, in the unit of the metric.
 
-    ``score`` is that of its ``n_trees`` trees, ``expected`` the one foretold for all trees, with
-    its standard error; ``behind`` and ``behind_se`` are the paired difference to the best.
+    ``score`` is that of its ``n_trees`` trees (nan where they saw all rows), ``expected`` the one
+    foretold for all trees, with its standard error; ``behind`` and ``behind_se`` are the paired
+    difference to the best.
     """
 
     setting: Setting
@@ -106,12 +107,14 @@ def _difference(setting: Setting, other: Setting) -> str:
         parts.append(f"k={setting.max_features}")
     if setting.min_samples_leaf != other.min_samples_leaf:
         parts.append(f"leaves of {setting.min_samples_leaf}")
+    if setting.row_share != other.row_share:
+        parts.append(share_of_rows(setting))
     return " with ".join([parts[0], ", ".join(parts[1:])]) if len(parts) > 1 else parts[0]
 
 
 def make_trials(tuner: Tuner, winner: Contender, sign: float, n_target: int) -> list[Trial]:
     """Best first; settings that no row could judge are left out."""
-    judged = [c for c in tuner.contenders if c.runner.curve is not None]
+    judged = [c for c in tuner.contenders if c.runner.curve or c.foretold]
     if not judged:
         return [_unjudged(winner, n_target)]
     best = tuner.estimate(winner)

@@ -18,10 +18,12 @@ BOLD = {"max_features": 2, "min_samples_leaf": 1}
 STEPS = (
     ("max_features", 1),
     ("min_samples_leaf", 1),
+    ("estimator", 1),
+    ("outputs", 1),
     ("max_features", -1),
+    ("min_samples_leaf", -1),
     ("n_components", -1),
     ("n_components", 1),
-    ("min_samples_leaf", -1),
 )
 NAMES = ("projection", "n_components", "max_features", "min_samples_leaf")
 
@@ -35,16 +37,32 @@ class Setting:
     n_components: int | None
     max_features: int
     min_samples_leaf: int
+    row_share: float | None = None  # of the rows, that a tree sees; None: as its estimator says
 
     def params(self) -> dict[str, Any]:
         """As parameters of an estimator."""
-        return {name: getattr(self, name) for name in NAMES}
+        params = {name: getattr(self, name) for name in NAMES}
+        if self.row_share is not None:
+            params["max_samples"] = None if self.row_share == 1 else self.row_share
+        return params
+
+    @property
+    def sees_all_rows(self) -> bool:
+        return self.row_share == 1
 
     def __str__(self) -> str:
         m = "original outputs" if self.projection is None else f"m={self.n_components}"
         kind = "" if self.projection in (None, "gaussian") else f" {self.projection}"
         name = self.estimator.replace("_", " ")
-        return f"{name}, {m}{kind}, k={self.max_features}, leaves of {self.min_samples_leaf}"
+        leaves = f"leaves of {self.min_samples_leaf}"
+        rows = "" if self.row_share is None else f", {share_of_rows(self)}"
+        return f"{name}, {m}{kind}, k={self.max_features}, {leaves}{rows}"
+
+
+def share_of_rows(setting: Setting) -> str:
+    if setting.row_share is None:
+        return "the usual rows"
+    return "all rows" if setting.sees_all_rows else f"{setting.row_share:.0%} of the rows"
 
 
 class Space:
@@ -101,12 +119,16 @@ class Space:
     def neighbours(self, setting: Setting) -> Iterator[Setting]:
         """Settings one step away, the more promising first."""
         others = [name for name in self._estimators if name != setting.estimator]
-        for position, (name, n_steps) in enumerate(STEPS):
-            moved = self._moved(setting, name, n_steps)
-            if moved is not None:
-                yield moved
-            if position == 1:
+        for name, n_steps in STEPS:
+            if name == "estimator":
                 yield from (replace(setting, estimator=other) for other in others)
+            elif name == "outputs":
+                if None in self._projections and setting.projection is not None:
+                    yield replace(setting, projection=None, n_components=None)
+            else:
+                moved = self._moved(setting, name, n_steps)
+                if moved is not None:
+                    yield moved
         if setting.projection is not None:
             for projection in self._projections:
                 if projection not in (None, setting.projection):

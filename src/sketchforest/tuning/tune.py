@@ -16,6 +16,7 @@ from sketchforest._judge import Criterion, Judge
 from sketchforest._model import Forest
 from sketchforest._parallel import progress_bar
 from sketchforest._race import Race
+from sketchforest._thresholds import is_out_of_bag
 from sketchforest.forest import ExtraTreesClassifier, RandomForestClassifier
 from sketchforest.tuning import budget as _budget
 from sketchforest.tuning.budget import Budget
@@ -23,11 +24,9 @@ from sketchforest.tuning.result import TuningResult, make_trials
 from sketchforest.tuning.space import Space
 from sketchforest.tuning.tuner import Contender, Tuner, no_report
 
-# Extra-trees leave a quarter of the rows out of each tree, to be judged; docs/tuning.md says why
-# neither a bootstrap nor a held-out fold.
 _KINDS: dict[str, Callable[[], ForestEnsemble]] = {
     "random_forest": RandomForestClassifier,
-    "extra_trees": lambda: ExtraTreesClassifier(max_samples=PROBE_SHARE),
+    "extra_trees": ExtraTreesClassifier,
 }
 
 
@@ -85,6 +84,7 @@ def tune(
     limit = Budget(budget, started)
     criterion = Criterion.of(metric)
     templates = _make_templates(estimators, criterion, n_estimators, random_state, n_jobs)
+    probing = [name for name, template in templates.items() if _leave_rows_out(template)]
     problems: dict[str, Problem] = {}
     encoding_seconds = 0.0
     for name, template in templates.items():
@@ -96,7 +96,7 @@ def tune(
     race = Race(judge, first, int(n_estimators), shares, n_jobs)
     space_ = Space(list(templates), first.X.shape[1], first.labels.shape[1], space)
     with _progress(verbose) as report:
-        tuner = Tuner(race, problems, encoding_seconds, space_, limit, report)
+        tuner = Tuner(race, problems, encoding_seconds, space_, limit, report, probing)
         winner = tuner.run()
     forest = _fitted(templates[winner.setting.estimator], problems, winner)
     return TuningResult(
@@ -131,12 +131,19 @@ def _make_templates(
         template.set_params(
             n_estimators=n_estimators, random_state=seed, n_jobs=n_jobs, warm_start=False
         )
-        if not template.bootstrap and template.max_samples is None:
-            template.set_params(max_samples=PROBE_SHARE)
         if name in templates:
             raise ValueError(f"estimators must be of different kinds; got {name!r} twice.")
         templates[name] = template
     return templates
+
+
+def _leave_rows_out(template: Any) -> bool:
+    """Trees that would see all rows leave some out, to be judged; docs/tuning.md says why neither
+    by a bootstrap nor as a held-out fold. Whether this is for the race alone."""
+    if template.bootstrap or template.max_samples is not None:
+        return False
+    template.set_params(max_samples=PROBE_SHARE)
+    return not (template.oob_score or is_out_of_bag(getattr(template, "threshold", None)))
 
 
 def _named(given: Any) -> tuple[str, Any]:

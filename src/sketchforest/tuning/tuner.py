@@ -5,11 +5,13 @@ by more than a trifle. What is left of the budget goes to the setting that could
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sketchforest._auto import COST_EXPONENT
+import numpy as np
+
+from sketchforest._auto import COST_EXPONENT, PROBE_SHARE
 from sketchforest._extrapolate import Estimate
 from sketchforest._grow import Problem
 from sketchforest._race import Race, Runner
@@ -22,12 +24,17 @@ from sketchforest.tuning.space import Setting, Space
 # score that is not worth a decision.
 CLEARLY = 2.0
 TRIFLE = 0.002
+# Standard errors, by which a setting must be better than the most promising one.
+CONVINCING = 0.7
 # Of the budget, for looking at new settings.
 EXPLORING_SHARE = 0.65
 # Of the budget, for the fit of one setting.
 LARGEST_SHARE = 1 / 3
 # Trees that are grown between two looks at the clock, when the winner is finished.
 FINAL_CHUNKS = 8
+# Trees on half of the rows tell what all rows would gain: about this share of what the other half
+# gained, since scores grow with the logarithm of the rows.
+GAIN_OF_ALL_ROWS = np.log(1 / PROBE_SHARE) / np.log(2)
 
 
 @dataclass(eq=False)
@@ -39,6 +46,7 @@ class Contender:
     grow_seconds: float = 0.0  # on the wall, with all threads
     look_seconds: float = 0.0
     is_beaten: bool = False
+    foretold: Estimate | None = None  # by another setting's rows, where it has none of its own
 
     @property
     def seconds_per_tree(self) -> float:
@@ -56,8 +64,11 @@ class Tuner:
         space: Space,
         budget: Budget,
         report: Callable[[float, float, str], None],
+        probing: Collection[str] = (),
     ):
+        """`probing` estimators leave rows out for the sake of the race alone."""
         self.contenders: list[Contender] = []
+        self._probing = probing
         self._race, self._problems, self._space, self._budget = race, problems, space, budget
         self._encoding_seconds, self._report = encoding_seconds, report
         self._tried: set[Setting] = set()
@@ -69,7 +80,7 @@ class Tuner:
             self._begin()
             self._explore()
             self._refine()
-            winner = self.leader
+            winner = self._choose_rows(self.leader)
             self._finish(winner)
         except KeyboardInterrupt:
             if not any(contender.runner.trees for contender in self.contenders):
@@ -92,27 +103,45 @@ class Tuner:
         payable = [c for c in judged if self._cost_to_finish(c) <= left]
         if not payable:
             return max(judged, key=lambda c: (c.runner.n_trees, self.estimate(c).score))
-        return max(payable, key=lambda c: self.estimate(c).score)
+        return self._best(payable)
+
+    def _best(self, contenders: Sequence[Contender]) -> Contender:
+        """The most promising setting, unless another is convincingly better: of many settings, the
+        one that happens to look best is not."""
+        promising = self._space.starts()[-1]
+        usual = next((c for c in contenders if c.setting == promising), None)
+        if usual is None:
+            return max(contenders, key=lambda c: self.estimate(c).score)
+
+        def advantage(contender: Contender) -> float:
+            lead, se = self.estimate(contender).lead_over(self.estimate(usual))
+            return 0.0 if contender is usual else lead - CONVINCING * se
+
+        return max(contenders, key=advantage)
 
     def estimate(self, contender: Contender) -> Estimate:
+        if contender.foretold is not None:
+            return contender.foretold
         if contender not in self._estimates:
             self._estimates[contender] = self._race.estimate(contender.runner)
         return self._estimates[contender]
 
-    # ---- the three parts of the search
+    # ---- the parts of the search
 
     def _begin(self) -> None:
         starts = self._space.starts()
         first = self._enter(starts[0])
-        n_first = first.runner.n_first_trees
+        n_first = min(first.runner.n_first_trees, self._race.n_target)
         if self._budget.limit is not None and self._budget.in_trees:
             n_first = min(n_first, int(self._budget.limit))
-        self._grow(first, min(n_first, self._race.n_target))
-        self._budget.set_default(
-            self._encoding_seconds + self._race.n_target * first.seconds_per_tree
-        )
+        # The very first trees take longer than those of a fit in the end will.
+        self._grow(first, n_first // 2, looks=False)
+        warm_up = first.grow_seconds
+        self._grow(first, n_first)
+        seconds_per_tree = (first.grow_seconds - warm_up) / (n_first - n_first // 2)
+        self._budget.set_default(self._encoding_seconds + self._race.n_target * seconds_per_tree)
         for setting in starts[1:]:
-            self._try(setting)
+            self._try(setting, is_start=True)
 
     def _explore(self) -> None:
         assert self._budget.limit is not None
@@ -135,6 +164,34 @@ class Tuner:
             hopeful = max(growing, key=lambda c: self.estimate(c).score + self.estimate(c).se)
             self._grow(hopeful, self._doubled(hopeful))
 
+    def _choose_rows(self, winner: Contender) -> Contender:
+        """The winner, or what it would be if its trees saw all rows. Those leave no row to judge
+        them; but where half of the rows are clearly worse than what it has, all are better, and
+        where they are not, trees that see all rows are too much alike."""
+        if winner.setting.estimator not in self._probing or winner.runner.curve is None:
+            return winner
+        if self._cost_of_all_rows(winner) > self._budget.left_to_finish:
+            return winner
+        half = self._enter(replace(winner.setting, row_share=PROBE_SHARE / 2))
+        self._grow(half, self._as_many_opinions(half, winner))
+        if half.runner.curve is None:
+            return winner
+        estimate = self.estimate(winner)
+        lead, se = estimate.lead_over(self.estimate(half))
+        if -lead > CONVINCING * se:
+            return half
+        gain = GAIN_OF_ALL_ROWS * lead
+        if lead < CONVINCING * se or gain < TRIFLE * abs(estimate.score):
+            return winner
+        chosen = self._enter(replace(winner.setting, row_share=1.0))
+        chosen.foretold = estimate.shifted(gain, GAIN_OF_ALL_ROWS * se)
+        return chosen
+
+    def _as_many_opinions(self, new: Contender, old: Contender) -> int:
+        """Trees of which every judge hears as many as of the old one's."""
+        trees = old.runner.n_trees * new.runner.n_first_trees / old.runner.n_first_trees
+        return min(max(new.runner.n_first_trees, round(trees)), self._race.n_target)
+
     def _finish(self, winner: Contender) -> None:
         n_target = self._race.n_target
         chunk = -(-(n_target - winner.runner.n_trees) // FINAL_CHUNKS)
@@ -151,21 +208,22 @@ class Tuner:
                 )
                 return
             self._grow(winner, n_trees, looks=False)
-        self._look(winner)
+        if not winner.setting.sees_all_rows:
+            self._look(winner)
 
     # ---- its steps
 
-    def _try(self, setting: Setting) -> None:
+    def _try(self, setting: Setting, *, is_start: bool = False) -> None:
         """Grows the first trees of a new setting, if the budget allows."""
         self._tried.add(setting)
         leader = self.leader
         new = self._enter(setting)
         n_first = min(new.runner.n_first_trees, self._race.n_target)
         cost = self._likely_cost(setting, leader, n_first)
-        is_dear = not self._budget.in_trees and (
+        is_dear = not (self._budget.in_trees or is_start) and (
             self._likely_cost(setting, leader, self._race.n_target) > self._dearest
         )
-        if is_dear or cost + self._cost_to_finish(leader) > self._budget.left:
+        if is_dear or cost + self._reserve(leader) > self._budget.left:
             self.contenders.pop()
             self._race.runners.remove(new.runner)
             return
@@ -186,12 +244,17 @@ class Tuner:
 
     def _enter(self, setting: Setting) -> Contender:
         problem = self._problems[setting.estimator]
+        n_draws = problem.settings.n_draws
+        if setting.row_share is not None:
+            n_drawn = max(1, int(setting.row_share * problem.data.n_drawable))
+            n_draws = None if setting.sees_all_rows else n_drawn
         settings = replace(
             problem.settings,
             projection=resolve_projection(setting.projection),
             n_components=setting.n_components,
             max_features=setting.max_features,
             min_samples_leaf=setting.min_samples_leaf,
+            n_draws=n_draws,
         )
         self._tried.add(setting)
         contender = Contender(setting, self._race.enter(settings, problem))
@@ -234,11 +297,26 @@ class Tuner:
     def _affords_doubling(self, contender: Contender, leader: Contender) -> bool:
         more = self._doubled(contender) - contender.runner.n_trees
         looks = 0.0 if self._budget.in_trees else contender.look_seconds
-        reserve = 0.0 if contender is leader else self._cost_to_finish(leader)
+        # What the leader grows now, it need not grow in the end, unless it starts anew then.
+        is_kept = contender is leader and leader.setting.estimator not in self._probing
+        reserve = 0.0 if is_kept else self._reserve(leader)
         return self._cost(contender, more) + looks + reserve <= self._budget.left
 
     def _cost_to_finish(self, contender: Contender) -> float:
         return self._cost(contender, self._race.n_target - contender.runner.n_trees)
+
+    def _reserve(self, leader: Contender) -> float:
+        """What the leader's last trees may cost."""
+        if leader.setting.estimator in self._probing:
+            return self._cost_of_all_rows(leader)
+        return self._cost_to_finish(leader)
+
+    def _cost_of_all_rows(self, contender: Contender) -> float:
+        """Of trees on half of the rows, and of all trees on all rows."""
+        n_half, n_all = contender.runner.n_trees / 2, self._race.n_target
+        if self._budget.in_trees:
+            return n_half + n_all
+        return (n_half / 2 + n_all / PROBE_SHARE) * contender.seconds_per_tree
 
     def _cost(self, contender: Contender, n_trees: int) -> float:
         return n_trees if self._budget.in_trees else n_trees * contender.seconds_per_tree

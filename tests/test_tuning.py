@@ -1,6 +1,7 @@
 """Tuning: what is foretold, what is kept, what is spent."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from sklearn.metrics import label_ranking_average_precision_score
 
 import sketchforest
 from sketchforest import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
+from sketchforest._auto import PROBE_SHARE
 from sketchforest._extrapolate import Curve, extrapolate
 from sketchforest._judge import Criterion, Judge
 from sketchforest._race import Race
@@ -117,6 +119,16 @@ def test_a_callable_is_judged_as_the_metric_of_that_name():
     assert np.allclose(by_name.curve.points, by_call.curve.points)
 
 
+@pytest.mark.parametrize("leaf", [1, 2])
+def test_judges_say_the_same_of_dense_and_of_sparse_scores(leaf, monkeypatch):
+    given = (RandomForestClassifier, "lrap", 30)
+    kept = runner_of(*given, min_samples_leaf=leaf)[1].curve
+    monkeypatch.setattr("sketchforest._judge.DENSE_LABELS", 0)
+    other = runner_of(*given, min_samples_leaf=leaf)[1].curve
+    assert np.array_equal(kept.whole, other.whole)
+    assert np.array_equal(kept.points, other.points)
+
+
 # ---- what is kept
 
 
@@ -143,6 +155,31 @@ def test_the_first_trees_of_the_winner_are_those_that_raced(monkeypatch):
         kept = forest._forest.tree(index)
         assert np.array_equal(tree.nodes, kept.nodes)
         assert np.array_equal(tree.members, kept.members)
+
+
+def test_trees_see_all_rows_where_half_of_them_are_worse():
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(60), 6)  # so small that each row counts
+    X = rng.normal(size=(60, 20))[group] + rng.normal(scale=0.8, size=(360, 20))
+    Y = np.eye(60)[group]
+    result = tune(X, Y, "lrap", "500 trees", ["extra_trees"], n_estimators=40, random_state=0)
+    winner, forest = result.winner, result.forest
+    assert winner.setting.sees_all_rows
+    assert forest.max_samples is None
+    assert same_trees(forest, clone(forest).fit(X, Y))
+    half = next(t for t in result.trials if t.setting.row_share == PROBE_SHARE / 2)
+    same = replace(winner.setting, row_share=None)
+    raced = next(t for t in result.trials if t.setting == same)
+    assert winner.expected > raced.expected > half.expected  # foretold, not judged
+    assert np.isnan(winner.score)
+    assert "all rows" in result.advice
+
+
+def test_trees_see_some_rows_where_the_labels_are_noise():
+    noise = np.random.default_rng(0).random(Y.shape) < 0.1
+    result = tune(X, noise, "lrap", "500 trees", ["extra_trees"], n_estimators=40, random_state=0)
+    assert not result.winner.setting.sees_all_rows
+    assert result.forest.max_samples in (PROBE_SHARE, PROBE_SHARE / 2)
 
 
 def test_a_seed_and_a_budget_in_trees_give_one_winner_for_any_number_of_threads(result):

@@ -24,8 +24,8 @@ from sketchforest.tuning.space import Setting, Space
 # score that is not worth a decision.
 CLEARLY = 2.0
 TRIFLE = 0.002
-# Standard errors, by which a setting must be better than the most promising one.
-CONVINCING = 0.7
+# Of the score: how far settings lie apart. On eight sets, it was between 0.5% and 6%.
+USUAL_SPREAD = 0.02
 # Of the budget, for looking at new settings.
 EXPLORING_SHARE = 0.65
 # Of the budget, for the fit of one setting.
@@ -106,18 +106,22 @@ class Tuner:
         return self._best(payable)
 
     def _best(self, contenders: Sequence[Contender]) -> Contender:
-        """The most promising setting, unless another is convincingly better: of many settings, the
-        one that happens to look best is not."""
+        """By what is likely: a lead that is less sure than settings differ says little, and the
+        most promising setting is expected to be ahead of another by as much as they differ."""
         promising = self._space.starts()[-1]
         usual = next((c for c in contenders if c.setting == promising), None)
         if usual is None:
             return max(contenders, key=lambda c: self.estimate(c).score)
+        known = self.estimate(usual)
+        spread = max(USUAL_SPREAD * abs(known.score), 1e-12)
 
-        def advantage(contender: Contender) -> float:
-            lead, se = self.estimate(contender).lead_over(self.estimate(usual))
-            return 0.0 if contender is usual else lead - CONVINCING * se
+        def likely_lead(contender: Contender) -> float:
+            if contender is usual:
+                return 0.0
+            lead, se = self.estimate(contender).lead_over(known)
+            return (lead * spread**2 - spread * se**2) / (spread**2 + se**2)
 
-        return max(contenders, key=advantage)
+        return max(contenders, key=likely_lead)
 
     def estimate(self, contender: Contender) -> Estimate:
         if contender.foretold is not None:
@@ -178,10 +182,10 @@ class Tuner:
             return winner
         estimate = self.estimate(winner)
         lead, se = estimate.lead_over(self.estimate(half))
-        if -lead > CONVINCING * se:
+        if -lead > se:
             return half
         gain = GAIN_OF_ALL_ROWS * lead
-        if lead < CONVINCING * se or gain < TRIFLE * abs(estimate.score):
+        if lead < se or gain < TRIFLE * abs(estimate.score):
             return winner
         chosen = self._enter(replace(winner.setting, row_share=1.0))
         chosen.foretold = estimate.shifted(gain, GAIN_OF_ALL_ROWS * se)

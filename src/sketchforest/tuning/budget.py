@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 # Ten fits of the usual forest, less what is measured on its first trees with some error.
-DEFAULT_FITS = 8.0
+DEFAULT_FITS = 7.5
 # Of the seconds: what is planned for, and where growing ends. Trees take longer than foretold at
 # times, and a forest with all its trees is worth a few percent more.
 PLANNED, LAST = 0.92, 1.04

@@ -4,8 +4,9 @@ import re
 import time
 from typing import Any
 
-# Ten fits of the usual forest, less what is measured on its first trees with some error.
-DEFAULT_FITS = 7.5
+# Ten fits of the usual forest, less an error of what is measured on its first trees, and less the
+# seconds of work that a fit does not have.
+DEFAULT_FITS, OTHER_WORK = 9.0, 0.05
 # Of the seconds: what is planned for, and where growing ends. Trees take longer than foretold at
 # times, and a forest with all its trees is worth a few percent more.
 PLANNED, LAST = 0.92, 1.04
@@ -27,7 +28,8 @@ class Budget:
     def set_default(self, seconds_of_a_fit: float) -> None:
         """Without a limit of the user's, it is a multiple of a usual fit."""
         if self.limit is None:
-            self.limit = DEFAULT_FITS * seconds_of_a_fit
+            limit = DEFAULT_FITS * seconds_of_a_fit
+            self.limit = max(limit - OTHER_WORK, limit / 2)
 
     @property
     def spent(self) -> float:

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sketchforest._estimator import n_features_drawn
-from sketchforest.projection import DEFAULT_N_COMPONENTS, resolve_n_components, resolve_projection
+from sketchforest.projection import resolve_n_components, resolve_projection
 
 PROJECTIONS = ("gaussian", "rademacher", "subsample")
-COMPONENTS = (1, 8, DEFAULT_N_COMPONENTS, 128, 512)
+COMPONENTS, PROMISING_COMPONENTS = (1, 8, 32, 128, 512), 32
 # Of the square root of the number of features.
 FEATURE_FACTORS = (0.5, 1, 2, 4, 8, 16)
 LEAVES = (1, 2, 3, 5, 10)
@@ -94,7 +94,7 @@ class Space:
         self._features = sorted({n_features_drawn(k, n_features) for k in features})
         self._leaves = sorted({int(leaf) for leaf in given.get("min_samples_leaf", LEAVES)})
         self._usual_features = min(self._features, key=lambda k: abs(k - root))
-        self._usual_components = min(self._components, key=lambda m: abs(m - DEFAULT_N_COMPONENTS))
+        self._usual_components = min(self._components, key=lambda m: abs(m - PROMISING_COMPONENTS))
 
     def starts(self) -> list[Setting]:
         """Settings to begin with: the usual one, then a promising one of each estimator."""
@@ -102,7 +102,7 @@ class Space:
         return list(dict.fromkeys([usual, *(self._start(e, BOLD) for e in self._estimators)]))
 
     def _start(self, estimator: str, steps: Mapping[str, int]) -> Setting:
-        few_labels = self._components[-1] < DEFAULT_N_COMPONENTS
+        few_labels = self._components[-1] < PROMISING_COMPONENTS
         named = [p for p in self._projections if p is not None]
         keeps_outputs = not named or (None in self._projections and few_labels)
         setting = Setting(

@@ -17,7 +17,8 @@ class DenseColumns final : public Columns {
     // A small node's rows lie far apart in a column, but what is wanted of one row lies close.
     std::span<const std::uint32_t> expect(std::size_t, const Level& level, Range node,
                                           std::span<const std::uint32_t> features) override {
-        is_dealt_ = codes_.row_codes && node.size() <= most_dealt && features.size() <= most_piles;
+        is_dealt_ =
+            codes_.read_by_row(node.size(), features.size()) && features.size() <= most_piles;
         if (!is_dealt_) return features;
         const std::size_t stride = small_stride(node.size());
         if (piles_.size() < stride * features.size()) piles_.resize(stride * features.size());
@@ -34,7 +35,7 @@ class DenseColumns final : public Columns {
     void tabulate(const Level& level, std::span<const std::uint32_t> rows,
                   std::span<const std::uint32_t> features, bool by_row, std::size_t stride,
                   std::uint32_t* table) const override {
-        if (by_row && codes_.row_codes) {
+        if (by_row) {
             for (const std::uint32_t row : rows) {
                 const Code* codes = static_cast<const Code*>(codes_.row_codes) +
                                     static_cast<std::size_t>(level.row[row]) * codes_.n_features;
@@ -70,7 +71,7 @@ class DenseColumns final : public Columns {
 
     Column read(std::size_t, const Level& level, Range node, std::uint32_t feature,
                 Entry* out) const override {
-        const bool by_row = codes_.row_codes && node.size() <= most_dealt;
+        const bool by_row = codes_.read_by_row(node.size(), 1);
         const Code* column = by_row
                                  ? static_cast<const Code*>(codes_.row_codes) + feature
                                  : static_cast<const Code*>(codes_.codes) + feature * codes_.n_rows;
@@ -86,7 +87,6 @@ class DenseColumns final : public Columns {
     }
 
   private:
-    static constexpr std::size_t most_dealt = 1024;
     static constexpr std::size_t most_piles = 1024;
 
     const Codes& codes_;

@@ -55,6 +55,13 @@ struct Codes {
 
     bool by_value = false;
 
+    // Whether dense codes of some features of a node are read row by row: where its rows lie far
+    // apart in a column. That is sooner so where a row has no more cache lines than there are
+    // features to be read.
+    bool read_by_row(std::size_t node_size, std::size_t n_wanted) const {
+        const bool is_short = n_features * code_bytes <= 64 * n_wanted;
+        return row_codes && node_size <= (is_short ? 4096u : 1024u);
+    }
     std::uint32_t missing_code(std::size_t feature) const {
         if (by_value) return ~0u;
         return static_cast<std::uint32_t>(value_start[feature + 1] - value_start[feature]);

@@ -9,10 +9,8 @@ namespace {
 
 constexpr std::size_t few_values = 64;
 
-// Rows of a table of codes, so that it stays in a near cache; and of a node whose rows lie so far
-// apart that they are read one by one.
+// Rows of a table of codes, so that it stays in a near cache.
 constexpr std::size_t table_rows = 4096;
-constexpr std::size_t most_by_row = 1024;
 
 }  // namespace
 
@@ -59,12 +57,19 @@ Split Splitter::search(std::size_t depth, const Level& level, Range node) {
     // Two rows can be parted in one way only, so that the first split of them is the best.
     const bool first_is_best = node.size() == 2;
     bool varies = false;
-    if (!first_is_best && try_random(chosen, varies) && varies) return best_;
-    const auto drawn = columns_.expect(depth, level, node, chosen);
-    if (!first_is_best && try_small(drawn, varies) && varies) return best_;
-    for (std::size_t i = 0; i < drawn.size() && !(first_is_best && best_.found); ++i)
-        varies |= try_column(
-            drawn[i], columns_.read_expected(i, depth, level, node, drawn[i], entries_.data()));
+    if (first_is_best && !codes_.sparse) {
+        // Mostly the first feature parts them: the codes of the others are not fetched.
+        for (std::size_t i = 0; i < chosen.size() && !best_.found; ++i)
+            varies |= try_column(chosen[i],
+                                 columns_.read(depth, level, node, chosen[i], entries_.data()));
+    } else {
+        if (!first_is_best && try_random(chosen, varies) && varies) return best_;
+        const auto drawn = columns_.expect(depth, level, node, chosen);
+        if (!first_is_best && try_small(drawn, varies) && varies) return best_;
+        for (std::size_t i = 0; i < drawn.size() && !(first_is_best && best_.found); ++i)
+            varies |= try_column(
+                drawn[i], columns_.read_expected(i, depth, level, node, drawn[i], entries_.data()));
+    }
     if (varies) return best_;
 
     // All drawn so far are constant, so the next one that varies is any of those that vary.
@@ -86,7 +91,7 @@ bool Splitter::try_random(std::span<const std::uint32_t> features, bool& varies)
     if (!node.z) return false;
     const std::size_t n_lanes = (features.size() + table_lanes - 1) / table_lanes * table_lanes;
     const auto rows = node_.rows(*level_);
-    const bool by_row = rows.size() <= most_by_row;
+    const bool by_row = codes_.read_by_row(rows.size(), features.size());
     const std::size_t block = std::min(rows.size(), table_rows);
     table_.resize(std::max(table_.size(), block * n_lanes));
     const auto tabulate = [&](std::size_t first) {

@@ -90,7 +90,7 @@ def train(
         ),
     ] = "gaussian",
     n_components: Annotated[
-        str, _forest("Projected labels: a number, a share, log, sqrt, all, auto, none for 32.")
+        str, _forest("Projected labels: a number, a share, log, sqrt, all, auto, none for 64.")
     ] = "none",
     shared_projection: Annotated[
         bool,

@@ -23,7 +23,7 @@ class RandomForestClassifier(ForestClassifier):
         keeps the original outputs.
     n_components : int, float, "log", "sqrt", "all", "auto" or None, default=None
         Dimension of the projection: a number, a fraction of the d outputs, floor(0.5 + ln d),
-        floor(0.5 + sqrt d) or d. None is 32, and up to 32 outputs are kept as they are. "auto"
+        floor(0.5 + sqrt d) or d. None is 64, and up to 64 outputs are kept as they are. "auto"
         here, in `max_features` or in both chooses by rows that trees did not see.
     shared_projection : bool, default=False
         One projection for all trees (the paper's algorithm 1), not one for each (algorithm 2).
@@ -138,7 +138,7 @@ class ExtraTreesClassifier(ForestClassifier):
         keeps the original outputs.
     n_components : int, float, "log", "sqrt", "all", "auto" or None, default=None
         Dimension of the projection: a number, a fraction of the d outputs, floor(0.5 + ln d),
-        floor(0.5 + sqrt d) or d. None is 32, and up to 32 outputs are kept as they are. "auto"
+        floor(0.5 + sqrt d) or d. None is 64, and up to 64 outputs are kept as they are. "auto"
         here, in `max_features` or in both chooses by rows that trees did not see.
     shared_projection : bool, default=False
         One projection for all trees (the paper's algorithm 1), not one for each (algorithm 2).
@@ -255,7 +255,7 @@ class RandomForestRegressor(ForestRegressor):
         keeps the original outputs.
     n_components : int, float, "log", "sqrt", "all", "auto" or None, default=None
         Dimension of the projection: a number, a fraction of the d outputs, floor(0.5 + ln d),
-        floor(0.5 + sqrt d) or d. None is 32, and up to 32 outputs are kept as they are. "auto"
+        floor(0.5 + sqrt d) or d. None is 64, and up to 64 outputs are kept as they are. "auto"
         here, in `max_features` or in both chooses by rows that trees did not see.
     shared_projection : bool, default=False
         One projection for all trees (the paper's algorithm 1), not one for each (algorithm 2).
@@ -352,7 +352,7 @@ class ExtraTreesRegressor(ForestRegressor):
         keeps the original outputs.
     n_components : int, float, "log", "sqrt", "all", "auto" or None, default=None
         Dimension of the projection: a number, a fraction of the d outputs, floor(0.5 + ln d),
-        floor(0.5 + sqrt d) or d. None is 32, and up to 32 outputs are kept as they are. "auto"
+        floor(0.5 + sqrt d) or d. None is 64, and up to 64 outputs are kept as they are. "auto"
         here, in `max_features` or in both chooses by rows that trees did not see.
     shared_projection : bool, default=False
         One projection for all trees (the paper's algorithm 1), not one for each (algorithm 2).

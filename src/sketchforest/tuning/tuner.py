@@ -185,7 +185,7 @@ class Tuner:
         estimate = self.estimate(winner)
         lead, se = estimate.lead_over(self.estimate(half))
         if lead < MORE_ROWS_ARE_BETTER * se:
-            return half if -lead > se else winner
+            return half if -lead > CLEARLY * se else winner
         chosen = self._enter(replace(winner.setting, row_share=1.0))
         chosen.foretold = estimate.shifted(GAIN_OF_ALL_ROWS * lead, GAIN_OF_ALL_ROWS * se)
         return chosen

@@ -100,6 +100,8 @@ def test_the_study_of_tuning_compares_scores_and_times(data_home, tmp_path, cons
     page = (tmp_path / "tuning.md").read_text()
     assert "of 1 sets" in page
     assert "| some | random search |" in page
+    assert "Of 1 sets with random search" in page
+    assert "## Rows that each extra-tree sees" in page
     assert "of 4." in page
 
 

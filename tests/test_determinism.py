@@ -18,7 +18,7 @@ from sketchforest import (
 )
 from sketchforest._encoding import encode
 
-N_ROWS, N_FEATURES, N_LABELS = 120, 25, 40
+N_ROWS, N_FEATURES, N_LABELS = 120, 25, 70
 
 
 def dense_features(seed=0):

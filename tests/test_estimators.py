@@ -25,7 +25,7 @@ from sketchforest import (
 )
 from sketchforest.datasets import make_multilabel
 from sketchforest.metrics import lrap, precision_at_k
-from sketchforest.projection import PROJECTIONS, Projection
+from sketchforest.projection import DEFAULT_N_COMPONENTS, PROJECTIONS, Projection
 
 FOREST_CLASSIFIERS = (RandomForestClassifier, ExtraTreesClassifier)
 FOREST_REGRESSORS = (RandomForestRegressor, ExtraTreesRegressor)
@@ -34,7 +34,7 @@ REGRESSORS = (*FOREST_REGRESSORS, DecisionTreeRegressor)
 FORESTS = (*FOREST_CLASSIFIERS, *FOREST_REGRESSORS)
 ESTIMATORS = (*CLASSIFIERS, *REGRESSORS)
 
-N_TRAIN, N_LABELS = 150, 50
+N_TRAIN, N_LABELS = 150, 70  # more than are kept as they are
 LEAVES = pytest.mark.parametrize("leaf_size", [1, 12])  # of training rows, and of a table of means
 
 
@@ -708,8 +708,8 @@ def test_every_projection_grows_forests_that_rank_labels(kind, name, shared, X, 
 
 @pytest.mark.parametrize(
     ("n_components", "m"),
-    [(1, 1), (np.int64(7), 7), (50, 50), (80, 80), (0.1, 5), (1.0, 50), ("log", 4), ("sqrt", 7),
-     ("all", 50), (None, 32)],
+    [(1, 1), (np.int64(7), 7), (50, 50), (80, 80), (0.1, 7), (1.0, 70), ("log", 4), ("sqrt", 8),
+     ("all", 70), (None, DEFAULT_N_COMPONENTS)],
 )  # fmt: skip
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_the_number_of_components_has_many_forms(kind, n_components, m, X, Y, outputs):
@@ -719,17 +719,18 @@ def test_the_number_of_components_has_many_forms(kind, n_components, m, X, Y, ou
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_few_outputs_are_kept_unless_a_number_is_asked_for(kind, X, Y, X_new, outputs):
-    y = targets(kind, Y, outputs)[:, :32]
+    y = targets(kind, Y, outputs)[:, :DEFAULT_N_COMPONENTS]
     by_default = fitted(kind, X, y)
     with pytest.raises(ValueError, match="original outputs"):
         by_default.projection_matrix()
     exact = fitted(kind, X, y, projection=None)
     assert np.array_equal(by_default.apply(X_new), exact.apply(X_new))
     asked = fitted(kind, X, y, n_components="all")
-    assert asked.projection_matrix().shape == (32, 32)
+    assert asked.projection_matrix().shape == (DEFAULT_N_COMPONENTS,) * 2
     assert not np.array_equal(asked.apply(X_new), exact.apply(X_new))
-    one_more = fitted(kind, X, targets(kind, Y, outputs)[:, :33])
-    assert one_more.projection_matrix().shape == (33, 32)
+    one_more = fitted(kind, X, targets(kind, Y, outputs)[:, : DEFAULT_N_COMPONENTS + 1])
+    shape = (DEFAULT_N_COMPONENTS + 1, DEFAULT_N_COMPONENTS)
+    assert one_more.projection_matrix().shape == shape
 
 
 class FirstLabels(Projection):
@@ -851,7 +852,7 @@ def test_probabilities_larger_than_the_memory_are_refused(kind, X, Y, X_new, mon
     estimator = fitted(kind, X, sparse.csr_array(Y))
     labels, _ = estimator.predict_topk(X_new, 3)
     monkeypatch.setattr(_predict, "_memory_size", lambda: 4 * len(X_new) * N_LABELS - 1)
-    with pytest.raises(MemoryError, match=r"got 50 rows and 50 outputs, .*Use predict_sparse or"):
+    with pytest.raises(MemoryError, match=r"got 50 rows and 70 outputs, .*Use predict_sparse or"):
         estimator.predict_proba(X_new)
     assert np.array_equal(estimator.predict_topk(X_new, 3)[0], labels)
     assert estimator.predict_sparse(X_new).nnz

@@ -482,8 +482,8 @@ def test_names_and_objects_resolve_and_resolved_ones_stay():
 @pytest.mark.parametrize(
     ("n_components", "n_labels", "expected"),
     [
-        (None, 32, None),
-        (None, 33, 32),
+        (None, 64, None),
+        (None, 65, 64),
         (1, 10, 1),
         (50, 10, 50),
         (np.int32(7), 10, 7),

@@ -80,7 +80,7 @@ class TreeEnsemble(BaseEstimator):
             problem = self._take_problem(X, y, sample_weight)
             settings, first_trees = self._settle(problem)
             trees = self._grow(problem, settings, first_trees)
-            self._take_trees(problem, settings, Forest.from_trees(trees))
+            self._take_trees(problem, settings, Forest.from_trees(trees, self._jobs()))
             self._name_labels(y)
             self._after_fit(problem.X, problem.data.rows)
         return self

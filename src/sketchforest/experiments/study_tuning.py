@@ -218,8 +218,8 @@ def _search_part(file: CellFile) -> str:
         if method not in (RANDOM, OPTUNA) or (name, TUNED) not in scores:
             continue
         theirs, sd = mean_and_sd(scores[name, method])
-        ours = np.mean(scores[name, TUNED])
-        their_seconds, our_seconds = (np.mean(seconds[name, m]) for m in (method, TUNED))
+        ours = float(np.mean(scores[name, TUNED]))
+        their_seconds, our_seconds = (float(np.mean(seconds[name, m])) for m in (method, TUNED))
         cells = [f"{theirs:.4f} ± {sd:.4f}", f"{ours:.4f}", f"{their_seconds:.1f} s"]
         ratio = their_seconds / our_seconds
         rows.append([name, method, *cells, f"{our_seconds:.2f} s", f"{ratio:.0f}"])

@@ -196,6 +196,16 @@ def test_the_winner_has_all_trees(seed):
     assert result.winner.n_trees == result.forest.n_estimators_ == 40
 
 
+@pytest.mark.parametrize("n_trees", [60, 90, 120, 300])
+def test_all_rows_are_not_begun_without_the_trees_for_them(n_trees):
+    given = {"estimators": ["extra_trees"], "n_estimators": 10, "budget": f"{n_trees} trees"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = tuned(**given)
+    assert result.forest.n_estimators_ == 10
+    assert result.n_trees_grown <= n_trees
+
+
 def test_no_tree_is_grown_twice(monkeypatch):
     grown = []
     grow = Race.grow

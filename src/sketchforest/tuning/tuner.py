@@ -316,7 +316,8 @@ class Tuner:
 
     def _cost_of_all_rows(self, contender: Contender) -> float:
         """Of trees on half of the rows, and of all trees on all rows."""
-        n_half, n_all = contender.runner.n_trees / 2, self._race.n_target
+        n_half = max(contender.runner.n_trees, contender.runner.n_first_trees) / 2
+        n_all = self._race.n_target
         if self._budget.in_trees:
             return n_half + n_all
         return (n_half / 2 + n_all / PROBE_SHARE) * contender.seconds_per_tree

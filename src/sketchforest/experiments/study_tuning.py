@@ -30,6 +30,7 @@ from sketchforest.experiments.study_cells import (
 from sketchforest.experiments.study_search import optuna_search, random_search
 from sketchforest.projection import resolve_projection
 from sketchforest.tuning import tune
+from sketchforest.tuning.space import PROMISING_COMPONENTS
 
 BASELINES: dict[str, tuple[str, dict[str, Any]]] = {
     "plain RF": ("RandomForestClassifier", {"projection": None}),
@@ -146,7 +147,9 @@ def _measure_rows(
     """Extra-trees as `tune` expects them to be good."""
     n_features = problem.X_train.shape[1]
     k = min(n_features, 4 * n_features_drawn("sqrt", n_features))
-    params = {"max_features": k, "min_samples_leaf": 2, **rows}
+    projects = problem.Y_train.shape[1] > PROMISING_COMPONENTS
+    outputs = {"n_components": PROMISING_COMPONENTS} if projects else {"projection": None}
+    params = {"max_features": k, "min_samples_leaf": 2, **outputs, **rows}
     return _measure_forest("ExtraTreesClassifier", params, options, seed, problem)
 
 
@@ -244,7 +247,8 @@ def _rows_part(file: CellFile) -> str:
     for name in names:
         known = [mean_and_sd(scores[name, method]) for method in ROWS]
         rows.append([name, *(f"{mean:.4f} ± {sd:.4f}" for mean, sd in known)])
-    title = "## Rows that each extra-tree sees: test LRAP (leaves of 2, 4 sqrt(p) features)\n\n"
+    setting = f"m={PROMISING_COMPONENTS}, leaves of 2, 4 sqrt(p) features"
+    title = f"## Rows that each extra-tree sees: test LRAP ({setting})\n\n"
     return title + markdown(["data set", *ROWS], rows)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from sketchforest._extrapolate import Estimate
-from sketchforest._grow import GrowSettings
+from sketchforest._grow import GrowSettings, rows_of_share
 from sketchforest._model import Tree
 from sketchforest._race import Race, Runner
 
@@ -74,7 +74,7 @@ def _probe(race: Race, settings: GrowSettings) -> GrowSettings:
         return settings
     if settings.n_draws is not None and settings.with_replacement:
         return settings
-    n_draws = max(1, int(PROBE_SHARE * race.problem.data.n_drawable))
+    n_draws = rows_of_share(PROBE_SHARE, race.problem.data.n_drawable)
     return replace(settings, n_draws=n_draws, with_replacement=False)
 
 

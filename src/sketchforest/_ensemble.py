@@ -20,7 +20,7 @@ from sketchforest._auto import (
     keep_choices,
 )
 from sketchforest._estimator import LabelPredictor, OutputPredictor, TreeEnsemble
-from sketchforest._grow import GrowSettings, Problem
+from sketchforest._grow import GrowSettings, Problem, rows_of_share
 from sketchforest._judge import Criterion, Judge
 from sketchforest._model import Forest, Labels, SparseRows, Tree
 from sketchforest._r2 import r2
@@ -56,7 +56,7 @@ class ForestEnsemble(TreeEnsemble):
         if self.max_samples is None:
             return n_drawable
         if isinstance(self.max_samples, float | np.floating):
-            return max(1, int(self.max_samples * n_drawable))
+            return rows_of_share(self.max_samples, n_drawable)
         if self.max_samples > n_drawable:
             raise ValueError(
                 f"max_samples must be at most the number of rows, {n_drawable}; "

@@ -110,6 +110,11 @@ def grow_one(
     )
 
 
+def rows_of_share(share: float | np.floating, n_drawable: int) -> int:
+    """How many rows a share of them is, of which there is at least one."""
+    return max(1, int(share * n_drawable))
+
+
 def share_outputs(data: TrainingData, settings: GrowSettings, shared: bool) -> Labels | None:
     """The outputs that all trees are grown on: one Z, or the labels; None if each has its own."""
     projection, labels = settings.projection, data.labels

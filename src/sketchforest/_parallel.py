@@ -1,4 +1,4 @@
-"""Many trees, through joblib, or many blocks of rows: threads, progress and interrupts."""
+"""Many trees, or many blocks of rows: threads, progress and interrupts."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence

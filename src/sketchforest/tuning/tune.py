@@ -47,8 +47,9 @@ def tune(
     """Choose the projection, m, k, the size of leaves and the kind of forest, and fit it.
 
     Settings are judged by rows that their trees did not see, compared on the same rows, at the
-    score foretold for `n_estimators` trees. The trees of the winner are kept: it is the forest that
-    its own parameters fit, bit by bit. Ctrl-C returns the best so far.
+    score foretold for `n_estimators` trees. The winner is the forest that its own parameters fit,
+    bit by bit; its trees are kept, unless it is grown anew on all rows. Ctrl-C returns the best so
+    far.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ import numpy as np
 
 from sketchforest._auto import COST_EXPONENT, PROBE_SHARE
 from sketchforest._extrapolate import Estimate
-from sketchforest._grow import Problem
+from sketchforest._grow import Problem, rows_of_share
 from sketchforest._race import Race, Runner
 from sketchforest.projection import resolve_projection
 from sketchforest.tuning import budget as _budget
@@ -248,9 +248,10 @@ class Tuner:
     def _enter(self, setting: Setting) -> Contender:
         problem = self._problems[setting.estimator]
         n_draws = problem.settings.n_draws
-        if setting.row_share is not None:
-            n_drawn = max(1, int(setting.row_share * problem.data.n_drawable))
-            n_draws = None if setting.sees_all_rows else n_drawn
+        if setting.sees_all_rows:
+            n_draws = None
+        elif setting.row_share is not None:
+            n_draws = rows_of_share(setting.row_share, problem.data.n_drawable)
         settings = replace(
             problem.settings,
             projection=resolve_projection(setting.projection),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sketchforest._model import MISSING_LEFT, SparseRows
+from sketchforest._trees.model import MISSING_LEFT, SparseRows
 
 
 def is_forest(forest, labels, n_features) -> bool:

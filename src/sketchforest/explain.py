@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from sketchforest._encoding import float_type
-from sketchforest._model import MISSING_LEFT, Forest
+from sketchforest._trees.encoding import float_type
+from sketchforest._trees.model import MISSING_LEFT, Forest
 
 
 class Explanation(NamedTuple):

@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
-from sketchforest._ensemble import ForestClassifier, ForestRegressor
-from sketchforest._saving import load_estimator
+from sketchforest._estimators.ensemble import ForestClassifier, ForestRegressor
+from sketchforest._saving.estimators import load_estimator
 from sketchforest.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sketchforest._estimator import LabelPredictor, OutputPredictor, TreeEnsemble
+from sketchforest._estimators.base import LabelPredictor, OutputPredictor, TreeEnsemble
 
 
 class _SingleTree(TreeEnsemble):

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sketchforest._estimator import n_features_drawn
+from sketchforest._estimators.base import n_features_drawn
 from sketchforest.projection import resolve_n_components, resolve_projection
 
 PROJECTIONS = ("gaussian", "rademacher", "subsample")

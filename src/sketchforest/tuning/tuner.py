@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from sketchforest._auto import COST_EXPONENT, PROBE_SHARE
-from sketchforest._extrapolate import Estimate
-from sketchforest._grow import Problem, rows_of_share
-from sketchforest._race import Race, Runner
+from sketchforest._selection.auto import COST_EXPONENT, PROBE_SHARE
+from sketchforest._selection.comparison import Race, Runner
+from sketchforest._selection.learning_curve import Estimate
+from sketchforest._trees.grow import Problem, rows_of_share
 from sketchforest.projection import resolve_projection
 from sketchforest.tuning import budget as _budget
 from sketchforest.tuning.budget import Budget

@@ -1,0 +1,1 @@
+"""What the estimators share: checks of input, one way through fit, predictions, decisions."""

@@ -1,0 +1,112 @@
+"""class_weight turned into weights of rows, as in scikit-learn, without making labels dense."""
+
+import math
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from sketchforest._trees.model import SparseRows
+
+# Weights stay below exp of this, so that sums of many are numbers too.
+MAX_LOG_WEIGHT = 300.0
+
+
+def row_weights(
+    class_weight: Any, labels: SparseRows, classes: np.ndarray | None, counts: np.ndarray | None
+) -> np.ndarray:
+    """(n_rows,) weights. `counts` says how often each row counts when classes are balanced.
+
+    With one class a row it is the weight of its class. With many labels it is the product over
+    the labels of the weight of their presence (1) or absence (0); the same dict serves every
+    label, and a list has one for each.
+    """
+    if classes is not None:
+        return _weights_of_classes(class_weight, labels, classes, counts)[labels.columns]
+    absent, present = _weights_of_labels(class_weight, labels, counts)
+    # Logarithms, since a product over a thousand labels leaves the range of a double.
+    with np.errstate(divide="ignore"):
+        log_absent, log_present = np.log(absent), np.log(present)
+    log_weights = log_absent.sum() + labels.to_csr(np.float64) @ (log_present - log_absent)
+    # Only ratios of weights matter.
+    return np.exp(log_weights - max(0.0, log_weights.max() - MAX_LOG_WEIGHT))
+
+
+def _weights_of_classes(
+    class_weight: Any, labels: SparseRows, classes: np.ndarray, counts: np.ndarray | None
+) -> np.ndarray:
+    if isinstance(class_weight, str):
+        sizes = np.bincount(labels.columns, weights=counts, minlength=len(classes))
+        return _balanced(sizes, sizes.sum(), np.count_nonzero(sizes))
+    if isinstance(class_weight, list):
+        raise ValueError(
+            "class_weight must not be a list where Y has one dimension; got a list of "
+            f"{len(class_weight)}. Use a dict {{class: weight}}."
+        )
+    _check_keys(class_weight, classes.tolist())
+    return np.array([class_weight.get(name, 1.0) for name in classes.tolist()], dtype=float)
+
+
+def _weights_of_labels(
+    class_weight: Any, labels: SparseRows, counts: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    n_labels = labels.n_columns
+    if isinstance(class_weight, str):
+        each = None if counts is None else np.repeat(counts, np.diff(labels.row_start))
+        n_rows = float(labels.n_rows if counts is None else counts.sum())
+        n_present = np.bincount(labels.columns, weights=each, minlength=n_labels)
+        n_absent = n_rows - n_present
+        n_kinds = (n_present > 0).astype(int) + (n_absent > 0)
+        return _balanced(n_absent, n_rows, n_kinds), _balanced(n_present, n_rows, n_kinds)
+    each_label = class_weight if isinstance(class_weight, list) else [class_weight] * n_labels
+    if len(each_label) != n_labels:
+        raise ValueError(
+            f"class_weight must have one dict for each of the {n_labels} labels where it is a "
+            f"list; got {len(each_label)}."
+        )
+    for weights in {id(weights): weights for weights in each_label}.values():
+        _check_keys(weights, [0, 1])
+        if weights.get(0, 1.0) == 0:
+            raise ValueError(
+                "class_weight must be positive for the absence (0) of a label; got 0. "
+                "Use sample_weight to leave rows out."
+            )
+    pairs = np.array([(w.get(0, 1.0), w.get(1, 1.0)) for w in each_label], dtype=float)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _balanced(sizes: np.ndarray, n_rows: float, n_kinds: Any) -> np.ndarray:
+    """As scikit-learn: n_rows / (n_kinds * size), over the kinds that are there."""
+    return np.divide(n_rows, n_kinds * sizes, out=np.ones(len(sizes)), where=sizes > 0)
+
+
+def _check_keys(class_weight: dict, classes: Sequence[Any]) -> None:
+    unknown = [name for name in class_weight if name not in set(classes)]
+    # As scikit-learn: the class of a key may be missing from these rows, but then no other one is
+    # forgotten.
+    if unknown and len(class_weight) - len(unknown) < len(classes):
+        raise ValueError(
+            f"class_weight must have classes of Y as its keys, {_listed(classes)}; "
+            f"got {unknown[0]!r}."
+        )
+
+
+def _listed(classes: Sequence[Any]) -> str:
+    return ", ".join(map(repr, classes[:5])) + (", ..." if len(classes) > 5 else "")
+
+
+def check_class_weight(class_weight: Any, *, is_tree: bool) -> None:
+    """Raises unless it is a name, a dict of weights, a list of such dicts, or None."""
+    names = ["balanced"] if is_tree else ["balanced", "balanced_subsample"]
+    if class_weight is None or (isinstance(class_weight, str) and class_weight in names):
+        return
+    dicts = class_weight if isinstance(class_weight, list) else [class_weight]
+    if not all(isinstance(item, dict) for item in dicts):
+        raise ValueError(
+            f"class_weight must be {', '.join(map(repr, names))}, a dict, a list of dicts or None; "
+            f"got {class_weight!r}."
+        )
+    for weight in (weight for item in dicts for weight in item.values()):
+        if not (isinstance(weight, Real) and 0 <= float(weight) < math.inf):
+            raise ValueError(f"class_weight must hold numbers of at least 0; got {weight!r}.")

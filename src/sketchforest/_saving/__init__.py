@@ -1,0 +1,1 @@
+"""Estimators as files: estimator, model file, container."""

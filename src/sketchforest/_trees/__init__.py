@@ -1,0 +1,1 @@
+"""Arrays in, arrays out: X to codes, one tree grown, a forest kept flat, rows predicted."""

@@ -1,0 +1,151 @@
+"""X, coded: each value becomes its rank among the distinct values of its feature.
+
+Codes are exact (32 bits where 16 are too few, so nothing is binned) and small, and a search over
+them sorts and compares integers.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from sketchforest import _core
+from sketchforest._trees.parallel import run_blocks
+
+# Above this share of non-zeros a column is cheaper to read whole than by its entries, and its
+# codes take less memory than entries with their row numbers.
+DENSE_SHARE = 0.25
+# Columns are coded in blocks of about this size, and Ctrl-C is heard in between.
+COLUMN_BLOCK_BYTES = 1 << 24
+# Or in so many blocks, so that threads end at about the same time.
+COLUMN_BLOCKS = 16
+
+
+@dataclass(frozen=True)
+class EncodedX:
+    """Codes of X, dense (n_features, n_rows) or sparse by row.
+
+    `codes` is None where X is sparse and each feature has one value besides zero: that an entry
+    is there says it all.
+    """
+
+    n_rows: int
+    n_features: int
+    codes: np.ndarray | None
+    row_codes: np.ndarray | None  # dense codes once more, by row: small nodes read them so
+    values: np.ndarray
+    value_start: np.ndarray
+    row_start: np.ndarray | None = None
+    columns: np.ndarray | None = None
+    column_size: np.ndarray | None = None  # entries of each feature
+    zero_code: np.ndarray | None = None
+    by_value: bool = False  # codes are the values themselves, as numbers that sort as they do
+
+
+def encode(X: Any, random_cuts: bool = False, n_jobs: int | None = None) -> EncodedX:
+    """Codes of X (n_rows, n_features), a numeric array or a scipy CSR or CSC matrix.
+
+    Whether the codes are dense or sparse follows from the share of non-zeros, not from the type.
+    Random cuts need values and no order, so that dense X is coded by value where floats will do.
+    """
+    n_cells = X.shape[0] * X.shape[1]
+    if sparse.issparse(X):
+        X = canonical(X)
+        if X.count_nonzero() > DENSE_SHARE * n_cells:  # a zero that is stored is a zero
+            # Dense data in sparse clothes: written out, they take less than twice the memory.
+            return _encode_dense(X.toarray(), random_cuts, n_jobs)
+        return _encode_sparse(X.tocsr())
+    if np.count_nonzero(X) <= DENSE_SHARE * n_cells:
+        return _encode_sparse(sparse.csr_array(X))
+    return _encode_dense(X, random_cuts, n_jobs)
+
+
+def canonical(X: Any) -> Any:
+    """X with duplicate entries added up; X itself, never changed, where there are none."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def float_type(dtype: np.dtype) -> type[np.floating]:
+    """The float that holds all values of the type: 32 bits for what fits, else 64."""
+    return np.float32 if np.can_cast(dtype, np.float32) else np.float64
+
+
+def _encode_dense(X: np.ndarray, random_cuts: bool, n_jobs: int | None) -> EncodedX:
+    if random_cuts and float_type(X.dtype) is np.float32:
+        return _code_by_value(X)
+    n_rows, n_features = X.shape
+    wide = float_type(X.dtype) is np.float64
+    width = max(1, min(COLUMN_BLOCK_BYTES // (8 * n_rows), n_features // COLUMN_BLOCKS))
+
+    def rank(code_bytes: int) -> list[tuple[np.ndarray, ...]]:
+        def rank_block(first: int) -> tuple[np.ndarray, ...]:
+            return _core.rank_columns(X, first, min(first + width, n_features), code_bytes, wide)
+
+        return run_blocks(rank_block, range(0, n_features, width), n_jobs=n_jobs)
+
+    try:
+        blocks = rank(2)  # 65,535 values and one code for missing ones fit into 16 bits
+    except OverflowError:
+        blocks = rank(4)
+    codes = np.concatenate([block[0] for block in blocks])
+    counts = np.concatenate([block[2] for block in blocks])
+    if counts.max() < np.iinfo(np.uint8).max:
+        codes = codes.astype(np.uint8)
+    return EncodedX(
+        n_rows=n_rows,
+        n_features=n_features,
+        codes=codes,
+        row_codes=np.ascontiguousarray(codes.T),
+        values=np.concatenate([block[1] for block in blocks]),
+        value_start=_starts(counts),
+    )
+
+
+def _code_by_value(X: np.ndarray) -> EncodedX:
+    codes, row_codes = _core.code_by_value(X)
+    return EncodedX(
+        n_rows=X.shape[0],
+        n_features=X.shape[1],
+        codes=codes,
+        row_codes=row_codes,
+        values=np.empty(0, np.float32),
+        value_start=np.zeros(1, np.int64),
+        by_value=True,
+    )
+
+
+def _encode_sparse(X: Any) -> EncodedX:
+    row_start, columns, ranks, zero_code, values, counts = _core.encode_csr(
+        X.data.astype(float_type(X.dtype), copy=False),
+        X.indices.astype(np.int32, copy=False),
+        X.indptr.astype(np.int64, copy=False),
+        X.shape[1],
+    )
+    largest = counts.max()
+    codes: np.ndarray | None
+    if not ranks.size:
+        codes = None
+    elif largest < np.iinfo(np.uint8).max:
+        codes = ranks.astype(np.uint8)
+    else:
+        codes = ranks.astype(np.uint16) if largest < np.iinfo(np.uint16).max else ranks
+    return EncodedX(
+        n_rows=X.shape[0],
+        n_features=X.shape[1],
+        codes=codes,
+        row_codes=None,
+        values=values,
+        value_start=_starts(counts),
+        row_start=row_start,
+        columns=columns,
+        column_size=np.bincount(columns, minlength=X.shape[1]).astype(np.int32),
+        zero_code=zero_code,
+    )
+
+
+def _starts(counts: np.ndarray) -> np.ndarray:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])

@@ -1,0 +1,189 @@
+"""What a fit leaves behind: flat, fixed-width arrays.
+
+Leaves hold training rows. Labels are stored once, and a prediction averages them.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from sketchforest._trees.parallel import run_blocks
+
+MISSING_LEFT = np.uint32(1 << 31)
+
+
+@dataclass(frozen=True)
+class SparseRows:
+    """A sparse matrix by rows, as the native core reads it. `values` is None where all are 1."""
+
+    row_start: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray | None
+    n_columns: int
+
+    @classmethod
+    def from_csr(cls, matrix: Any) -> "SparseRows":
+        """From a canonical CSR matrix or array without explicit zeros."""
+        has_ones = bool((matrix.data == 1).all())
+        return cls(
+            row_start=matrix.indptr.astype(np.int64, copy=False),
+            columns=matrix.indices.astype(np.int32, copy=False),
+            values=None if has_ones else matrix.data.astype(np.float32, copy=False),
+            n_columns=matrix.shape[1],
+        )
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.row_start) - 1
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n_rows, self.n_columns
+
+    def to_csr(self, dtype: Any = np.float32) -> sparse.csr_array:
+        values = np.ones(len(self.columns), dtype) if self.values is None else self.values
+        arrays = (values.astype(dtype, copy=False), self.columns, self.row_start)
+        return sparse.csr_array(arrays, shape=self.shape)
+
+
+Labels = SparseRows | np.ndarray
+
+
+@dataclass(frozen=True)
+class Tree:
+    """One grown tree.
+
+    A row of `nodes` is (feature, threshold, left child, right child) in 32 bits each: the
+    feature's highest bit says that missing values go left, the threshold is a float32, a child
+    below zero is leaf number -1 - child. `thresholds` holds doubles where float32 does not
+    separate the training values.
+    """
+
+    nodes: np.ndarray
+    thresholds: np.ndarray | None
+    gains: np.ndarray | None  # None: left out of a compact file
+    member_start: np.ndarray
+    members: np.ndarray
+    weights: np.ndarray | None
+    depth: int
+
+    @property
+    def n_leaves(self) -> int:
+        return len(self.member_start) - 1
+
+
+@dataclass(frozen=True)
+class Forest:
+    """The trees, one after the other, in one array for each field of `Tree`."""
+
+    nodes: np.ndarray
+    thresholds: np.ndarray | None
+    gains: np.ndarray | None
+    member_start: np.ndarray
+    members: np.ndarray
+    weights: np.ndarray | None
+    depths: np.ndarray
+    node_start: np.ndarray
+    leaf_start: np.ndarray  # first place of each tree in member_start
+    tree_members: np.ndarray  # first place of each tree in members
+
+    @classmethod
+    def from_trees(cls, trees: Sequence[Tree], n_jobs: int | None = 1) -> "Forest":
+        # Memory that is new to the process comes slowly, but to several threads at once.
+        joins: list[Callable[[Sequence[Tree]], Any]] = [
+            lambda trees: np.concatenate([tree.nodes for tree in trees]),  # the largest first
+            lambda trees: np.concatenate([tree.members for tree in trees]),
+            lambda trees: np.concatenate([tree.member_start for tree in trees]),
+            _joined_gains,
+            _joined_thresholds,
+            _joined_weights,
+        ]
+        joined = run_blocks(lambda join: join(trees), joins, n_jobs=n_jobs)
+        nodes, members, member_start, gains, thresholds, weights = joined
+        return cls(
+            nodes=nodes,
+            thresholds=thresholds,
+            gains=gains,
+            member_start=member_start,
+            members=members,
+            weights=weights,
+            depths=np.array([tree.depth for tree in trees], np.int32),
+            node_start=_starts([len(tree.nodes) for tree in trees]),
+            leaf_start=_starts([len(tree.member_start) for tree in trees]),
+            tree_members=_starts([len(tree.members) for tree in trees]),
+        )
+
+    @property
+    def n_trees(self) -> int:
+        return len(self.node_start) - 1
+
+    def tree(self, index: int) -> Tree:
+        """One tree, as views of the forest's arrays."""
+        nodes = slice(*self.node_start[index : index + 2])
+        members = slice(*self.tree_members[index : index + 2])
+        return Tree(
+            nodes=self.nodes[nodes],
+            thresholds=None if self.thresholds is None else self.thresholds[nodes],
+            gains=None if self.gains is None else self.gains[nodes],
+            member_start=self.member_start[slice(*self.leaf_start[index : index + 2])],
+            members=self.members[members],
+            weights=None if self.weights is None else self.weights[members],
+            depth=int(self.depths[index]),
+        )
+
+    def trees(self) -> list[Tree]:
+        return [self.tree(index) for index in range(self.n_trees)]
+
+    def feature_gains(self, n_features: int) -> np.ndarray:
+        """(n_trees, n_features) share of each feature in a tree's decrease of impurity."""
+        if self.gains is None:
+            raise ValueError(
+                "feature_importances_ needs the gains of the splits; this model was saved with "
+                "compact=True, which left them out. Save it without."
+            )
+        features = (self.nodes[:, 0].view(np.uint32) & ~MISSING_LEFT).astype(np.int64)
+        tree_of_node = np.repeat(np.arange(self.n_trees), np.diff(self.node_start))
+        gains = np.bincount(
+            tree_of_node * n_features + features,
+            weights=np.maximum(self.gains, 0),
+            minlength=self.n_trees * n_features,
+        )
+        # bincount of no nodes at all forgets that its weights are floats.
+        gains = gains.reshape(self.n_trees, n_features).astype(float)
+        totals = gains.sum(axis=1, keepdims=True)
+        return np.divide(gains, totals, out=np.zeros_like(gains), where=totals > 0)
+
+
+def _starts(sizes: Sequence[int]) -> np.ndarray:
+    return np.append(0, np.cumsum(sizes, dtype=np.int64)).astype(np.int64)
+
+
+def _joined_gains(trees: Sequence[Tree]) -> np.ndarray | None:
+    gains = [tree.gains for tree in trees if tree.gains is not None]
+    return np.concatenate(gains) if len(gains) == len(trees) else None
+
+
+def _joined_thresholds(trees: Sequence[Tree]) -> np.ndarray | None:
+    if all(tree.thresholds is None for tree in trees):
+        return None
+    return np.concatenate(
+        [
+            tree.nodes[:, 1].copy().view(np.float32).astype(np.float64)
+            if tree.thresholds is None
+            else tree.thresholds
+            for tree in trees
+        ]
+    )
+
+
+def _joined_weights(trees: Sequence[Tree]) -> np.ndarray | None:
+    if all(tree.weights is None for tree in trees):
+        return None
+    weights = [
+        np.ones(len(tree.members), np.uint8) if tree.weights is None else tree.weights
+        for tree in trees
+    ]
+    return np.concatenate(weights)  # bytes, or doubles as soon as one tree has them

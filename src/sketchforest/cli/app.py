@@ -1,0 +1,115 @@
+"""The command line: parse, call, print.
+
+A command is a function that imports what it needs when it runs, so ``--help`` answers at once.
+"""
+
+import sys
+import warnings
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sketchforest.cli.bench import bench_app
+from sketchforest.cli.convert import convert
+from sketchforest.cli.datasets import datasets
+from sketchforest.cli.evaluate import evaluate
+from sketchforest.cli.explain import explain
+from sketchforest.cli.info import info
+from sketchforest.cli.predict import predict
+from sketchforest.cli.reproduce import reproduce
+from sketchforest.cli.train import train
+from sketchforest.cli.tune import tune
+
+_DEBUG = "--debug"
+
+app = typer.Typer(
+    name="sketchforest",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+for command in (train, predict, evaluate, tune, explain, info, convert, datasets, reproduce):
+    app.command()(command)
+app.add_typer(bench_app, name="bench")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from sketchforest import __version__
+
+        typer.echo(f"sketchforest {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _sketchforest(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option(_DEBUG, help="Show where an error comes from; may stand anywhere.")
+    ] = False,
+) -> None:
+    """Random forests for many labels, grown in a random projection of them.
+
+    Example:  sketchforest train posts.csv --text-column body --tags-column tags --out model.sf
+    """
+
+
+@app.command()
+def demo(
+    out: Annotated[
+        Path, typer.Option(help="Where to write the picture (PNG).", dir_okay=False)
+    ] = Path("sketchforest-demo.png"),
+    n_estimators: Annotated[int, typer.Option(min=1, help="Trees in each forest.")] = 100,
+    n_jobs: Annotated[
+        int, typer.Option(help="Trees grown at once, by both libraries; -1 uses all cores.")
+    ] = 2,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the data and of the forests.")] = 0,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="2,000 rows instead of 16,105: a few seconds.")
+    ] = False,
+) -> None:
+    """Compare forests with and without projection to scikit-learn's, in under a minute.
+
+    Generates a tag-suggestion problem of 983 labels, prints a table of fit times, sizes and
+    ranking quality, and draws them in a picture.
+
+    Example:  sketchforest demo --n-jobs -1 --out demo.png
+    """
+    from sketchforest.lab.demo.run import FULL_SIZE, QUICK_SIZE, run_demo
+
+    n_samples = QUICK_SIZE if quick else FULL_SIZE
+    run_demo(n_samples, n_estimators, n_jobs, out, seed)
+
+
+def main() -> None:
+    """Exit with 0 when done, 1 when the work failed, 2 when the call was wrong."""
+    # Wherever it stands among the arguments, and whatever goes wrong.
+    is_debugged = _DEBUG in sys.argv
+    arguments = [argument for argument in sys.argv[1:] if argument != _DEBUG]
+    warnings.showwarning = _show_warning
+    # Columns of files are matched by their names before they become numbers.
+    warnings.filterwarnings("ignore", message="X does not have valid feature names")
+    try:
+        app(arguments)
+    except (ValueError, OSError, ImportError, MemoryError) as error:
+        if is_debugged:
+            raise
+        typer.echo(f"Error: {_sentence(error)}", err=True)
+        sys.exit(1)
+
+
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.filename}: {error.strerror}."
+    return str(error) or type(error).__name__
+
+
+def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
+    typer.echo(f"Warning: {message}", err=True)

@@ -1,0 +1,217 @@
+"""The command `bench` and those below it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sketchforest.cli.options import JsonOption, console, finish, names, text_of
+
+bench_app = typer.Typer(invoke_without_command=True, pretty_exceptions_enable=False)
+
+_OUT = Path("sketchforest-bench")
+_STUDY = Path("sketchforest-study")
+_StudyOption = Annotated[
+    Path, typer.Option(help="Folder for tables; cells that it has are not measured again.")
+]
+_JobsOption = Annotated[int, typer.Option(help="Threads of each method; -1 uses all cores.")]
+_OutOption = Annotated[
+    Path, typer.Option(help="Folder for CSV and picture; an earlier run's are replaced.")
+]
+DataHomeOption = Annotated[
+    Path | None, typer.Option(help="Folder of data sets, before $SKETCHFOREST_DATA.")
+]
+
+
+@bench_app.callback()
+def bench(
+    context: typer.Context,
+    datasets: Annotated[
+        str,
+        typer.Option(help="Names, separated by commas; 'all', 'generated'.", show_default=False),
+    ] = "",
+    methods: Annotated[
+        str,
+        typer.Option(
+            help="Names, separated by commas: sklearn-rf, sklearn-et, sklearn-zK, rf, rf-mK, "
+            "rf-zK, et, et-mK, napkinxc, omikuji.",
+            show_default=False,
+        ),
+    ] = "",
+    n_estimators: Annotated[int, typer.Option(min=1, help="Trees in each forest.")] = 100,
+    n_jobs: _JobsOption = 2,
+    repeats: Annotated[int, typer.Option(min=1, help="Runs of each; medians are shown.")] = 3,
+    sklearn_trees: Annotated[
+        str,
+        typer.Option(
+            help="Trees that scikit-learn really grows, the rest being scaled: 'auto' (about "
+            "20 seconds' worth), 'all', or a number."
+        ),
+    ] = "auto",
+    out: _OutOption = _OUT,
+    json: JsonOption = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="At most 2,000 rows and 10 trees, one run of each.")
+    ] = False,
+    data_home: DataHomeOption = None,
+) -> None:
+    """Measure time, memory, size and quality beside scikit-learn, napkinXC and omikuji.
+
+    Each run has a process of its own. Costs are compared with scikit-learn's forest on the
+    original outputs.
+
+    Example:  sketchforest bench --datasets bibtex --methods sklearn-rf,rf,rf-m5 --repeats 1
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from sketchforest.lab.bench.run import BenchSettings, run_bench
+
+    settings = BenchSettings(
+        datasets=names(datasets),
+        methods=names(methods),
+        n_estimators=n_estimators,
+        n_jobs=n_jobs,
+        repeats=repeats,
+        sklearn_trees=sklearn_trees,
+        data_home=text_of(data_home),
+        quick=quick,
+    )
+    finish(run_bench(settings, out, console(json)), json)
+
+
+@bench_app.command()
+def scaling(
+    base: Annotated[
+        str, typer.Option(help="Sizes to start from, as in n=8000,t=32.", show_default=False)
+    ] = "",
+    axes: Annotated[
+        str, typer.Option(help="Sizes to double, separated by commas.")
+    ] = "n,p,m,d,t,threads",
+    doublings: Annotated[int, typer.Option(min=1, help="How often each is doubled.")] = 4,
+    repeats: Annotated[int, typer.Option(min=1, help="Runs of each; medians are shown.")] = 3,
+    dataset: Annotated[
+        str | None, typer.Option(help="Rows of this data set instead of generated ones.")
+    ] = None,
+    out: _OutOption = _OUT,
+    json: JsonOption = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Small sizes, two doublings, one run of each.")
+    ] = False,
+    data_home: DataHomeOption = None,
+) -> None:
+    """Measure time and memory against rows, features, outputs, labels, trees and threads.
+
+    Each size is doubled from a base while the others stay, and the exponent is fitted. With a
+    data set, rows double up to all of them, and features and labels stay.
+
+    Example:  sketchforest bench scaling --axes n,m --base n=8000,t=32
+    """
+    from sketchforest.lab.bench.axes import Point, parse_base
+    from sketchforest.lab.bench.scaling import ScalingSettings, run_scaling
+
+    settings = ScalingSettings(
+        base=parse_base(base, Point(n=2000, p=500, d=200, t=8) if quick else Point()),
+        axes=tuple(names(axes)),
+        doublings=min(doublings, 2) if quick else doublings,
+        repeats=1 if quick else repeats,
+        dataset=dataset,
+        data_home=text_of(data_home),
+    )
+    finish(run_scaling(settings, out, console(json)), json)
+
+
+@bench_app.command()
+def large(
+    n_samples: Annotated[int, typer.Option(min=1, help="Training rows.")] = 300_000,
+    n_features: Annotated[int, typer.Option(min=50, help="Features, 50 in each row.")] = 100_000,
+    n_labels: Annotated[int, typer.Option(min=5, help="Labels, 5 in each row.")] = 100_000,
+    n_estimators: Annotated[int, typer.Option(min=1, help="Trees.")] = 20,
+    n_components: Annotated[int, typer.Option(min=1, help="Projected outputs.")] = 16,
+    n_jobs: _JobsOption = 2,
+    json: JsonOption = False,
+) -> None:
+    """Fit and predict on a generated sparse set with very many rows, features and labels.
+
+    Example:  sketchforest bench large --n-samples 50000 --n-labels 10000
+    """
+    from joblib import effective_n_jobs
+
+    from sketchforest.lab.bench.large import large_json, run_large
+
+    result = run_large(
+        n_samples=n_samples,
+        n_features=n_features,
+        n_labels=n_labels,
+        n_estimators=n_estimators,
+        n_components=n_components,
+        n_jobs=effective_n_jobs(n_jobs),
+        console=console(json),
+    )
+    if json:
+        typer.echo(large_json(result))
+
+
+@bench_app.command()
+def components(
+    datasets: Annotated[
+        str, typer.Option(help="Names, separated by commas; else all.", show_default=False)
+    ] = "",
+    splits: Annotated[int, typer.Option(min=1, help="Random splits of each set.")] = 5,
+    n_estimators: Annotated[int, typer.Option(min=1, help="Trees in each forest.")] = 100,
+    n_jobs: _JobsOption = 2,
+    out: _StudyOption = _STUDY,
+    data_home: DataHomeOption = None,
+) -> None:
+    """Compare numbers of components with the original outputs, on every data set.
+
+    Example:  sketchforest bench components --datasets emotions,enron --splits 3
+    """
+    from sketchforest.lab.studies.components import run_components
+
+    is_complete = run_components(
+        names(datasets),
+        out,
+        n_splits=splits,
+        n_estimators=n_estimators,
+        n_jobs=n_jobs,
+        data_home=text_of(data_home),
+    )
+    if not is_complete:
+        raise typer.Exit(130)
+
+
+@bench_app.command()
+def tuning(
+    datasets: Annotated[
+        str, typer.Option(help="Names, separated by commas; else all.", show_default=False)
+    ] = "",
+    searched: Annotated[
+        str, typer.Option(help="Sets for random search, and Optuna if installed.")
+    ] = "emotions,medical,genbase,CAL500,enron",
+    foretold: Annotated[
+        str, typer.Option(help="Sets on which scores of 500 trees are foretold.")
+    ] = "bibtex,diatoms,enron-hierarchical,stackex_cooking,Expression-GO",
+    splits: Annotated[int, typer.Option(min=1, help="Random splits of each set.")] = 3,
+    n_estimators: Annotated[int, typer.Option(min=1, help="Trees in each forest.")] = 100,
+    n_jobs: _JobsOption = 2,
+    out: _StudyOption = _STUDY,
+    data_home: DataHomeOption = None,
+) -> None:
+    """Compare the tuned forest with usual ones and with other searches, on every data set.
+
+    Example:  sketchforest bench tuning --datasets emotions,enron --searched emotions
+    """
+    from sketchforest.lab.studies.tuning import run_tuning
+
+    is_complete = run_tuning(
+        names(datasets),
+        names(searched),
+        names(foretold),
+        out,
+        n_splits=splits,
+        n_estimators=n_estimators,
+        n_jobs=n_jobs,
+        data_home=text_of(data_home),
+    )
+    if not is_complete:
+        raise typer.Exit(130)

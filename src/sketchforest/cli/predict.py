@@ -1,0 +1,121 @@
+"""`sketchforest predict`."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sketchforest.cli.options import (
+    FileArgument,
+    FormatOption,
+    IgnoreOption,
+    JobsOption,
+    ModelArgument,
+    SeparatorOption,
+    TextOption,
+    columns,
+    is_watched,
+    load_model,
+)
+
+
+def predict(
+    model: ModelArgument,
+    file: FileArgument,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="The k best labels of each row; else those that the model's threshold leaves.",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output", help="csv, jsonl, or sparse: 'number:score', labels numbered from 0."
+        ),
+    ] = "csv",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="File to write instead of standard output."),
+    ] = None,
+    format: FormatOption = None,
+    text_column: TextOption = None,
+    tag_separator: SeparatorOption = None,
+    ignore_columns: IgnoreOption = "",
+    n_jobs: JobsOption = -1,
+    json: Annotated[bool, typer.Option("--json", help="The same as --output jsonl.")] = False,
+) -> None:
+    """Predict the labels of the rows of a file, a line for each row.
+
+    Rows are read, predicted and written in blocks, so that files of any size need little memory
+    (ARFF and npz files are read whole). FILE '-' is standard input: lines of text where the model
+    reads text.
+
+    Example:  sketchforest predict model.sf new.csv --top 5 > tags.csv
+
+    Example:  echo 'why is the sky blue' | sketchforest predict model.sf - --top 3 --json
+    """
+    from sketchforest._workflows.model_input import feature_blocks, input_format, model_columns
+    from sketchforest.cli.prediction_views import predicted_lines
+
+    forest = load_model(model)
+    if "n_jobs" in forest.get_params():
+        forest.set_params(n_jobs=n_jobs)
+    known = model_columns(forest, columns(text_column, None, tag_separator, "", ignore_columns))
+    format = input_format(file, format, forest)
+    blocks = feature_blocks(file, format, forest, known)
+    output = "jsonl" if json else output
+    with _writer(out) as stream, _watched(blocks, file, format) as counted:
+        for lines in predicted_lines(forest, counted, output, top, known.tag_separator):
+            stream.write(lines)
+
+
+@contextmanager
+def _writer(out: Path | None) -> Iterator[Any]:
+    if out is None:
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    from sketchforest.datasets._text import text_writer
+
+    with text_writer(out) as stream:
+        yield stream
+
+
+@contextmanager
+def _watched(blocks: Iterator[Any], file: str, format: str) -> Iterator[Iterator[Any]]:
+    """The blocks, with a bar on standard error for who looks at it and not at the results."""
+    if not is_watched() or sys.stdout.isatty():
+        yield blocks
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    from sketchforest.datasets.blocks import count_lines
+
+    with Progress(
+        TextColumn("{task.completed:,.0f} rows"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+    ) as bar:
+        task = bar.add_task("", total=count_lines(file, format))
+
+        def counted() -> Iterator[Any]:
+            for block in blocks:
+                yield block
+                bar.advance(task, block.shape[0])
+
+        yield counted()

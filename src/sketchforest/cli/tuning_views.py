@@ -1,0 +1,128 @@
+"""What a search has found: a table for the terminal, and two pictures."""
+
+import os
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+from sketchforest._units import UNKNOWN, seconds
+from sketchforest.tuning import Trial, TuningResult
+
+_TABLE_ROWS = 12
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#222222", "#e69f00", "#56b4e9")
+
+
+def tuning_table(result: TuningResult) -> Table:
+    """The best settings, with the score foretold for all trees and what such a fit takes."""
+    table = Table(
+        title=f"{len(result.trials)} settings, {result.metric} of {result.n_estimators} trees",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    table.add_column("forest", no_wrap=True)
+    for header in ("m", "k", "leaf", "trees", "foretold", "± se", "behind", "fit"):
+        table.add_column(header, justify="right", no_wrap=True)
+    for trial in result.trials[:_TABLE_ROWS]:
+        setting = trial.setting
+        table.add_row(
+            setting.estimator.replace("_", " "),
+            _outputs(trial),
+            str(setting.max_features),
+            str(setting.min_samples_leaf),
+            str(trial.n_trees),
+            f"{trial.expected:.4f}",
+            f"{trial.expected_se:.4f}",
+            UNKNOWN if trial.is_winner else f"{trial.behind:.4f} ± {trial.behind_se:.4f}",
+            seconds(trial.fit_seconds),
+            style="bold" if trial.is_winner else None,
+        )
+    return table
+
+
+def _outputs(trial: Trial) -> str:
+    setting = trial.setting
+    if setting.projection is None:
+        return "all"
+    kind = "" if setting.projection == "gaussian" else f" {setting.projection}"
+    return f"{setting.n_components}{kind}"
+
+
+def save_cost_figure(result: TuningResult, path: str | os.PathLike[str]) -> None:
+    """The score foretold against the time of a fit, with the front of what nothing beats."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.5, 4.5), layout="constrained")
+    axes = figure.subplots()
+    names = sorted({trial.setting.estimator for trial in result.trials})
+    for colour, name in zip(_COLOURS, names, strict=False):
+        group = [trial for trial in result.trials if trial.setting.estimator == name]
+        axes.errorbar(
+            [trial.fit_seconds for trial in group],
+            [trial.expected for trial in group],
+            [trial.expected_se for trial in group],
+            fmt="o",
+            color=colour,
+            elinewidth=0.8,
+            alpha=0.8,
+            label=name.replace("_", " "),
+        )
+    front = result.front
+    axes.plot(
+        [trial.fit_seconds for trial in front],
+        [trial.expected for trial in front],
+        color="#888888",
+        zorder=0,
+        label="nothing is faster and better",
+    )
+    winner = result.winner
+    axes.plot(
+        winner.fit_seconds, winner.expected, "*", color="black", markersize=14, label="chosen"
+    )
+    axes.set_xscale("log")
+    axes.set_xlabel(f"seconds to fit {result.n_estimators} trees")
+    _finish(figure, axes, result, path)
+
+
+def save_components_figure(result: TuningResult, path: str | os.PathLike[str]) -> None:
+    """The score foretold against m, a line for each k of each kind of forest."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.5, 4.5), layout="constrained")
+    axes = figure.subplots()
+    m = sorted({_m(trial) for trial in result.trials}, key=lambda value: (value is None, value))
+    groups: dict[tuple[str, int, int], list[Trial]] = {}
+    for trial in result.trials:
+        setting = trial.setting
+        key = (setting.estimator, setting.max_features, setting.min_samples_leaf)
+        groups.setdefault(key, []).append(trial)
+    first = min(name for name, _, _ in groups)
+    for place, ((name, k, leaf), group) in enumerate(sorted(groups.items())):
+        best = {_m(t): t for t in sorted(group, key=lambda t: t.expected)}
+        known = [value for value in m if value in best]
+        axes.errorbar(
+            [m.index(value) for value in known],
+            [best[value].expected for value in known],
+            [best[value].expected_se for value in known],
+            fmt="o-" if name == first else "s--",
+            color=_COLOURS[place % len(_COLOURS)],
+            elinewidth=0.8,
+            label=f"{name.replace('_', ' ')}, k={k}, leaf {leaf}",
+        )
+    axes.set_xticks(range(len(m)), ["all" if value is None else str(value) for value in m])
+    axes.set_xlabel("m, number of outputs after the projection")
+    _finish(figure, axes, result, path)
+
+
+def _m(trial: Trial) -> int | None:
+    return trial.setting.n_components
+
+
+def _finish(figure: Any, axes: Any, result: TuningResult, path: str | os.PathLike[str]) -> None:
+    axes.set_ylabel(f"{result.metric}, foretold from rows left out")
+    axes.grid(axis="y", color="#e6e6e6")
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(fontsize="x-small", edgecolor="none", loc="outside right upper")
+    figure.savefig(path, format="png", dpi=150)

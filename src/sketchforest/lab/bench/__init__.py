@@ -1,0 +1,1 @@
+"""Speed, memory and accuracy beside scikit-learn and other libraries."""

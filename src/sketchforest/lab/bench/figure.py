@@ -1,0 +1,114 @@
+"""The picture of the benchmark: a dot for each method, on log scales."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from sketchforest._units import ratio, seconds, size
+from sketchforest.lab.bench.results import Summary
+
+# Told apart by readers who see few colours, too.
+_COLOURS = {
+    "scikit-learn": "#d55e00",
+    "sketchforest, projected outputs": "#0072b2",
+    "sketchforest, outputs as they are": "#222222",
+    "label trees of linear models": "#009e73",
+}
+_ROW_HEIGHT = 0.34  # inches
+_PANELS = (
+    ("Time to fit", "fit_seconds", "fit_ratio", seconds),
+    ("Peak memory of the fit", "peak_bytes", "memory_ratio", size),
+)
+
+
+def save_benchmark_figure(summaries: Sequence[Summary], path: str | os.PathLike[str]) -> None:
+    """Fit time and peak memory of every method; a row of panels for each data set."""
+    # A bare Figure needs no display and leaves the caller's pyplot alone.
+    from matplotlib.figure import Figure
+
+    groups: dict[str, list[Summary]] = {}
+    for summary in summaries:
+        groups.setdefault(summary.dataset, []).append(summary)
+    heights = [1.1 + _ROW_HEIGHT * len(group) for group in groups.values()]
+    figure = Figure(figsize=(11, sum(heights) + 0.5), layout="constrained")
+    rows = figure.subplots(len(groups), 2, squeeze=False, height_ratios=heights)
+    for axes, (dataset, group) in zip(rows, groups.items(), strict=True):
+        for panel, (title, cost, compared, unit) in zip(axes, _PANELS, strict=True):
+            _draw(panel, group, cost, compared, unit)
+            panel.set_title(f"{dataset}: {title.lower()} (log scale)", loc="left")
+        axes[1].set_yticklabels([])
+    _add_legend(figure, summaries)
+    figure.savefig(path, format="png", dpi=150)
+
+
+def family(method: str) -> str:
+    """Whose method it is, as the legend says it."""
+    if method.startswith("sklearn"):
+        return "scikit-learn"
+    if "-m" in method:
+        return "sketchforest, projected outputs"
+    if method.startswith(("rf", "et")):
+        return "sketchforest, outputs as they are"
+    return "label trees of linear models"
+
+
+def _draw(axes: Any, group: Sequence[Summary], cost: str, compared: str, unit: Any) -> None:
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    values = [getattr(summary.costs, cost) for summary in group]
+    for place, (summary, value) in enumerate(zip(group, values, strict=True)):
+        colour = _COLOURS[family(summary.method)]
+        face = "white" if summary.costs.is_scaled else colour
+        axes.plot(value, place, "o", color=colour, markerfacecolor=face, markersize=7)
+        axes.annotate(
+            _label(summary, unit(value), compared),
+            (value, place),
+            xytext=(8, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize="small",
+            color=colour,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+        )
+    axes.set_xscale("log")
+    # To the right, room for the labels.
+    axes.set_xlim(min(values) / 1.6, max(values) * (max(values) / min(values)) ** 0.3 * 1.6)
+    axes.set_ylim(len(group) - 0.5, -0.5)
+    axes.set_yticks(range(len(group)), [summary.method for summary in group])
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: unit(value)))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.grid(axis="y", color="#e6e6e6")
+    axes.set_axisbelow(True)
+    axes.tick_params(axis="y", length=0)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+
+
+def _label(summary: Summary, figure: str, compared: str) -> str:
+    value = summary.ratios[compared]
+    scaled = "*" if summary.costs.is_scaled else ""
+    if value is None or summary.method == summary.reference:
+        return figure + scaled
+    return f"{figure}{scaled}  ({ratio(value)})"
+
+
+def _add_legend(figure: Any, summaries: Sequence[Summary]) -> None:
+    from matplotlib.lines import Line2D
+
+    present = {family(summary.method) for summary in summaries}
+    handles = [
+        Line2D([], [], color=colour, marker="o", linestyle="", label=name)
+        for name, colour in _COLOURS.items()
+        if name in present
+    ]
+    if any(summary.costs.is_scaled for summary in summaries):
+        hollow: dict[str, Any] = {"color": "#666666", "markerfacecolor": "white"}
+        label = "* scaled from fewer trees"
+        handles.append(Line2D([], [], marker="o", linestyle="", label=label, **hollow))
+    figure.legend(
+        handles=handles,
+        loc="outside lower center",
+        ncols=len(handles),
+        edgecolor="none",
+        fontsize="small",
+        handletextpad=0.2,
+    )

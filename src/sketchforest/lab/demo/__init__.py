@@ -1,0 +1,1 @@
+"""The library at work in half a minute."""

@@ -1,0 +1,157 @@
+"""`sketchforest reproduce`: run the cells of the studies, then write tables, pictures and pages."""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from joblib import effective_n_jobs
+from rich.console import Console
+
+from sketchforest._units import duration
+from sketchforest.lab.bench.results import write_csv
+from sketchforest.lab.bench.table import machine_line
+from sketchforest.lab.machine import machine_facts
+from sketchforest.lab.page import Finding, Section, render_page
+from sketchforest.lab.reproduce.findings import share_finding
+from sketchforest.lab.reproduce.problems import Workspace
+from sketchforest.lab.reproduce.runner import run_cells, total_seconds, waiting_cells
+from sketchforest.lab.reproduce.settings import ReproduceSettings
+from sketchforest.lab.reproduce.store import CellStore
+from sketchforest.lab.reproduce.studies import STUDIES, choose_studies
+from sketchforest.lab.reproduce.table_pages import terminal_table
+
+_TITLE = "Random forests with random projections of the output space, reproduced"
+
+
+@dataclass(frozen=True)
+class ReproduceResult:
+    """The sections of the report, and whether all of their cells were run."""
+
+    sections: list[Section]
+    settings: ReproduceSettings
+    machine: dict[str, Any]
+    is_complete: bool
+
+    def as_json(self) -> str:
+        return json.dumps(
+            {
+                "machine": self.machine,
+                "settings": asdict(self.settings),
+                "is_complete": self.is_complete,
+                "sections": {section.name: list(section.rows) for section in self.sections},
+                "findings": [
+                    {"section": section.name, "text": finding.text, "holds": finding.holds}
+                    for section in self.sections
+                    for finding in section.findings
+                ],
+            },
+            indent=2,
+        )
+
+
+def run_reproduce(
+    names: Sequence[str],
+    settings: ReproduceSettings,
+    out: str | os.PathLike[str],
+    console: Console | None = None,
+) -> ReproduceResult:
+    """Run what is not in ``out`` yet; print tables, and write CSV files, pictures and pages."""
+    console = console or Console()
+    chosen = choose_studies(names)
+    cells = {name: STUDIES[name].cells(settings) for name in chosen}
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    store = CellStore(folder / "cells.jsonl")
+    workspace = Workspace(settings.data_home, effective_n_jobs(settings.n_jobs))
+    every_cell = [cell for name in chosen for cell in cells[name]]
+    try:
+        run_cells(every_cell, store, workspace, console)
+    except KeyboardInterrupt:
+        console.print(f"Interrupted; finished cells are kept in {store.path}.", markup=False)
+    sections = [_section(name, settings, store) for name in chosen]
+    times = {name: total_seconds(cells[name], store) for name in chosen}
+    is_complete = not waiting_cells(every_cell, store)
+    result = ReproduceResult(sections, settings, machine_facts(), is_complete)
+    _write(result, times, folder, console)
+    return result
+
+
+def _section(name: str, settings: ReproduceSettings, store: CellStore) -> Section:
+    section = STUDIES[name].section(settings, store.get)
+    if settings.quick:  # fewer trees and repeats than the paper has prove nothing
+        findings = [replace(finding, holds=None) for finding in section.findings]
+        section = replace(section, findings=findings)
+    return section
+
+
+def _write(
+    result: ReproduceResult, times: dict[str, float], folder: Path, console: Console
+) -> None:
+    for section in result.sections:
+        write_csv(section.rows, folder / f"{section.name}.csv")
+        for picture in section.pictures:
+            (folder / f"{section.name}-{picture.name}.png").write_bytes(picture.png)
+        _write_page(result, [section], times, folder / f"{section.name}.html")
+        console.print()
+        console.print(terminal_table(section))
+        for number, note in enumerate(section.notes, 1):
+            console.print(f"{number}. {note}", markup=False, highlight=False, style="dim")
+    page = folder / f"{result.sections[0].name}.html"
+    if len(result.sections) > 1:
+        sections = [_summary(result.sections), *result.sections]
+        page = folder / "index.html"
+        _write_page(result, sections, times, page)
+    _print_findings(result.sections, console)
+    console.print(f"Written to {folder}; {page.name} says what the marks mean.", markup=False)
+
+
+def _summary(sections: Sequence[Section]) -> Section:
+    """What all sections found."""
+    findings = [finding for section in sections for finding in section.findings]
+    return Section("summary", "In short", findings=[*_overall(sections), *findings])
+
+
+def _overall(sections: Sequence[Section]) -> list[Finding]:
+    """Both tables together."""
+    tables = [section for section in sections if section.name in ("table1", "table2")]
+    if len(tables) < 2:
+        return []
+    rows = [row for table in tables for row in table.rows]
+    gaps = [row["mark"] for row in rows if row["is_comparable"] and row["gap_in_sd"] is not None]
+    is_full = all(table.findings[0].holds is not None for table in tables)
+    return [share_finding("Both tables", gaps.count("**"), len(gaps), is_full)]
+
+
+def _print_findings(sections: Sequence[Section], console: Console) -> None:
+    console.print()
+    for finding in _summary(sections).findings:
+        sign = {True: "yes", False: "no", None: "?"}[finding.holds]
+        console.print(f"{sign:>3}  {finding.text}", markup=False, highlight=False)
+
+
+def _write_page(
+    result: ReproduceResult, sections: Sequence[Section], times: dict[str, float], path: Path
+) -> None:
+    page = render_page(_TITLE, _lead(result, sections, times), sections)
+    path.write_text(page, encoding="utf-8")
+
+
+def _lead(
+    result: ReproduceResult, sections: Sequence[Section], times: dict[str, float]
+) -> list[str]:
+    n_jobs = effective_n_jobs(result.settings.n_jobs)
+    spent = ", ".join(f"{s.name} {duration(times[s.name])}" for s in sections if s.name in times)
+    lines = [
+        "Every table and figure of Joly, Geurts and Wehenkel (ECML/PKDD 2014), computed by "
+        "sketchforest, with the paper's own figures beside.",
+        f"{machine_line(result.machine, n_jobs)}; seed {result.settings.seed}. Time spent: "
+        f"{spent}.",
+    ]
+    if result.settings.quick:
+        lines.append("This was a quick run, of few trees and repeats: its findings are not judged.")
+    if not result.is_complete:
+        lines.append("This run was interrupted: some figures are of fewer repeats, or missing.")
+    return lines

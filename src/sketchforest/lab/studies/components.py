@@ -1,0 +1,148 @@
+"""Which n_components should be the default: m against the forest on the original outputs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+import sketchforest
+from sketchforest.datasets import load
+from sketchforest.lab.studies.cells import (
+    Cell,
+    CellFile,
+    chosen_datasets,
+    fit_and_score,
+    markdown,
+    mean_and_sd,
+    run_cells,
+)
+from sketchforest.projection import resolve_n_components
+
+KINDS = {"rf": "RandomForestClassifier", "et": "ExtraTreesClassifier"}
+COMPONENTS: tuple[int | str, ...] = (1, "log", 4, 8, 16, 32, 64, 128)
+PLAIN = "plain"
+# Of the sets, on which a default must be no more than one sd below the plain forest.
+ENOUGH = 0.9
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One value of n_components over all sets."""
+
+    n_components: str
+    share_ok: dict[str, float]  # by kind of forest
+    relative_seconds: float  # geometric mean over sets and kinds, to the plain forest
+
+    @property
+    def is_good(self) -> bool:
+        return min(self.share_ok.values()) >= ENOUGH
+
+
+def run_components(
+    datasets: Sequence[str],
+    out: Path,
+    *,
+    n_splits: int = 5,
+    n_estimators: int = 100,
+    n_jobs: int = 2,
+    data_home: str | None = None,
+    console: Console | None = None,
+) -> bool:
+    """Measures, and writes components-T-trees.csv and components.md into ``out``."""
+    console = console or Console()
+    out.mkdir(parents=True, exist_ok=True)
+    file = CellFile(out / f"components-{n_estimators}-trees.csv")
+    cells = [
+        Cell(name, split, f"{kind}-{m}", partial(_measure, kind, m, n_estimators, n_jobs, split))
+        for name in chosen_datasets(datasets, data_home)
+        for split in range(n_splits)
+        for kind in KINDS
+        for m in (PLAIN, *_distinct(load(name, data_home).Y.shape[1]))
+    ]
+    is_complete = run_cells(cells, file, data_home, console)
+    page = components_page(file)
+    (out / "components.md").write_text(page)
+    console.print(page, markup=False, soft_wrap=True)
+    return is_complete
+
+
+def _distinct(n_labels: int) -> list[int | str]:
+    """What projects at all: m of d or more keeps the original outputs, as the default does."""
+    return [m for m in COMPONENTS if (resolve_n_components(m, n_labels) or n_labels) < n_labels]
+
+
+def _measure(
+    kind: str, m: Any, n_estimators: int, n_jobs: int, seed: int, problem: Any
+) -> dict[str, float]:
+    params = {"projection": None} if m == PLAIN else {"n_components": m}
+    forest = getattr(sketchforest, KINDS[kind])(
+        n_estimators, n_jobs=n_jobs, random_state=seed, **params
+    )
+    return fit_and_score(forest, problem)
+
+
+def components_page(file: CellFile) -> str:
+    """The table of means, and which default it speaks for."""
+    scores, seconds = file.table("lrap"), file.table("seconds")
+    names = list(dict.fromkeys(dataset for dataset, _ in scores))
+    lines = []
+    for kind, title in (("rf", "Random forest"), ("et", "Extra-trees")):
+        rows = [_row(kind, name, scores) for name in names if (name, f"{kind}-{PLAIN}") in scores]
+        header = ["data set", "original outputs", *(f"m={m}" for m in COMPONENTS)]
+        lines += [f"## {title}: LRAP, mean over splits (± sd)", "", markdown(header, rows)]
+    verdicts = [_verdict(m, names, scores, seconds) for m in COMPONENTS]
+    header = ["n_components", "sets, random forest", "sets, extra-trees", "fit time"]
+    table = [
+        [v.n_components, f"{v.share_ok['rf']:.0%}", f"{v.share_ok['et']:.0%}", _times(v)]
+        for v in verdicts
+    ]
+    lines += ["## No more than one sd below the original outputs", "", markdown(header, table)]
+    good = [verdict for verdict in verdicts if verdict.is_good]
+    best = min(good, key=lambda verdict: verdict.relative_seconds, default=None)
+    lines.append(
+        f"The cheapest that holds on {ENOUGH:.0%} of the sets: n_components={best.n_components}.\n"
+        if best
+        else f"None holds on {ENOUGH:.0%} of the sets.\n"
+    )
+    return "\n".join(lines)
+
+
+def _times(verdict: Verdict) -> str:
+    return f"{verdict.relative_seconds:.2f} of the original's"
+
+
+def _row(kind: str, name: str, scores: dict[tuple[str, str], list[float]]) -> list[str]:
+    plain, sd = mean_and_sd(scores[name, f"{kind}-{PLAIN}"])
+    cells = []
+    for m in COMPONENTS:
+        values = scores.get((name, f"{kind}-{m}"))
+        mean = plain if values is None else float(np.mean(values))
+        text = "=" if values is None else f"{mean:.4f}"
+        cells.append(f"*{text}*" if mean < plain - sd else text)
+    return [name, f"{plain:.4f} ± {sd:.4f}", *cells]
+
+
+def _verdict(
+    m: int | str,
+    names: Sequence[str],
+    scores: dict[tuple[str, str], list[float]],
+    seconds: dict[tuple[str, str], list[float]],
+) -> Verdict:
+    share_ok, ratios = {}, []
+    for kind in KINDS:
+        are_ok = []
+        for name in names:
+            if (name, f"{kind}-{PLAIN}") not in scores:
+                continue
+            plain, sd = mean_and_sd(scores[name, f"{kind}-{PLAIN}"])
+            # Where m is d or more, the forest keeps the original outputs.
+            values = scores.get((name, f"{kind}-{m}"), [plain])
+            are_ok.append(float(np.mean(values)) >= plain - sd)
+            time = seconds.get((name, f"{kind}-{m}"), seconds[name, f"{kind}-{PLAIN}"])
+            ratios.append(np.mean(time) / np.mean(seconds[name, f"{kind}-{PLAIN}"]))
+        share_ok[kind] = float(np.mean(are_ok)) if are_ok else 0.0
+    return Verdict(str(m), share_ok, float(np.exp(np.mean(np.log(ratios)))) if ratios else 1.0)

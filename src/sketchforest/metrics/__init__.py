@@ -1,0 +1,43 @@
+"""Ranking metrics for multi-label scores, dense or sparse, never densified.
+
+Truth is an (n_samples, n_labels) indicator and scores are (n_samples, n_labels) numbers, each an
+array or any scipy sparse container. A label absent from a sparse row of scores has score 0, so
+both forms of the same data give exactly the same value. A true label stored twice is true once.
+
+``lrap``, ``coverage_error`` and ``label_ranking_loss`` rank a label by how many labels score at
+least as much, so ties count against it. The ``_at_k`` metrics break ties by the lower label.
+"""
+
+from sketchforest.metrics._r2 import r2
+from sketchforest.metrics.ranking import (
+    Matrix,
+    Metric,
+    coverage_error,
+    get_metric,
+    greater_is_better,
+    label_ranking_loss,
+    lrap,
+    ndcg_at_k,
+    precision_at_k,
+    propensities,
+    psp_at_k,
+    row_values,
+    top_k,
+)
+
+__all__ = [
+    "Matrix",
+    "Metric",
+    "coverage_error",
+    "get_metric",
+    "greater_is_better",
+    "label_ranking_loss",
+    "lrap",
+    "ndcg_at_k",
+    "precision_at_k",
+    "propensities",
+    "psp_at_k",
+    "r2",
+    "row_values",
+    "top_k",
+]

@@ -1,1 +1,0 @@
-"""Results for the eye: tables for the terminal, pictures for files."""

@@ -1,0 +1,481 @@
+"""Every command on a small file of every format: what is trained is what predicts."""
+
+import csv
+import io
+import json
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sketchforest import RandomForestClassifier, load_forest
+from sketchforest.datasets import Dataset, make_multilabel, read, write
+from sketchforest.datasets.blocks import count_lines
+from sketchforest.datasets.conversion import write_table
+
+DATA = make_multilabel(60, 12, 8, labels_per_row=2, features_per_row=5, random_state=0)
+NAMED = Dataset(
+    "small",
+    DATA.X,
+    DATA.Y,
+    feature_names=np.array([f"feature {i}" for i in range(12)]),
+    label_names=np.array([f"tag {i}" for i in range(8)]),
+)
+
+
+def mulan_file(folder):
+    write(NAMED, folder / "data.arff")
+    text = (folder / "data.arff").read_text().splitlines()
+    text[0] = "@relation data"  # without MEKA's number of labels
+    (folder / "data.arff").write_text("\n".join(text) + "\n")
+    labels = "".join(f'<label name="{name}"></label>' for name in NAMED.label_names)
+    xml = f'<labels xmlns="http://mulan.sourceforge.net/labels">{labels}</labels>'
+    (folder / "data.xml").write_text(xml)
+    return folder / "data.arff"
+
+
+def clus_file(folder):
+    lines = ["@relation data", *(f"@attribute f{i} numeric" for i in range(12))]
+    lines += ["@attribute class hierarchical a/b,a/c,d,d/e", "@data"]
+    for row, x in enumerate(DATA.X.toarray()):
+        lines.append(",".join(map(str, x.tolist())) + "," + ("a/b@d", "a/c", "d/e")[row % 3])
+    (folder / "data.arff").write_text("\n".join(lines) + "\n")
+    return folder / "data.arff"
+
+
+def label_columns_file(folder):
+    header = [*NAMED.feature_names, *NAMED.label_names, "id"]
+    rows = np.hstack([DATA.X.toarray(), DATA.Y.toarray(), np.zeros((60, 1))])
+    with (folder / "data.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([header, *rows.tolist()])
+    return folder / "data.csv"
+
+
+def table_file(name, delimiter=","):
+    def write_it(folder):
+        write_table(NAMED, folder / name, delimiter)
+        return folder / name
+
+    return write_it
+
+
+def parquet_file(folder):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pyarrow = pytest.importorskip("pyarrow")
+    tags = [NAMED.label_names[row.indices].tolist() for row in (DATA.Y[[i]] for i in range(60))]
+    columns = dict(zip(NAMED.feature_names.tolist(), DATA.X.toarray().T, strict=True))
+    parquet.write_table(pyarrow.table(columns | {"tags": tags}), folder / "data.parquet")
+    return folder / "data.parquet"
+
+
+def written(name):
+    def write_it(folder):
+        write(NAMED, folder / name)
+        return folder / name
+
+    return write_it
+
+
+TAGS = ("--tags-column", "tags")
+LABELS = ("--label-columns", ",".join(NAMED.label_names), "--ignore-columns", "id")
+FILES = {
+    "csv": (table_file("data.csv"), TAGS),
+    "packed csv": (table_file("data.csv.gz"), TAGS),
+    "tsv": (table_file("data.tsv", "\t"), TAGS),
+    "label columns": (label_columns_file, LABELS),
+    "parquet": (parquet_file, TAGS),
+    "mulan": (mulan_file, ()),
+    "meka": (written("data.arff"), ()),
+    "clus": (clus_file, ()),
+    "xc": (written("data.txt"), ()),
+    "svmlight": (written("data.svm"), ()),
+    "packed svmlight": (written("data.svm.xz"), ()),
+    "npz": (written("data.npz"), ()),
+}
+QUICK = ("--n-estimators", "5", "--n-jobs", "1")
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_every_format_goes_through_every_command(kind, command, tmp_path):
+    make, options = FILES[kind]
+    file, model = make(tmp_path), tmp_path / "model.sf"
+
+    code, out, err = command("train", file, "--out", model, *options, *QUICK)
+    assert (code, err) == (0, "") or "Out-of-bag" in err
+    assert "5 trees on 60 rows" in out
+
+    code, out, _ = command("info", model, "--json")
+    about = json.loads(out)
+    assert code == 0
+    assert about["training_rows"] == 60
+    assert about["features"] == 12
+    assert len(about["label_names"]) == about["labels"] == (5 if kind == "clus" else 8)
+    assert len(about["important_features"]) == 10
+
+    code, out, _ = command("predict", model, file, "--top", 3)
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert code == 0
+    assert len(rows) == 60
+    forest = load_forest(model)
+    first = rows[0]["labels"].split(";")
+    assert set(first) <= set(about["label_names"])
+
+    _, lines, _ = command("predict", model, file, "--top", 3, "--output", "jsonl")
+    assert json.loads(lines.splitlines()[0])["labels"] == first
+    _, sparse_lines, _ = command("predict", model, file, "--top", 3, "--output", "sparse")
+    best = int(sparse_lines.splitlines()[0].split(":")[0])
+    assert about["label_names"][best] == first[0]
+    if kind != "clus":  # whose features are others
+        labels, scores = forest.predict_topk(DATA.X, 3)
+        expected = [about["label_names"][label] for label in labels[0][scores[0] > 0]]
+        assert first == expected
+
+    code, out, _ = command("evaluate", model, file, "--json")
+    scores = json.loads(out)
+    assert code == 0
+    assert scores["rows"] == 60
+    assert scores["lrap"] > 0.6
+    assert scores["unknown_labels"] == 0
+
+    code, out, _ = command("explain", model, file, "--row", 3, "--json")
+    explained = json.loads(out)
+    assert code == 0
+    assert explained["row"] == 3
+    assert len(explained["labels"]) == 3
+    assert explained["training_rows"][0]["weight"] > 0
+
+
+@pytest.mark.parametrize("target", ["copy.npz", "copy.arff", "copy.txt", "copy.svm.gz", "copy.csv"])
+@pytest.mark.parametrize("kind", ["csv", "label columns", "mulan", "xc", "npz"])
+def test_conversion_keeps_features_and_labels(kind, target, command, tmp_path):
+    make, options = FILES[kind]
+    code, out, err = command("convert", make(tmp_path), tmp_path / target, *options)
+    assert (code, err) == (0, "")
+    assert "60 rows, 12 features and 8 labels" in out
+    if target == "copy.csv":
+        command("convert", tmp_path / target, tmp_path / "back.npz", *TAGS)
+        target = "back.npz"
+    copy = read(tmp_path / target)
+    assert np.allclose(copy.X.toarray(), DATA.X.toarray())
+    names = NAMED.label_names.tolist()
+    order = list(range(8))
+    if copy.label_names is not None and copy.label_names[0].startswith("tag"):
+        order = [names.index(name) for name in copy.label_names]
+    assert np.array_equal(copy.Y.toarray(), DATA.Y.toarray()[:, order])
+
+
+def test_labels_are_matched_by_name_and_unknown_ones_left_out(command, tmp_path):
+    write_table(NAMED, tmp_path / "train.csv")
+    keep = [5, 2, 7]
+    other = Dataset("test", DATA.X, DATA.Y[:, keep], NAMED.feature_names, NAMED.label_names[keep])
+    text = tmp_path / "test.csv"
+    write_table(other, text)
+    text.write_text(text.read_text().replace("tag 7", "never seen"))
+    model = tmp_path / "model.sf"
+    command("train", tmp_path / "train.csv", "--out", model, *TAGS, *QUICK)
+    code, out, _ = command(
+        "evaluate", model, text, "--json", "--labels-out", tmp_path / "labels.csv"
+    )
+    assert code == 0
+    assert json.loads(out)["unknown_labels"] == 1
+    table = list(csv.DictReader((tmp_path / "labels.csv").open()))
+    n_true = {row["label"]: int(row["true"]) for row in table}
+    assert n_true["tag 5"] == DATA.Y[:, [5]].sum()
+    assert n_true["tag 2"] == DATA.Y[:, [2]].sum()
+    assert n_true["tag 7"] == n_true["tag 0"] == 0
+
+
+def test_columns_may_stand_in_any_order_and_others_beside_them(command, tmp_path):
+    write_table(NAMED, tmp_path / "train.csv")
+    model = tmp_path / "model.sf"
+    command("train", tmp_path / "train.csv", "--out", model, *TAGS, *QUICK)
+    header, *rows = list(csv.reader((tmp_path / "train.csv").open()))
+    with (tmp_path / "turned.csv").open("w", newline="") as file:
+        turned = [[*row[::-1], "a name"] for row in (header, *rows)]
+        turned[0][-1] = "who"
+        csv.writer(file).writerows(turned)
+    expected = command("predict", model, tmp_path / "train.csv")[1]
+    assert command("predict", model, tmp_path / "turned.csv")[1] == expected
+
+
+def test_standard_input_is_read_as_a_file_is(command, tmp_path):
+    for name, options in (("data.csv", TAGS), ("data.svm", ())):
+        file, model = tmp_path / name, tmp_path / "model.sf"
+        (write_table if options else write)(NAMED, file)
+        command("train", file, "--out", model, *options, *QUICK)
+        expected = command("predict", model, file, "--top", 2)
+        assert command("predict", model, "-", "--top", 2, stdin=file.read_text()) == expected
+
+
+def test_many_blocks_predict_as_one(command, tmp_path, monkeypatch):
+    write(NAMED, tmp_path / "data.svm")
+    model = tmp_path / "model.sf"
+    command("train", tmp_path / "data.svm", "--out", model, *QUICK)
+    for file in ("data.svm", "data.txt", "data.csv", "data.npz"):
+        (write_table if file.endswith("csv") else write)(DATA, tmp_path / file)
+        whole = command("predict", model, tmp_path / file, "--ignore-columns", "tags")
+        monkeypatch.setattr("sketchforest._workflows.model_input.feature_blocks.__defaults__", (7,))
+        assert command("predict", model, tmp_path / file, "--ignore-columns", "tags") == whole
+        assert whole[0] == 0
+        assert len(whole[1].splitlines()) == 61
+        monkeypatch.undo()
+
+
+def test_predictions_without_top_are_those_above_the_threshold(command, tmp_path):
+    write(NAMED, tmp_path / "data.npz")
+    model = tmp_path / "model.sf"
+    options = ("--threshold", "oob-f1", "--n-estimators", "30")
+    command("train", tmp_path / "data.npz", "--out", model, *options)
+    _, out, _ = command("predict", model, tmp_path / "data.npz", "--json")
+    forest = load_forest(model)
+    expected = forest.predict(DATA.X).toarray()
+    for row, line in enumerate(out.splitlines()):
+        labels, scores = json.loads(line).values()
+        assert set(labels) == set(NAMED.label_names[expected[row] > 0])
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_every_parameter_of_the_forests_is_an_option(command):
+    from sketchforest import ExtraTreesClassifier, RandomForestClassifier
+
+    _, help, _ = command("train", "--help")
+    for kind in (RandomForestClassifier, ExtraTreesClassifier):
+        for name in set(kind().get_params()) - {"verbose", "warm_start"}:
+            assert f"--{name.replace('_', '-')}" in help
+
+
+def test_parameters_reach_the_forest(command, tmp_path):
+    write(NAMED, tmp_path / "data.npz")
+    params = {
+        "n_estimators": 3,
+        "projection": None,
+        "n_components": "log",
+        "max_features": 0.5,
+        "max_depth": 4,
+        "min_samples_split": 3,
+        "min_samples_leaf": 2,
+        "max_leaf_nodes": 9,
+        "bootstrap": True,
+        "max_samples": 0.9,
+        "class_weight": "balanced",
+        "threshold": "top-2",
+        "oob_score": "precision_at_1",
+        "random_state": 5,
+    }
+    options = [x for n, v in params.items() for x in (f"--{n.replace('_', '-')}", v)]
+    model = tmp_path / "model.sf"
+    code, _, _ = command(
+        "train", tmp_path / "data.npz", "--out", model, "--estimator", "extra-trees", *options
+    )
+    assert code == 0
+    forest = load_forest(model)
+    assert type(forest).__name__ == "ExtraTreesClassifier"
+    assert forest.get_params().items() >= params.items()
+
+
+def test_a_regressor_is_trained_and_scored(command, tmp_path):
+    file, model = label_columns_file(tmp_path), tmp_path / "model.sf"
+    options = ("--estimator", "random-forest-regressor", *LABELS, *QUICK)
+    code, _, _ = command("train", file, "--out", model, *options)
+    assert code == 0
+    _, out, _ = command("predict", model, file)
+    header, *rows = csv.reader(io.StringIO(out))
+    assert header == NAMED.label_names.tolist()
+    assert np.allclose(np.array(rows, float), load_forest(model).predict(DATA.X).toarray())
+    _, out, _ = command("evaluate", model, file, "--json")
+    assert json.loads(out)["r2"] > 0
+    for output in ("jsonl", "sparse"):
+        _, out, _ = command("predict", model, file, "--output", output)
+        assert len(out.splitlines()) == 60
+
+
+def test_a_holdout_a_test_file_and_a_split_test_the_model(command, tmp_path):
+    write(NAMED, tmp_path / "data.arff")
+    split = {"train": np.arange(40), "test": np.arange(40, 60)}
+    write(Dataset("data", DATA.X, DATA.Y, splits=split), tmp_path / "data.npz")
+    model = tmp_path / "model.sf"
+    for arguments, n_train, n_test in (
+        (("data.arff", "--holdout", "0.25"), 45, 15),
+        (("data.arff", "--test", tmp_path / "data.arff"), 60, 60),
+        (("data.npz",), 40, 20),
+    ):
+        file, *more = arguments
+        code, out, _ = command("train", tmp_path / file, "--out", model, *more, *QUICK, "--json")
+        outcome = json.loads(out)
+        assert code == 0
+        assert (outcome["training_rows"], outcome["test"]["rows"]) == (n_train, n_test)
+        assert load_forest(model).notes_["test"] == outcome["test"]
+
+
+def test_a_compact_model_has_no_importances(command, tmp_path):
+    write(NAMED, tmp_path / "data.npz")
+    model = tmp_path / "model.sf"
+    command("train", tmp_path / "data.npz", "--out", model, "--compact", *QUICK)
+    code, out, _ = command("info", model)
+    assert code == 0
+    assert "No importances" in out
+
+
+def test_tables_and_pictures_for_people(command, tmp_path):
+    pytest.importorskip("matplotlib")
+    write(NAMED, tmp_path / "data.npz")
+    model, picture = tmp_path / "model.sf", tmp_path / "picture.png"
+    _, out, _ = command("train", tmp_path / "data.npz", "--out", model, "--holdout", 0.2, *QUICK)
+    assert "LRAP" in out
+    _, out, _ = command("evaluate", model, tmp_path / "data.npz", "--picture", picture)
+    assert all(name in out for name in ("LRAP", "nDCG@3", "PSP@5", "coverage error", "tag 0"))
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    _, out, _ = command("info", model)
+    assert "RandomForestClassifier" in out
+    assert "test LRAP" in out
+    _, out, _ = command("explain", model, tmp_path / "data.npz", "--row", 1, "--top", 1)
+    assert "adds" in out
+    assert "weight" in out
+
+
+def test_other_columns_of_a_test_table_are_not_read(command, tmp_path):
+    write_table(NAMED, tmp_path / "train.csv")
+    model = tmp_path / "model.sf"
+    command("train", tmp_path / "train.csv", "--out", model, *TAGS, *QUICK)
+    lines = (tmp_path / "train.csv").read_text().splitlines()
+    (tmp_path / "test.csv").write_text(
+        "\n".join(["who," + lines[0], *("x," + n for n in lines[1:])])
+    )
+    expected = command("evaluate", model, tmp_path / "train.csv")
+    assert expected[0] == 0
+    assert command("evaluate", model, tmp_path / "test.csv") == expected
+
+
+def test_tuning_chooses_the_forest_that_is_saved(command, tmp_path, monkeypatch):
+    from sketchforest import ExtraTreesClassifier
+
+    called = {}
+
+    def tune(X, Y, **settings):
+        called.update(settings)
+        forest = ExtraTreesClassifier(4, random_state=1).fit(X, Y)
+        return SimpleNamespace(forest=forest, advice="Use extra trees.")
+
+    monkeypatch.setitem(sys.modules, "sketchforest.tuning", SimpleNamespace(tune=tune))
+    write(NAMED, tmp_path / "data.npz")
+    model = tmp_path / "model.sf"
+    code, out, _ = command(
+        *("train", tmp_path / "data.npz", "--out", model, "--tune", "--budget", 7),
+        *("--n-estimators", 4, "--threshold", 0.3),
+    )
+    assert code == 0
+    assert "Use extra trees." in out
+    assert called["budget"] == 7
+    assert called["n_estimators"] == 4
+    assert load_forest(model).get_params()["threshold"] == 0.3
+    assert type(load_forest(model)) is ExtraTreesClassifier
+    code, _, err = command(
+        "train", tmp_path / "data.npz", "--out", model, "--tune", "--threshold", "oob-f1"
+    )
+    assert code == 1
+    assert "where settings are tuned" in err
+
+
+def test_a_tuned_model_reads_the_file_that_it_was_tuned_on(command, tmp_path):
+    write(NAMED, tmp_path / "data.npz")
+    command("convert", tmp_path / "data.npz", tmp_path / "data.csv")
+    # The numbers of features start at 1, as they often do.
+    lines = ["1 1:0.5 2:1", "2 1:2 3:1", "1,2 2:3", "0 3:1"] * 10
+    (tmp_path / "data.svm").write_text("\n".join(lines))
+    settings = ("--budget", "40 trees", "--n-estimators", 10, "--n-jobs", 1)
+    for name, options in (("data.csv", TAGS), ("data.svm", ()), ("data.npz", ())):
+        code, _, err = command(
+            "tune", tmp_path / name, "-o", tmp_path / name[-3:], *options, *settings
+        )
+        assert code == 0, err
+        model = tmp_path / name[-3:] / "model.sf"
+        code, out, err = command("predict", model, tmp_path / name, "--top", 1, "--json")
+        assert code == 0, err
+        known = NAMED.label_names.tolist() if options or name == "data.npz" else ["0", "1", "2"]
+        found = {label for line in out.splitlines() for label in json.loads(line)["labels"]}
+        assert found
+        assert found <= set(known)
+
+
+def test_info_says_what_was_chosen_for_auto_and_which_score_is_out_of_bag(command, tmp_path):
+    write(NAMED, tmp_path / "data.npz")
+    model = tmp_path / "model.sf"
+    auto = ("--max-features", "auto", "--oob-score", "precision_at_1", *QUICK)
+    code, out, err = command("train", tmp_path / "data.npz", "--out", model, *auto)
+    assert code == 0, err
+    assert "Out-of-bag P@1: 0." in out
+    chosen = load_forest(model).max_features_
+    assert f"chosen for 'auto': max_features={chosen}" in command("info", model)[1]
+    assert json.loads(command("info", model, "--json")[1])["chosen"] == {"max_features": chosen}
+
+
+def test_a_missing_value_is_null_in_json(command, tmp_path):
+    text = "x,y,tags\n" + "1,2,a\n,3,b\n4,,a\n" * 6
+    (tmp_path / "data.csv").write_text(text)
+    model = tmp_path / "model.sf"
+    command("train", tmp_path / "data.csv", "--out", model, *TAGS, *QUICK)
+    code, out, _ = command("explain", model, tmp_path / "data.csv", "--row", 1, "--json")
+    assert code == 0
+    assert "NaN" not in out
+    assert "null" in out
+
+
+def test_a_watched_training_shows_a_bar_and_leaves_no_trace_of_it(command, tmp_path, monkeypatch):
+    write(NAMED, tmp_path / "data.npz")
+    model = tmp_path / "model.sf"
+    monkeypatch.setattr("sketchforest.cli.train.is_watched", lambda: True)
+    code, _, err = command("train", tmp_path / "data.npz", "--out", model, *QUICK)
+    assert code == 0
+    assert "growing trees" in err
+    assert load_forest(model).verbose == 0
+
+
+def test_a_watched_prediction_shows_how_far_it_is(command, tmp_path, monkeypatch):
+    write(NAMED, tmp_path / "data.svm")
+    model = tmp_path / "model.sf"
+    command("train", tmp_path / "data.svm", "--out", model, *QUICK)
+    monkeypatch.setattr("sketchforest.cli.predict.is_watched", lambda: True)
+    code, out, err = command("predict", model, tmp_path / "data.svm")
+    assert code == 0
+    assert len(out.splitlines()) == 61
+    assert "60 rows" in err
+    assert count_lines(tmp_path / "data.svm", "svmlight") == 61
+    assert count_lines("-", "svmlight") is None
+
+
+def test_a_model_that_python_saved_on_data_frames_reads_columns_by_name(command, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(DATA.X.toarray(), columns=NAMED.feature_names)
+    Y = pandas.DataFrame(DATA.Y.toarray(), columns=NAMED.label_names)
+    forest = RandomForestClassifier(5, random_state=0).fit(X, Y)
+    model, file = tmp_path / "model.sf", tmp_path / "data.csv"
+    forest.save(model)
+    X[X.columns[::-1]].to_csv(file, index=False)
+    code, out, err = command("predict", model, file, "--top", 1, "--output", "sparse")
+    assert (code, err) == (0, "")
+    labels, _ = forest.predict_topk(X, 1)
+    assert [int(line.split(":")[0]) for line in out.splitlines()] == labels.ravel().tolist()
+    _, out, _ = command("info", model, "--json")
+    assert json.loads(out)["label_names"] == NAMED.label_names.tolist()
+
+
+def test_a_model_of_classes_that_python_saved_is_used_like_others(command, tmp_path):
+    classes = np.array(["oak", "ash", "yew"])[np.arange(60) % 3]
+    forest = RandomForestClassifier(15, random_state=0, oob_score=True).fit(DATA.X, classes)
+    model, file = tmp_path / "model.sf", tmp_path / "data.csv"
+    forest.save(model)
+    truth = sparse.csr_array(np.eye(3, dtype=int)[np.arange(60) % 3])
+    names = np.array(["oak", "ash", "yew"])
+    write_table(Dataset("data", DATA.X, truth, NAMED.feature_names, names), file)
+    code, out, err = command("predict", model, file, "--ignore-columns", "tags")
+    assert (code, err) == (0, "")
+    expected = forest.predict(DATA.X)
+    assert [row["labels"] for row in csv.DictReader(io.StringIO(out))] == expected.tolist()
+    code, out, _ = command("evaluate", model, file, "--tags-column", "tags", "--json")
+    assert code == 0
+    assert json.loads(out)["micro_f1"] == pytest.approx((expected == classes).mean())
+    code, out, _ = command("explain", model, file, "--ignore-columns", "tags", "--json", "--top", 1)
+    assert json.loads(out)["labels"][0]["label"] == "oak"
+    assert command("info", model)[0] == 0

@@ -1,0 +1,306 @@
+"""What goes wrong on the command line: one sentence, the right exit code, nothing half-written."""
+
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from sketchforest import cli
+from sketchforest._workflows.training import train_file
+from sketchforest.datasets import make_multilabel, write
+from sketchforest.datasets.table import Columns
+
+COMMANDS = (
+    "train",
+    "predict",
+    "evaluate",
+    "explain",
+    "info",
+    "convert",
+    "tune",
+    "datasets",
+    "reproduce",
+    "demo",
+    "bench",
+)
+DATA = make_multilabel(40, 6, 4, labels_per_row=2, features_per_row=3, random_state=0)
+QUICK = ("--n-estimators", "3", "--n-jobs", "1")
+GOOD = "x,y,text,tags\n" + "1,2,red fox,a;b\n3,4,red cat,b\n" * 10
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trained")
+    (folder / "good.csv").write_text(GOOD)
+    columns = Columns(tags="tags", ignored=("text",))
+    train_file(
+        folder / "good.csv", folder / "model.sf", columns=columns, params={"n_estimators": 20}
+    )
+    return folder
+
+
+@pytest.fixture
+def model(trained, tmp_path):
+    for file in trained.iterdir():
+        shutil.copy(file, tmp_path)
+    return tmp_path / "model.sf"
+
+
+def test_every_command_has_an_example_in_its_help(command):
+    code, out, _ = command("--help")
+    assert code == 0
+    assert "Example:" in out
+    assert all(name in out for name in COMMANDS)
+    for name in COMMANDS:
+        code, out, _ = command(name, "--help")
+        assert code == 0
+        assert f"sketchforest {name}" in out.partition("Example:")[2]
+
+
+BROKEN_TABLES = {
+    "no rows": ("x,tags\n", "there are no rows"),
+    "nothing": ("", "it is empty"),
+    "ragged": ("x,tags\n1,a\n1,a,b\n", r"line 3: there are 3 cells, and 2 names"),
+    "not a number": ("x,tags\n1,a\nred,b\n", r"row 2 has 'red' in column 'x'"),
+    "no such column": ("x,labels\n1,a\n", r"there is no column 'tags'; there are x, labels"),
+    "two of a name": ("x,x,tags\n1,2,a\n", r"two columns 'x'"),
+    "only tags": ("tags\na\n", "no column is left for features"),
+    "no tags at all": ("x,tags\n1,\n2,\n", "it has no labels"),
+    "open quote": ('x,tags\n1,"a\n', "unexpected end of data"),
+    "infinite": ("x,tags\ninf,a\n1,b\n", "X must not contain infinity"),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN_TABLES)
+def test_a_broken_table_gets_one_sentence(kind, command, tmp_path):
+    text, reason = BROKEN_TABLES[kind]
+    file, out = tmp_path / "data.csv", tmp_path / "model.sf"
+    file.write_text(text)
+    code, printed, err = command("train", file, "--out", out, "--tags-column", "tags", *QUICK)
+    assert code == 1
+    assert printed == ""
+    assert err.startswith("Error: ")
+    assert len(err.splitlines()) == 1
+    assert re.search(reason, err)
+    assert not out.exists()
+
+
+BROKEN_FILES = {
+    "data.csv": b"x,tags\n1,\xff\xfe\n",
+    "data.tsv": b"x\ttags\n1\n",
+    "data.csv.gz": b"\x1f\x8b\x08\x00broken",
+    "data.arff": b"@relation x\n@attribute a numeric\n@data\n1,2,3\n",
+    "data.svm": b"1,2 3:0.5\n1 x:7\n",
+    "data.txt": b"2 3 4\n0 1:1\n",
+    "data.npz": b"PK\x03\x04broken",
+    "data.bin": b"what is this",
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_FILES)
+@pytest.mark.parametrize("what", ["train", "predict", "evaluate", "explain", "convert"])
+def test_a_broken_file_gets_one_sentence_from_every_command(name, what, command, model, tmp_path):
+    file = tmp_path / name
+    file.write_bytes(BROKEN_FILES[name])
+    tags = ("--tags-column", "tags")
+    arguments = {
+        "train": (file, "--out", tmp_path / "new.sf", *tags),
+        "predict": (model, file),
+        "evaluate": (model, file),
+        "explain": (model, file),
+        "convert": (file, tmp_path / "new.npz", *tags),
+    }[what]
+    code, _, err = command(what, *arguments)
+    assert code == 1
+    assert err.startswith("Error: ")
+    assert len(err.splitlines()) == 1
+    assert not (tmp_path / "new.sf").exists()
+    assert not (tmp_path / "new.npz").exists()
+
+
+def test_a_broken_parquet_file_gets_one_sentence(command, tmp_path):
+    pytest.importorskip("pyarrow")
+    (tmp_path / "data.parquet").write_bytes(b"PAR1 is not enough")
+    code, _, err = command(
+        "train", tmp_path / "data.parquet", "--out", tmp_path / "m.sf", "--tags-column", "tags"
+    )
+    assert code == 1
+    assert "it is no Parquet file" in err
+
+
+WRONG_CALLS = {
+    "no arguments": ("train",),
+    "no such option": ("info", "MODEL", "--nonsense"),
+    "no such command": ("fit",),
+    "not a number": ("predict", "MODEL", "FILE", "--top", "many"),
+    "out of range": ("predict", "MODEL", "FILE", "--top", "0"),
+    "two ways to test": ("train", "FILE", "--out", "m", "--test", "FILE", "--holdout", "0.5"),
+    "two kinds of labels": (
+        *("train", "FILE", "--out", "m", "--tags-column", "a", "--label-columns", "b"),
+    ),
+    "a budget for nothing": ("train", "FILE", "--out", "m", "--budget", "7"),
+    "words of no text": ("train", "FILE", "--out", "m", "--ngrams", "2"),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG_CALLS)
+def test_a_wrong_call_exits_with_2(kind, command):
+    code, _, err = command(*WRONG_CALLS[kind])
+    assert code == 2
+    assert "Usage" in err
+
+
+FAILURES = {
+    "no file": (("predict", "MODEL", "none.csv"), r"none\.csv: No such file or directory\."),
+    "no model": (("info", "none.sf"), r"none\.sf: No such file"),
+    "not a model": (("info", "GOOD"), "whole sketchforest model"),
+    "row too far": (("explain", "MODEL", "GOOD", "--row", "20"), "row must be from 0 to 19"),
+    "unknown format": (("predict", "MODEL", "GOOD", "--format", "xls"), "format must be one of"),
+    "unknown output": (("predict", "MODEL", "GOOD", "--output", "xls"), "output must be one of"),
+    "text for numbers": (("predict", "MODEL", "-", "--format", "text"), "reads no text"),
+    "no labels named": (("train", "GOOD", "--out", "new.sf"), "a table needs --tags-column"),
+    "estimator": (
+        ("train", "GOOD", "--out", "n", "--tags-column", "tags", "--estimator", "svm"),
+        "estimator must be one of random-forest",
+    ),
+    "parameter": (
+        (
+            "train",
+            "GOOD",
+            "--out",
+            "n",
+            *("--tags-column", "tags", "--ignore-columns", "text"),
+            *("--max-depth", "deep"),
+        ),
+        "max_depth must be an int",
+    ),
+    "no parameter of a tree": (
+        (
+            "train",
+            "GOOD",
+            "--out",
+            "n",
+            "--tags-column",
+            "tags",
+            "--estimator",
+            "decision-tree",
+            "--n-estimators",
+            "7",
+        ),
+        "n_estimators is no parameter of decision-tree",
+    ),
+    "no folder": (
+        ("train", "GOOD", "--out", "no/such/folder.sf", "--tags-column", "tags"),
+        "out must be a file in a folder that exists",
+    ),
+    "a folder": (
+        ("train", "GOOD", "--out", ".", "--tags-column", "tags"),
+        "out must be a file in a folder that exists",
+    ),
+    "no folder for predictions": (
+        ("predict", "MODEL", "GOOD", "--out", "no/such/labels.csv"),
+        "Error: no/such: No such file or directory",
+    ),
+    "a folder for predictions": (
+        ("predict", "MODEL", "GOOD", "--out", "."),
+        r"Error: \.: Is a directory",
+    ),
+    "columns of what is no table": (
+        ("train", "MARKED", "--out", "n", "--tags-column", "tags"),
+        "only tables have columns, and its format is svmlight",
+    ),
+    "what --tune chooses": (
+        ("train", "GOOD", "--out", "n", "--tags-column", "tags", "--tune", "--projection", "pca"),
+        "projection must be left out where settings are tuned; got 'pca'",
+    ),
+    "a table to tune without tags": (("tune", "GOOD"), "a table needs --tags-column"),
+    "no words": (
+        ("train", "GOOD", "--out", "n", "--tags-column", "tags", "--text-column", "x"),
+        "text must hold words",
+    ),
+    "missing column": (("predict", "MODEL", "OTHER"), "there is no column 'x'"),
+    "unknown labels": (("evaluate", "MODEL", "UNSEEN"), "none of its labels is one of the model's"),
+}
+
+
+@pytest.mark.parametrize("kind", FAILURES)
+def test_a_failure_exits_with_1_and_one_sentence(kind, command, model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other.csv").write_text("z,y\n1,2\n")
+    (tmp_path / "unseen.csv").write_text("x,y,text,tags\n1,2,u,never\n")
+    (tmp_path / "marked.svm").write_text("0 1:1\n1 2:1\n")
+    files = {"GOOD": "good.csv", "OTHER": "other.csv", "UNSEEN": "unseen.csv"}
+    places = {"MODEL": model, "MARKED": "marked.svm", **files}
+    arguments, reason = FAILURES[kind]
+    before = sorted(tmp_path.iterdir())
+    code, _, err = command(*(places.get(argument, argument) for argument in arguments))
+    assert code == 1
+    assert err.startswith("Error: ")
+    assert len(err.splitlines()) == 1
+    assert re.search(reason, err)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_debug_shows_where_an_error_comes_from(command, tmp_path, monkeypatch):
+    code, _, err = command("info", tmp_path / "none.sf")
+    assert code == 1
+    assert "Traceback" not in err
+    monkeypatch.setattr(sys, "argv", ["sketchforest", "info", "none.sf", "--debug"])
+    with pytest.raises(FileNotFoundError):
+        cli.main()
+
+
+def test_a_reader_that_has_seen_enough_ends_the_command_in_silence(model, tmp_path):
+    write(DATA, tmp_path / "data.svm")
+    lines = "1 0:1 1:2\n" * 30_000
+    predicting = subprocess.Popen(
+        [sys.executable, "-m", "sketchforest", "predict", str(model), "-", "--format", "svmlight"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    predicting.stdout.close()  # before anything is written
+    _, err = predicting.communicate(lines)
+    assert predicting.returncode == 1
+    assert err == ""
+
+
+# ---- a machine without the extras
+
+
+@pytest.fixture
+def without_extras(monkeypatch):
+    for name in ("matplotlib", "pyarrow", "pandas", "polars", "safetensors", "skops"):
+        monkeypatch.setitem(sys.modules, name, None)
+
+
+def test_commands_work_without_the_extras_and_name_the_missing_one(
+    command, without_extras, model, tmp_path
+):
+    file = tmp_path / "good.csv"
+    for arguments in (
+        ("predict", model, file, "--top", 1),
+        ("evaluate", model, file),
+        ("explain", model, file),
+        ("info", model),
+        (
+            "convert",
+            file,
+            tmp_path / "good.svm",
+            "--tags-column",
+            "tags",
+            "--ignore-columns",
+            "text",
+        ),
+    ):
+        assert command(*arguments)[0] == 0
+    code, _, err = command("evaluate", model, file, "--picture", tmp_path / "picture.png")
+    assert code == 1
+    assert "pip install 'sketchforest[plot]'" in err
+    (tmp_path / "data.parquet").write_bytes(b"PAR1")
+    code, _, err = command("predict", model, tmp_path / "data.parquet")
+    assert code == 1
+    assert "pip install 'sketchforest[parquet]'" in err

@@ -1,0 +1,135 @@
+"""Documents and tags: from raw text to a model, and from raw text to tags."""
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sketchforest import load_forest
+
+ROOT = Path(__file__).parents[2]
+QUESTIONS = ROOT / "examples" / "questions.csv"
+COLUMNS = ("--text-column", "question", "--tags-column", "tags")
+QUICK = ("--n-estimators", "20", "--n-jobs", "1")
+
+
+def readme_commands():
+    [block] = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    return block.splitlines()
+
+
+def test_the_commands_of_the_readme_work_as_they_are_written(tmp_path):
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    commands = readme_commands()
+    assert len(commands) == 3
+    printed = []
+    for line in commands:
+        done = subprocess.run(
+            line,
+            shell=True,
+            cwd=tmp_path,
+            env=os.environ | {"PATH": path},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == ""
+        printed.append(done.stdout)
+    assert "123 rows" in printed[0]
+    rows = list(csv.DictReader(printed[1].splitlines()))
+    assert len(rows) == 12
+    assert rows[0]["labels"].startswith("seasoning")  # when to add pepper
+    assert json.loads(printed[2])["labels"] == ["storage", "soup"]
+
+
+@pytest.fixture
+def model(command, tmp_path):
+    path = tmp_path / "model.sf"
+    code, _, _ = command("train", QUESTIONS, "--out", path, *COLUMNS, *QUICK)
+    assert code == 0
+    return path
+
+
+def test_text_is_read_from_tables_lines_and_standard_input_alike(command, model, tmp_path):
+    with QUESTIONS.open(newline="") as file:
+        questions = [row["question"] for row in csv.DictReader(file)]
+    lines = tmp_path / "lines.txt"
+    lines.write_text("\n".join(questions) + "\n")
+    expected = command("predict", model, QUESTIONS, "--top", 2)
+    assert expected[0] == 0
+    assert len(expected[1].splitlines()) == 124
+    assert command("predict", model, lines, "--top", 2) == expected
+    assert command("predict", model, "-", "--top", 2, stdin=lines.read_text()) == expected
+    renamed = tmp_path / "renamed.csv"
+    renamed.write_text(QUESTIONS.read_text().replace("question,", "body,", 1))
+    again = command("predict", model, renamed, "--text-column", "body", "--top", 2)
+    assert again == expected
+
+
+def test_features_are_the_terms_of_the_texts(command, model):
+    forest = load_forest(model)
+    terms = forest.vectorizer_.get_feature_names_out()
+    assert forest.feature_names_.tolist() == terms.tolist()
+    assert "oven" in terms
+    _, out, _ = command("explain", model, QUESTIONS, "--row", 0, "--top", 1, "--json")
+    [label] = json.loads(out)["labels"]
+    assert label["label"] in ("bread", "baking")
+    assert {feature["feature"] for feature in label["features"]} <= set(terms)
+
+
+def test_the_vocabulary_knows_nothing_of_rows_kept_back(command, tmp_path):
+    file = tmp_path / "data.csv"
+    file.write_text("text,tags\n" + "".join(f"common word{i} word{i},t\n" for i in range(40)))
+    options = ("--text-column", "text", "--tags-column", "tags", "--min-count", 1)
+    _, _, err = command(
+        "train", file, "--out", tmp_path / "m.sf", *options, *QUICK, "--holdout", 0.25
+    )
+    assert "Error" not in err
+    assert len(load_forest(tmp_path / "m.sf").feature_names_) == 1 + 30
+
+
+def test_text_options_shape_the_vocabulary(command, tmp_path):
+    path = tmp_path / "model.sf"
+    options = ("--ngrams", 2, "--min-count", 3, "--max-terms", 50)
+    command("train", QUESTIONS, "--out", path, *COLUMNS, *QUICK, *options)
+    vectorizer = load_forest(path).vectorizer_
+    assert len(vectorizer.vocabulary_) == 50
+    assert vectorizer.min_df == 3
+    assert any(" " in term for term in vectorizer.vocabulary_)
+
+
+def test_tags_may_have_another_separator_and_any_spaces(command, tmp_path):
+    file, path = tmp_path / "data.csv", tmp_path / "model.sf"
+    file.write_text("x,tags\n" + '1,"red | wine | red"\n2,wine\n3,\n' * 5)
+    command(
+        *("train", file, "--out", path, "--tags-column", "tags", "--tag-separator", "|"), *QUICK
+    )
+    forest = load_forest(path)
+    assert forest.label_names_.tolist() == ["red", "wine"]
+    assert forest._labels.to_csr().toarray()[:3].tolist() == [[1, 1], [0, 1], [0, 0]]
+    _, out, _ = command("predict", path, file, "--top", 2)
+    assert "|" in out.splitlines()[1]
+
+
+def test_long_documents_and_newlines_in_quotes_are_one_cell(command, tmp_path):
+    file, path = tmp_path / "data.csv", tmp_path / "model.sf"
+    long = "word " * 60_000
+    rows = '"first\nline, and ""more""",a\n' * 3 + f"{long},b\n" * 3
+    file.write_text("text,tags\n" + rows)
+    command("train", file, "--out", path, "--text-column", "text", "--tags-column", "tags", *QUICK)
+    assert load_forest(path).feature_names_.tolist() == ["and", "first", "line", "more", "word"]
+
+
+def test_a_model_of_text_says_what_it_wants(command, model, tmp_path):
+    (tmp_path / "numbers.svm").write_text("1 2:3\n")
+    assert command("predict", model, tmp_path / "numbers.svm")[0] == 0  # terms by their number
+    (tmp_path / "other.csv").write_text("x\n1\n")
+    code, _, err = command("predict", model, tmp_path / "other.csv")
+    assert code == 1
+    assert "there is no column 'question'; there are x" in err

@@ -1,0 +1,509 @@
+"""The benchmark: separate processes, medians, ratios and scaling, without a timed assertion."""
+
+import csv
+import io
+import json
+import os
+import re
+
+import numpy as np
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from sketchforest import cli
+from sketchforest.datasets import make_multilabel, make_sparse_multilabel
+from sketchforest.lab.bench import run as bench
+from sketchforest.lab.bench import scaling
+from sketchforest.lab.bench.axes import Axis, Point, exponent, parse_base
+from sketchforest.lab.bench.figure import save_benchmark_figure
+from sketchforest.lab.bench.forests import Options
+from sketchforest.lab.bench.methods import DEFAULT_METHODS, Method, find_method
+from sketchforest.lab.bench.peers import _scores, _write_xc
+from sketchforest.lab.bench.process import MeasurementError, in_own_process
+from sketchforest.lab.bench.results import Costs, Run, RunsFile, summarise
+from sketchforest.lab.bench.run import BenchSettings, affordable_trees, run_bench
+from sketchforest.lab.bench.scaling_report import save_scaling_figure, scaling_table
+from sketchforest.lab.bench.sizes import measure_point
+from sketchforest.lab.bench.table import benchmark_table
+from sketchforest.lab.data import Problem, choose_datasets, load_problem
+from sketchforest.lab.progress import seconds_left
+
+PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+MB = 1_000_000
+
+
+def captured_console(width: int = 80) -> Console:
+    return Console(file=io.StringIO(), width=width)
+
+
+def printed(console: Console) -> str:
+    return console.file.getvalue()
+
+
+def rows_of(path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def costs(**changes) -> Costs:
+    measured = {
+        "n_estimators": 100,
+        "n_grown": 100,
+        "fit_seconds": 2.0,
+        "predict_seconds": 0.5,
+        "row_milliseconds": 1.0,
+        "baseline_bytes": 100 * MB,
+        "peak_bytes": 300 * MB,
+        "model_bytes": 10 * MB,
+        "lrap": 0.4,
+        "precision_at_1": 0.652,
+        "precision_at_3": 0.596,
+        "precision_at_5": 0.553,
+    }
+    return Costs(**measured | changes)
+
+
+def sklearn_costs(**changes) -> Costs:
+    """Ten of a hundred trees, as the worker answers for them."""
+    few = {"n_grown": 10, "fit_seconds": 20.0, "model_bytes": 100 * MB}
+    return costs(**few | {"lrap": None, "precision_at_1": None} | changes)
+
+
+@pytest.fixture
+def data_home(tmp_path):
+    """A folder with a tiny data set that has no split."""
+    data = make_multilabel(150, 30, 12, labels_per_row=3, features_per_row=6)
+    arrays = {}
+    for name, M in (("X", data.X), ("Y", data.Y)):
+        arrays |= {f"{name}_{part}": getattr(M, part) for part in ("indices", "indptr", "shape")}
+    np.savez(tmp_path / "tiny.npz", X_data=data.X.data, **arrays)
+    return tmp_path
+
+
+@pytest.fixture
+def answers(monkeypatch):
+    """Requests are recorded and answered at once instead of being measured."""
+    requests = []
+
+    def answer(task, n_threads, **request):
+        requests.append({"task": task, **request})
+        if task == "trial":
+            return {"seconds_per_tree": 5.0, "bytes_per_tree": 1, "is_dense": True}
+        return vars(costs())
+
+    monkeypatch.setattr(bench, "in_own_process", answer)
+    return requests
+
+
+# ---- whole runs
+
+
+def test_a_run_measures_in_separate_processes_and_writes_what_it_finds(
+    data_home, tmp_path, monkeypatch
+):
+    pytest.importorskip("matplotlib")
+    pids = []
+
+    def remember_process(task, n_threads, **request):
+        answer = in_own_process(task, n_threads, **request)
+        pids.extend([answer["pid"]] if "pid" in answer else [])
+        return answer
+
+    monkeypatch.setattr(bench, "in_own_process", remember_process)
+    out, console = tmp_path / "out", captured_console()
+    settings = BenchSettings(
+        ["tiny"],
+        ["sklearn-rf", "rf-m5"],
+        n_estimators=4,
+        n_jobs=1,
+        repeats=1,
+        sklearn_trees="2",
+        data_home=str(data_home),
+    )
+    result = run_bench(settings, out, console)
+    assert len({*pids, os.getpid()}) == 3
+    runs = rows_of(out / "runs.csv")
+    assert [run["method"] for run in runs] == ["sklearn-rf", "rf-m5"]
+    assert all(float(run["fit_seconds"]) > 0 and not run["error"] for run in runs)
+    assert all(float(run["peak_bytes"]) >= float(run["baseline_bytes"]) > 0 for run in runs)
+    theirs, ours = rows_of(out / "medians.csv")
+    assert (theirs["n_grown"], theirs["n_estimators"], theirs["is_scaled"]) == ("2", "4", "True")
+    assert (theirs["lrap"], theirs["precision_at_1"]) == ("", "")
+    assert all(0 < float(ours[name]) <= 1 for name in ("lrap", "precision_at_1", "precision_at_5"))
+    assert all(float(row["predict_seconds"]) > 0 for row in (theirs, ours))
+    assert float(ours["nodes_per_tree"]) > 1
+    their_fit, our_fit = (float(run["fit_seconds"]) for run in runs)
+    assert float(theirs["fit_seconds"]) == pytest.approx(2 * their_fit)  # two of four trees
+    assert float(ours["fit_ratio"]) == pytest.approx(2 * their_fit / our_fit)
+    assert (out / "bench.png").read_bytes().startswith(PNG_SIGNATURE)
+    assert re.search(r"rf-m5 .*s .*\n4 trees +\S+×", printed(console))
+    assert json.loads(result.as_json())["medians"][1]["method"] == "rf-m5"
+    assert set(json.loads((out / "machine.json").read_text())) == {
+        "cpu",
+        "cores",
+        "memory_bytes",
+        "system",
+        "python",
+        "packages",
+    }
+
+
+def test_a_failure_in_the_process_is_one_sentence(data_home):
+    with pytest.raises(MeasurementError, match=r"^Data set 'none' was not found"):
+        in_own_process("trial", 1, method="sklearn-rf", dataset="none", n_jobs=1)
+
+
+def test_scaling_measures_each_point_once_in_a_repeat(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    # Time goes as n * t, as the table must find out; the other costs stay.
+    monkeypatch.setattr(
+        scaling,
+        "in_own_process",
+        lambda task, n_threads, point, **_: {
+            "fit_seconds": point["n"] * point["t"],
+            "predict_seconds": 1.0,
+            "added_bytes": MB,
+        },
+    )
+    console = captured_console()
+    settings = scaling.ScalingSettings(Point(n=60), ("n", "t", "m"), doublings=2, repeats=2)
+    result = scaling.run_scaling(settings, tmp_path, console)
+    assert [(axis.name, axis.values) for axis in result.axes] == [
+        ("n", [60, 120, 240]),
+        ("t", [16, 32, 64]),
+        ("m", [8, 16, 32]),
+    ]
+    fit_exponents = [axis.exponents["fit_seconds"] for axis in result.axes]
+    assert fit_exponents == pytest.approx([1, 1, 0], abs=1e-9)
+    # The base belongs to all three axes.
+    assert len(rows_of(tmp_path / "scaling-runs.csv")) == 2 * 7
+    assert len(rows_of(tmp_path / "scaling.csv")) == 9
+    assert [row["axis"] for row in rows_of(tmp_path / "scaling-exponents.csv")] == ["n", "t", "m"]
+    assert (tmp_path / "scaling.png").read_bytes().startswith(PNG_SIGNATURE)
+
+
+@pytest.mark.parametrize("dataset", [None, "tiny"])
+def test_a_point_of_the_scaling_study_is_measured(dataset, data_home):
+    point = {"n": 60, "p": 30, "m": 2, "d": 10, "t": 2, "threads": 1}
+    answer = measure_point(point, seed=0, dataset=dataset, data_home=str(data_home))
+    assert answer["fit_seconds"] > 0
+    assert answer["predict_seconds"] > 0
+    assert answer["peak_bytes"] > answer["added_bytes"] >= 0
+
+
+def test_large_reports_time_and_memory(tmp_path):
+    options = "--n-samples 200 --n-features 300 --n-labels 60 --n-estimators 2 --n-jobs 1 --json"
+    result = CliRunner().invoke(cli.app, ["bench", "large", *options.split()])
+    assert result.exit_code == 0, result.output
+    answer = json.loads(result.stdout)
+    assert answer["fit_seconds"] > 0
+    assert answer["peak_bytes"] >= answer["fit_peak_bytes"] > 0
+    assert answer["n_test"] == 20
+
+
+# ---- what is asked of the processes
+
+
+def test_methods_alternate_within_a_repeat_and_a_trial_precedes_scikit_learn(
+    answers, data_home, tmp_path
+):
+    settings = BenchSettings(
+        ["tiny", "generated"], ["sklearn-rf", "rf"], n_jobs=2, repeats=2, data_home=str(data_home)
+    )
+    run_bench(settings, tmp_path / "out", captured_console())
+    order = [(request["dataset"], request["task"], request["method"]) for request in answers]
+    first = [("trial", "sklearn-rf"), ("measure", "sklearn-rf"), ("measure", "rf")]
+    both = first + first[1:]
+    assert order == [(dataset, *step) for dataset in ("tiny", "generated") for step in both]
+    theirs = [r for r in answers if r["task"] == "measure" and r["method"] == "sklearn-rf"]
+    # Five seconds a tree, twenty to spend.
+    assert all((r["n_grown"], r["is_dense"]) == (4, True) for r in theirs)
+    assert [r["seed"] for r in theirs] == [0, 1, 0, 1]
+
+
+def test_a_missing_peer_is_named_once_and_skipped(answers, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        Method, "is_installed", property(lambda method: method.package != "omikuji")
+    )
+    console = captured_console(width=200)
+    settings = BenchSettings(["generated"], ["rf", "omikuji"], repeats=2)
+    result = run_bench(settings, tmp_path, console)
+    assert [summary.method for summary in result.summaries] == ["rf"]
+    assert printed(console).count("omikuji is skipped, as omikuji is not installed") == 1
+
+
+def test_a_failing_method_is_recorded_and_the_others_go_on(answers, tmp_path, monkeypatch):
+    measured = bench.in_own_process
+
+    def fail_for_et(task, n_threads, **request):
+        if request["method"] == "et":
+            raise MeasurementError("killed")
+        return measured(task, n_threads, **request)
+
+    monkeypatch.setattr(bench, "in_own_process", fail_for_et)
+    console = captured_console()
+    result = run_bench(BenchSettings(["generated"], ["et", "rf"], repeats=2), tmp_path, console)
+    runs = rows_of(tmp_path / "runs.csv")
+    # What has failed once is not tried again.
+    assert [(run["method"], run["error"]) for run in runs] == [
+        ("et", "killed"), ("rf", ""), ("rf", ""),
+    ]  # fmt: skip
+    assert [summary.method for summary in result.summaries] == ["rf"]
+    assert "et failed on generated: killed" in printed(console)
+
+
+def test_an_interrupt_keeps_what_is_finished(answers, tmp_path, monkeypatch):
+    measured = bench.in_own_process
+
+    def interrupt_the_third(task, n_threads, **request):
+        if len(answers) == 2:
+            raise KeyboardInterrupt
+        return measured(task, n_threads, **request)
+
+    monkeypatch.setattr(bench, "in_own_process", interrupt_the_third)
+    options = ["--datasets", "generated", "--methods", "rf,et", "--out", str(tmp_path), "--json"]
+    result = CliRunner().invoke(cli.app, ["bench", *options])
+    assert result.exit_code == 130
+    assert not json.loads(result.stdout)["is_complete"]
+    assert len(rows_of(tmp_path / "runs.csv")) == 2
+    assert [row["method"] for row in rows_of(tmp_path / "medians.csv")] == ["rf", "et"]
+
+
+@pytest.mark.parametrize(
+    ("seconds_per_tree", "n_jobs", "memory", "expected"),
+    [(0.1, 2, 0, 200), (3.0, 2, 0, 6), (60.0, 4, 0, 4), (0.1, 2, 70, 6)],
+)
+def test_scikit_learn_grows_what_time_and_memory_allow(seconds_per_tree, n_jobs, memory, expected):
+    assert affordable_trees(seconds_per_tree, 10, n_jobs, memory=memory) == expected
+
+
+# ---- methods and data
+
+
+def test_names_lead_to_methods_and_to_what_they_are_compared_with():
+    references = {name: find_method(name).reference for name in DEFAULT_METHODS}
+    assert {name for name, other in references.items() if other == "sklearn-et"} == {"et", "et-m5"}
+    assert references["rf-z25"] == "sklearn-z25"
+    assert {
+        references[name] for name in ("rf", "rf-m1", "omikuji", "sklearn-et", "sklearn-z25")
+    } == {"sklearn-rf"}
+    scaled = {name for name in DEFAULT_METHODS if find_method(name).can_be_scaled}
+    assert scaled == {"sklearn-rf", "sklearn-et", "sklearn-z25"}
+    assert find_method("et-m137").build.keywords == {"kind": "ExtraTrees", "n_components": 137}
+    for name in ("rf-m", "rf-m0", "sklearn", "et-z5", "forest"):
+        with pytest.raises(ValueError, match=f"got '{name}'"):
+            find_method(name)
+
+
+def test_both_libraries_split_on_the_very_same_shared_outputs():
+    data = make_multilabel(40, 20, 15, labels_per_row=3, features_per_row=5)
+    problem = Problem(data.X, data.Y, data.X, data.Y)
+    options = Options(2, 2, n_jobs=1, seed=3)
+    theirs, ours = (find_method(name).build(problem, options) for name in ("sklearn-z5", "rf-z5"))
+    assert theirs.Y.shape == (40, 5)
+    np.testing.assert_array_equal(theirs.Y, ours.Y)
+    assert not ours.predicts_labels
+
+
+def test_few_trees_predict_at_the_cost_of_all(data_home):
+    problem = load_problem("tiny", data_home)
+    contender = find_method("sklearn-rf").build(problem, Options(7, 3, n_jobs=1))
+    contender.fit()
+    contender.prepare_predictions()
+    assert len(contender.estimator.estimators_) == 7
+
+
+def test_a_set_without_a_split_gets_the_same_one_every_time(data_home):
+    first, again = (load_problem("tiny", data_home) for _ in range(2))
+    assert (first.X_train.shape[0], first.X_test.shape[0]) == (100, 50)
+    assert (first.X_train != again.X_train).nnz == 0
+    assert not first.is_dense
+
+
+def test_datasets_are_checked_by_name(data_home, monkeypatch):
+    monkeypatch.delenv("SKETCHFOREST_DATA", raising=False)
+    assert choose_datasets(None) == ["generated"]
+    assert choose_datasets(["all"], data_home) == ["tiny", "generated"]
+    with pytest.raises(ValueError, match="got other"):
+        choose_datasets(["tiny", "other"], data_home)
+
+
+@pytest.mark.parametrize("name", ["napkinxc", "omikuji"])
+def test_installed_peers_fit_and_score_every_row(name, data_home):
+    pytest.importorskip(name)
+    problem = load_problem("tiny", data_home)
+    contender = find_method(name).build(problem, Options(n_jobs=1))
+    contender.fit()
+    assert contender.n_bytes() > 0
+    contender.prepare_predictions()
+    scores = contender.scores(contender.predict(contender.X_test))
+    assert scores.shape == problem.Y_test.shape
+    assert np.isfinite(scores).all()
+    contender.use_one_thread()
+    one = contender.scores(contender.predict(contender.X_test[3:4]))
+    np.testing.assert_allclose(one, scores[3:4], rtol=1e-5)
+
+
+def test_peers_read_and_answer_in_their_own_formats(tmp_path):
+    data = make_multilabel(3, 20, 10, labels_per_row=2, features_per_row=3)
+    _write_xc(data.X, data.Y, tmp_path / "data.txt")
+    header, *lines = (tmp_path / "data.txt").read_text().splitlines()
+    assert header == "3 20 10"
+    for i, line in enumerate(lines):
+        labels, *pairs = line.split()
+        assert labels == ",".join(map(str, data.Y[i : i + 1].indices))
+        assert pairs == [f"{j}:1" for j in data.X[i : i + 1].indices]
+    expected = np.array([[0, 0, 0.5], [0, 0, 0], [0.25, 1, 0]], np.float32)
+    np.testing.assert_array_equal(_scores([[(2, 0.5)], [], [(1, 1.0), (0, 0.25)]], 3), expected)
+
+
+def test_sparse_rows_have_as_many_labels_and_features_as_asked():
+    data = make_sparse_multilabel(12_000, 3000, 900, 5, 50, random_state=1)
+    assert (data.X.shape, data.Y.shape) == ((12_000, 3000), (12_000, 900))
+    assert set(np.diff(data.X.indptr)) == {50}
+    assert set(np.diff(data.Y.indptr)) == {5}
+    assert data.X.has_canonical_format
+    again = make_sparse_multilabel(12_000, 3000, 900, 5, 50, random_state=1)
+    np.testing.assert_array_equal(data.X.indices, again.X.indices)
+
+
+# ---- results
+
+
+def test_medians_and_ratios():
+    runs = [
+        *(Run("a", "sklearn-rf", i, costs(fit_seconds=s)) for i, s in enumerate((80, 100, 900))),
+        *(Run("a", "rf", i, costs(fit_seconds=s)) for i, s in enumerate((1, 2, 3))),
+        Run("a", "rf", 3, error="killed"),
+        Run("b", "rf", 0, costs()),
+    ]
+    theirs, ours, alone = summarise(runs)
+    assert (theirs.costs.fit_seconds, ours.costs.fit_seconds) == (100, 2)
+    assert (ours.n_runs, ours.ratios["fit_ratio"], ours.ratios["size_ratio"]) == (3, 50, 1)
+    assert set(alone.ratios.values()) == {None}  # no reference on that data set
+
+
+def test_few_trees_are_scaled_to_all_but_predictions_are_not():
+    (summary,) = summarise([Run("a", "sklearn-rf", 0, sklearn_costs())])
+    scaled = summary.costs
+    assert (scaled.fit_seconds, scaled.model_bytes) == (200, 1000 * MB)
+    # Ninety more trees of 10 MB each, on top of what the fit took with ten.
+    assert scaled.peak_bytes == 300 * MB + 90 * 10 * MB
+    assert scaled.added_bytes == 1100 * MB
+    assert (scaled.predict_seconds, scaled.row_milliseconds) == (0.5, 1.0)
+
+
+def test_the_table_marks_scaled_cells_and_fits_a_terminal():
+    z = {"predict_seconds": None, "row_milliseconds": None, "lrap": None, "precision_at_1": None}
+    runs = [
+        Run("delicious", "sklearn-rf", 0, sklearn_costs(row_milliseconds=18.25)),
+        Run("delicious", "sklearn-z25", 0, costs(fit_seconds=16.0, **z)),
+        Run("delicious", "rf-m25", 0, costs(fit_seconds=0.5, row_milliseconds=0.0839)),
+        Run("delicious", "rf-z25", 0, costs(fit_seconds=0.5, **z)),
+    ]
+    console = captured_console(width=80)
+    console.print(benchmark_table(summarise(runs)))
+    text = printed(console)
+    assert "…" not in text
+    assert re.search(r"sklearn-rf +200 s\* +0\.5 s\* +18\.2 ms\* +1\.2 GB\* +1 GB\* +–", text)
+    assert re.search(r"10/100 trees +\n", text)
+    assert re.search(r"rf-m25 +0\.5 s +0\.5 s +83\.9 µs +300 MB +10 MB +0\.4000", text)
+    assert re.search(r"100 trees +400× +1\.0× +218× +4\.0× +100× +65\.2/59\.6/55\.3", text)
+    assert re.search(r"rf-z25 +0\.5 s +– +– .*\n100 trees +32× +1\.0× +1\.0×", text)
+    assert "compared to sklearn-rf; rf-z25 to sklearn-z25" in text
+    assert "* fewer trees were grown than asked" in text
+
+
+def test_a_table_of_whole_forests_has_no_footnote_on_scaling():
+    console = captured_console()
+    console.print(benchmark_table(summarise([Run("a", "rf", 0, costs())])))
+    assert "*" not in printed(console)
+    assert "×" not in printed(console)
+
+
+def test_the_picture_takes_any_mix_of_methods(tmp_path):
+    pytest.importorskip("matplotlib")
+    methods = ("sklearn-rf", "rf", "rf-m5", "napkinxc")
+    runs = [Run(data, name, 0, sklearn_costs()) for data in "ab" for name in methods]
+    save_benchmark_figure(summarise(runs), tmp_path / "bench.png")
+    assert (tmp_path / "bench.png").read_bytes().startswith(PNG_SIGNATURE)
+
+
+def test_rows_are_in_the_file_as_soon_as_they_are_known(tmp_path):
+    path = tmp_path / "runs.csv"
+    path.write_text("of an earlier run\n")
+    file = RunsFile(path)
+    file.append({"a": 1, "b": None})
+    assert path.read_text().splitlines() == ["a,b", "1,"]
+    file.append({"a": 2, "b": 0.5})
+    assert path.read_text().splitlines() == ["a,b", "1,", "2,0.5"]
+
+
+def test_time_left_goes_by_the_last_run_of_a_kind_or_by_the_average():
+    assert seconds_left(["slow", "fast", "new"], {"slow": 9.0, "fast": 1.0}) == 15.0
+    assert seconds_left([], {"slow": 9.0}) == 0
+
+
+# ---- scaling study
+
+
+@pytest.mark.parametrize("power", [-1.0, 0.0, 0.7, 1.4])
+def test_exponents_are_recovered_from_noisy_timings(power):
+    sizes = 1000 * 2.0 ** np.arange(6)
+    noise = np.exp(np.random.default_rng(0).normal(scale=0.02, size=6))
+    assert exponent(sizes, 3e-4 * sizes**power * noise) == pytest.approx(power, abs=0.05)
+
+
+def test_one_point_has_no_exponent_and_zeros_are_left_out():
+    assert exponent([4], [1.0]) is None
+    assert exponent([1, 2, 4], [0.0, 2.0, 4.0]) == pytest.approx(1)
+
+
+def test_a_base_changes_the_sizes_that_it_names():
+    assert parse_base("n=8000, t=32") == Point(n=8000, t=32)
+    for text in ("q=1", "n=0", "n"):
+        with pytest.raises(ValueError, match="base must be like"):
+            parse_base(text)
+
+
+def test_the_scaling_table_ends_each_axis_with_its_exponents(tmp_path):
+    line = [{"fit_seconds": 0.2 * x, "predict_seconds": 0.1, "added_bytes": MB} for x in (1, 2)]
+    exponents = {"fit_seconds": 1.0, "predict_seconds": 0.0, "added_bytes": None}
+    axes = [Axis("n", [1000, 2000], line, exponents), Axis("threads", [1, 2], line, exponents)]
+    console = captured_console()
+    console.print(scaling_table(axes, "generated"))
+    assert re.search(r"n, training rows +1,000 +0\.2 s +0\.1 s +1 MB", printed(console))
+    assert len(re.findall(r"exponent +1\.00 +0\.00 +–", printed(console))) == 2
+    pytest.importorskip("matplotlib")
+    save_scaling_figure(axes, "generated", tmp_path / "scaling.png")
+    assert (tmp_path / "scaling.png").read_bytes().startswith(PNG_SIGNATURE)
+
+
+def test_rows_of_a_real_set_double_up_to_all_of_them(data_home):
+    settings = scaling.ScalingSettings(doublings=2, dataset="tiny", data_home=str(data_home))
+    grid = scaling._grid(settings)
+    assert list(grid) == ["n", "m", "t", "threads"]
+    assert [point.n for point in grid["n"]] == [25, 50, 100]
+    assert {(point.p, point.d) for line in grid.values() for point in line} == {(30, 12)}
+
+
+# ---- command line
+
+
+@pytest.mark.parametrize("arguments", [[], ["scaling"], ["large"]])
+def test_help_shows_an_example(arguments):
+    result = CliRunner().invoke(cli.app, ["bench", *arguments, "--help"])
+    assert result.exit_code == 0
+    assert "Example:" in result.output
+
+
+@pytest.mark.parametrize(
+    "options", [["--methods", "forest"], ["--datasets", "none"], ["--sklearn-trees", "some"]]
+)
+def test_wrong_names_are_refused_before_anything_runs(options, answers, tmp_path):
+    arguments = ["bench", "--out", str(tmp_path / "out"), *options]
+    result = CliRunner().invoke(cli.app, arguments)
+    assert isinstance(result.exception, ValueError)
+    assert not (tmp_path / "out").exists()
+    assert not answers

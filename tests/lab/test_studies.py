@@ -1,0 +1,129 @@
+"""The studies of components and of tuning, on two small generated sets; and the command tune."""
+
+import json
+
+import numpy as np
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from sketchforest import load_forest
+from sketchforest.cli import app
+from sketchforest.datasets import make_multilabel
+from sketchforest.lab.studies import components as study_components
+from sketchforest.lab.studies import tuning as study_tuning
+from sketchforest.lab.studies.cells import Cell, CellFile, random_split, run_cells
+from sketchforest.metrics import lrap
+
+
+@pytest.fixture(scope="module")
+def data_home(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    for name, n_labels in (("few", 5), ("some", 40)):
+        data = make_multilabel(150, 20, n_labels, labels_per_row=2, features_per_row=6, n_topics=6)
+        arrays = {"X_data": data.X.data, "X_indices": data.X.indices, "X_indptr": data.X.indptr}
+        arrays |= {"Y_indices": data.Y.indices, "Y_indptr": data.Y.indptr}
+        shapes = {"X_shape": data.X.shape, "Y_shape": data.Y.shape}
+        split = {"train_rows": np.arange(100), "test_rows": np.arange(100, 150)}
+        np.savez(folder / f"{name}.npz", **arrays, **shapes, **split)
+    return str(folder)
+
+
+@pytest.fixture
+def console():
+    return Console(quiet=True)
+
+
+def test_splits_have_the_sizes_of_the_source_and_differ():
+    data = make_multilabel(90, 10, 5, labels_per_row=2, features_per_row=4)
+    first, second = random_split(data, 0), random_split(data, 1)
+    assert first.X_train.shape[0] == second.X_train.shape[0] == 60
+    assert (first.Y_train != second.Y_train).nnz > 0
+    assert (first.Y_train != random_split(data, 0).Y_train).nnz == 0
+
+
+def test_a_study_goes_on_where_it_stopped(data_home, tmp_path, console):
+    measured = []
+
+    def cells(n_before_the_end):
+        def measure(problem):
+            if len(measured) == n_before_the_end:
+                raise KeyboardInterrupt
+            measured.append(problem.X_train.shape)
+            return {"lrap": 0.5}
+
+        return [Cell("few", split, "method", measure) for split in range(3)]
+
+    path = tmp_path / "cells.csv"
+    assert not run_cells(cells(1), CellFile(path), data_home, console)
+    assert len(CellFile(path).rows) == 1
+    assert run_cells(cells(99), CellFile(path), data_home, console)
+    assert len(measured) == 3
+    assert CellFile(path).table("lrap") == {("few", "method"): [0.5] * 3}
+
+
+def test_the_study_of_components_names_the_cheapest_that_holds(
+    data_home, tmp_path, console, monkeypatch
+):
+    # All sets that are here are meant: those of SKETCHFOREST_DATA would be among them.
+    monkeypatch.delenv("SKETCHFOREST_DATA", raising=False)
+    options = {"n_splits": 2, "n_estimators": 5, "n_jobs": 1, "data_home": data_home}
+    assert study_components.run_components([], tmp_path, console=console, **options)
+    page = (tmp_path / "components.md").read_text()
+    assert "| few |" in page
+    assert "m=32" in page
+    rows = CellFile(tmp_path / "components-5-trees.csv").rows
+    # On five labels only m=1, ln d and 4 project; on forty 64 and 128 do not.
+    per_split = {"few": 2 * (1 + 3), "some": 2 * (1 + 6)}
+    assert len(rows) == 2 * sum(per_split.values())
+
+
+def test_the_verdict_counts_sets_within_one_sd_of_the_plain_forest(tmp_path):
+    file = CellFile(tmp_path / "cells.csv")
+    for kind in ("rf", "et"):
+        for split, plain in enumerate((0.5, 0.6)):  # mean 0.55, sd 0.07
+            for method, score, seconds in (("plain", plain, 4), ("1", 0.4, 1), ("16", 0.5, 2)):
+                where = {"dataset": "set", "split": split, "method": f"{kind}-{method}"}
+                file.append({**where, "lrap": score, "seconds": seconds})
+    page = study_components.components_page(file)
+    assert "n_components=16." in page
+    assert "| 1 | 0% | 0% | 0.25 of the original's |" in page
+    assert "| 16 | 100% | 100% | 0.50 of the original's |" in page
+
+
+def test_the_study_of_tuning_compares_scores_and_times(data_home, tmp_path, console, monkeypatch):
+    monkeypatch.setattr(study_tuning, "find_spec", lambda name: None)
+    monkeypatch.setattr("sketchforest.lab.studies.search.N_TRIALS", 2)
+    monkeypatch.setattr(study_tuning, "FORETOLD_AT", 40)
+    options = {"n_splits": 2, "n_estimators": 20, "n_jobs": 1, "data_home": data_home}
+    sets = [["some"], ["some"], ["some"]]
+    assert study_tuning.run_tuning(*sets, tmp_path, console=console, **options)
+    page = (tmp_path / "tuning.md").read_text()
+    assert "of 1 sets" in page
+    assert "| some | random search |" in page
+    assert "Of 1 sets with random search" in page
+    assert "## Rows that each extra-tree sees" in page
+    assert "of 4." in page
+
+
+def test_tune_writes_the_model_its_trials_and_pictures(data_home, tmp_path):
+    arguments = ["tune", f"{data_home}/some.npz", "--budget", "120 trees", "--n-estimators", "25"]
+    options = ["--n-jobs", "1", "--json", "--out", str(tmp_path)]
+    result = CliRunner().invoke(app, arguments + options)
+    assert result.exit_code == 0
+    said = json.loads(result.stdout)
+    assert said["winner"]["is_winner"]
+    assert said["n_trees_grown"] <= 120
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"model.sf", "trials.csv", "cost.png", "components.png"}
+    data = random_split(make_multilabel(9, 20, 40, labels_per_row=2, features_per_row=6), 0)
+    forest = load_forest(tmp_path / "model.sf")
+    assert 0 < lrap(data.Y_train, forest.predict_proba(data.X_train)) <= 1
+
+
+def test_tune_says_its_advice_and_the_score_on_test_rows(data_home):
+    arguments = ["tune", "some", "--data-home", data_home, "--budget", "90 trees"]
+    result = CliRunner().invoke(app, [*arguments, "--n-estimators", "25", "--n-jobs", "1"])
+    assert result.exit_code == 0
+    assert "Use " in result.output
+    assert "lrap on the test rows: 0." in result.output

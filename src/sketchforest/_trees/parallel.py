@@ -11,6 +11,8 @@ from joblib.parallel import get_active_backend
 from sklearn import config_context, get_config
 from sklearn.utils.parallel import Parallel, delayed
 
+from sketchforest._progress import progress_bar
+
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
@@ -198,25 +200,3 @@ def _progress(
         return
     with progress_bar() as progress:
         yield lambda results: progress.track(results, total=total, description=description)
-
-
-def progress_bar() -> Any:
-    """A bar of rich's on standard error, with the time left; to be entered."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-    )

@@ -10,7 +10,6 @@ least as much, so ties count against it. The ``_at_k`` metrics break ties by the
 
 from sketchforest.metrics._r2 import r2
 from sketchforest.metrics.ranking import (
-    Matrix,
     Metric,
     coverage_error,
     get_metric,
@@ -26,7 +25,6 @@ from sketchforest.metrics.ranking import (
 )
 
 __all__ = [
-    "Matrix",
     "Metric",
     "coverage_error",
     "get_metric",

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from sketchforest._typing import MatrixLike, WeightsLike
 from sketchforest.metrics._ranks import (
     Array,
     block_top_k,
@@ -19,16 +20,14 @@ from sketchforest.metrics._ranks import (
     true_ranks,
 )
 
-Matrix: TypeAlias = npt.ArrayLike | sparse.sparray | sparse.spmatrix
-Weights: TypeAlias = npt.ArrayLike | None
 Metric: TypeAlias = Callable[..., float]
 
 
 def lrap(
-    Y_true: Matrix,
-    Y_score: Matrix,
+    Y_true: MatrixLike,
+    Y_score: MatrixLike,
     *,
-    sample_weight: Weights = None,
+    sample_weight: WeightsLike = None,
     no_label_rows: Literal["drop", "one"] = "drop",
 ) -> float:
     """Label ranking average precision, in (0, 1], greater is better.
@@ -60,7 +59,9 @@ def lrap(
     return float(np.average(value, weights=weight))
 
 
-def coverage_error(Y_true: Matrix, Y_score: Matrix, *, sample_weight: Weights = None) -> float:
+def coverage_error(
+    Y_true: MatrixLike, Y_score: MatrixLike, *, sample_weight: WeightsLike = None
+) -> float:
     """Mean number of best-scored labels needed to find all true ones; lower is better.
 
     Labels tied with a true one are needed too; a row without true labels needs 0.
@@ -74,7 +75,9 @@ def coverage_error(Y_true: Matrix, Y_score: Matrix, *, sample_weight: Weights = 
     return float(np.average(_coverage_of_rows(Y, S), weights=weight))
 
 
-def label_ranking_loss(Y_true: Matrix, Y_score: Matrix, *, sample_weight: Weights = None) -> float:
+def label_ranking_loss(
+    Y_true: MatrixLike, Y_score: MatrixLike, *, sample_weight: WeightsLike = None
+) -> float:
     """Mean share of (true, false) label pairs tied or in the wrong order; lower is better.
 
     Rows where no label or every label is true have no such pair and lose 0.
@@ -89,7 +92,7 @@ def label_ranking_loss(Y_true: Matrix, Y_score: Matrix, *, sample_weight: Weight
 
 
 def precision_at_k(
-    Y_true: Matrix, Y_score: Matrix, k: int = 5, *, sample_weight: Weights = None
+    Y_true: MatrixLike, Y_score: MatrixLike, k: int = 5, *, sample_weight: WeightsLike = None
 ) -> float:
     """Mean share of true labels among the k best-scored, in [0, 1], greater is better.
 
@@ -105,7 +108,7 @@ def precision_at_k(
 
 
 def ndcg_at_k(
-    Y_true: Matrix, Y_score: Matrix, k: int = 5, *, sample_weight: Weights = None
+    Y_true: MatrixLike, Y_score: MatrixLike, k: int = 5, *, sample_weight: WeightsLike = None
 ) -> float:
     """Mean normalised discounted cumulative gain of the k best, in [0, 1], greater is better.
 
@@ -122,15 +125,15 @@ def ndcg_at_k(
 
 
 def psp_at_k(
-    Y_true: Matrix,
-    Y_score: Matrix,
+    Y_true: MatrixLike,
+    Y_score: MatrixLike,
     propensities: npt.ArrayLike | None = None,
     k: int = 5,
     *,
-    Y_train: Matrix | None = None,
+    Y_train: MatrixLike | None = None,
     A: float = 0.55,
     B: float = 1.5,
-    sample_weight: Weights = None,
+    sample_weight: WeightsLike = None,
 ) -> float:
     """Propensity-scored precision of the k best, in [0, 1], greater is better.
 
@@ -154,7 +157,7 @@ def psp_at_k(
     return float(weight @ (find_hits(Y, labels) * gain[labels]).sum(axis=1) / best_total)
 
 
-def propensities(Y_train: Matrix, A: float = 0.55, B: float = 1.5) -> npt.NDArray[np.float64]:
+def propensities(Y_train: MatrixLike, A: float = 0.55, B: float = 1.5) -> npt.NDArray[np.float64]:
     """(n_labels,) chance that a true label is observed, by Jain, Prabhu and Varma (2016).
 
     With N rows, N_l of them with label l, it is 1 / (1 + C (N_l + B)^-A), where
@@ -178,7 +181,7 @@ def propensities(Y_train: Matrix, A: float = 0.55, B: float = 1.5) -> npt.NDArra
     return chance
 
 
-def top_k(Y_score: Matrix, k: int) -> tuple[Array, Array]:
+def top_k(Y_score: MatrixLike, k: int) -> tuple[Array, Array]:
     """(n_samples, k) labels and their scores, best first, equal scores by the lower label.
 
     Examples
@@ -218,7 +221,9 @@ def get_metric(name_or_callable: str | Metric) -> Metric:
     )
 
 
-def row_values(name_or_callable: str | Metric, Y_true: Matrix, Y_score: Matrix) -> Array | None:
+def row_values(
+    name_or_callable: str | Metric, Y_true: MatrixLike, Y_score: MatrixLike
+) -> Array | None:
     """(n_samples,) what each row adds to the mean that the metric is, NaN for rows it leaves out;
     None for a metric that is no mean over rows, or not one of ours.
 
@@ -301,7 +306,9 @@ _OF_ROWS: dict[Any, Callable[..., Array]] = {
 }
 
 
-def _validated(Y_true: Matrix, Y_score: Matrix, weight: Weights) -> tuple[Any, Any, Array]:
+def _validated(
+    Y_true: MatrixLike, Y_score: MatrixLike, weight: WeightsLike
+) -> tuple[Any, Any, Array]:
     """Truth as canonical CSR, scores as an array or canonical CSR, and one weight per row."""
     Y, S = _indicator(Y_true, "Y_true"), _scores(Y_score)
     if Y.shape != S.shape:
@@ -316,7 +323,7 @@ def _validated(Y_true: Matrix, Y_score: Matrix, weight: Weights) -> tuple[Any, A
     return Y, S, weight
 
 
-def _indicator(Y_true: Matrix, name: str) -> Any:
+def _indicator(Y_true: MatrixLike, name: str) -> Any:
     """Boolean CSR without duplicates or stored zeros."""
     Y = _matrix(Y_true, name)
     if sparse.issparse(Y):
@@ -333,7 +340,7 @@ def _indicator(Y_true: Matrix, name: str) -> Any:
     return truth
 
 
-def _scores(Y_score: Matrix) -> Any:
+def _scores(Y_score: MatrixLike) -> Any:
     """The array, or a CSR sorted and without duplicates or stored zeros."""
     S = _matrix(Y_score, "Y_score")
     if sparse.issparse(S):
@@ -347,7 +354,7 @@ def _scores(Y_score: Matrix) -> Any:
     return S
 
 
-def _matrix(M: Matrix, name: str) -> Any:
+def _matrix(M: MatrixLike, name: str) -> Any:
     """Two axes of real numbers; what is not sparse becomes an array."""
     matrix: Any = M if sparse.issparse(M) else np.asarray(M)
     if matrix.ndim != 2 or 0 in matrix.shape:
@@ -361,7 +368,7 @@ def _matrix(M: Matrix, name: str) -> Any:
 
 
 def _given_or_estimated(
-    given: npt.ArrayLike | None, Y_train: Matrix | None, A: float, B: float, n_labels: int
+    given: npt.ArrayLike | None, Y_train: MatrixLike | None, A: float, B: float, n_labels: int
 ) -> Array:
     if (given is None) == (Y_train is None):
         got = "neither" if given is None else "both"

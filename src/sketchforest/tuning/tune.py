@@ -11,12 +11,12 @@ from sklearn.utils import check_random_state
 
 from sketchforest._estimators.ensemble import ForestEnsemble, ForestRegressor
 from sketchforest._estimators.thresholds import is_out_of_bag
+from sketchforest._progress import progress_bar
 from sketchforest._selection.auto import PROBE_SHARE
 from sketchforest._selection.comparison import Race
 from sketchforest._selection.out_of_bag import Criterion, Judge
 from sketchforest._trees.grow import Problem
 from sketchforest._trees.model import Forest
-from sketchforest._trees.parallel import progress_bar
 from sketchforest.forest import ExtraTreesClassifier, RandomForestClassifier
 from sketchforest.tuning import budget as _budget
 from sketchforest.tuning.budget import Budget

@@ -1,0 +1,13 @@
+"""Types of what users give and get."""
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+# What numpy can make an array of (lists, data frames), or a scipy sparse container.
+MatrixLike: TypeAlias = npt.ArrayLike | sparse.sparray | sparse.spmatrix
+# The same after it was checked.
+Matrix: TypeAlias = np.ndarray | sparse.csr_array | sparse.csr_matrix | sparse.csc_array
+WeightsLike: TypeAlias = npt.ArrayLike | None

@@ -4,16 +4,14 @@ Splits are searched in a random projection of the labels; leaves keep training r
 are averages of the original labels.
 """
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from sketchforest._registry import ESTIMATORS, estimator_class
 
 if TYPE_CHECKING:
-    from sketchforest.forest import (
-        ExtraTreesClassifier,
-        ExtraTreesRegressor,
-        RandomForestClassifier,
-        RandomForestRegressor,
-        load_forest,
-    )
+    from sketchforest.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+    from sketchforest.forest import RandomForestClassifier, RandomForestRegressor, load_forest
     from sketchforest.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 __version__ = "0.1.0"
@@ -27,17 +25,22 @@ __all__ = [
     "RandomForestRegressor",
     "load_forest",
 ]
+_SUBMODULES = ("datasets", "explain", "metrics", "projection", "tuning")
 
 
-def __getattr__(name: str) -> Any:
-    """The estimators are imported when they are asked for: `sketchforest --help` needs none."""
-    if name not in __all__:
+def __getattr__(name: str) -> object:
+    """Imported when it is asked for: `sketchforest --help` needs no estimator, and they scipy."""
+    if name in ESTIMATORS:
+        found: object = estimator_class(name)
+    elif name == "load_forest":
+        found = import_module("sketchforest.forest").load_forest
+    elif name in _SUBMODULES:
+        return import_module(f"sketchforest.{name}")
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from sketchforest import forest
-
-    globals().update({known: getattr(forest, known) for known in __all__})
-    return globals()[name]
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_SUBMODULES})

@@ -1,14 +1,27 @@
-"""Random forests and extra-trees on a projection of the outputs."""
+"""Random forests on a projection of the outputs."""
 
 import os
-from typing import Any
+from typing import Literal
 
-from sketchforest._estimators.ensemble import ForestClassifier, ForestRegressor
+from sketchforest._estimators.base import TreesEstimator
+from sketchforest._estimators.classifier import TreesClassifier
+from sketchforest._estimators.forest_mixin import ForestMixin
+from sketchforest._estimators.parameters import (
+    ClassWeight,
+    MaxFeatures,
+    NComponents,
+    OobScore,
+    ProjectionLike,
+    RandomState,
+    Threshold,
+)
+from sketchforest._estimators.regressor import TreesRegressor
+from sketchforest._registry import estimator_class
 from sketchforest._saving.estimators import load_estimator
 from sketchforest.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 
-class RandomForestClassifier(ForestClassifier):
+class RandomForestClassifier(ForestMixin, TreesClassifier):
     """A random forest for many labels, or for classes.
 
     Splits are searched on a random projection ``Z = Y P`` of the outputs; leaves keep training
@@ -77,29 +90,31 @@ class RandomForestClassifier(ForestClassifier):
     (200, 3)
     """
 
+    _tree_class = DecisionTreeClassifier
+
     def __init__(
         self,
-        n_estimators: Any = 100,
+        n_estimators: int | Literal["auto"] = 100,
         *,
-        max_depth: Any = None,
-        min_samples_split: Any = 2,
-        min_samples_leaf: Any = 1,
-        min_weight_fraction_leaf: Any = 0.0,
-        max_features: Any = "sqrt",
-        max_leaf_nodes: Any = None,
-        min_impurity_decrease: Any = 0.0,
-        bootstrap: Any = True,
-        max_samples: Any = None,
-        oob_score: Any = False,
-        projection: Any = "gaussian",
-        n_components: Any = None,
-        shared_projection: Any = False,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = 0,
-        warm_start: Any = False,
-        class_weight: Any = None,
-        threshold: Any = 0.5,
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: MaxFeatures = "sqrt",
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = True,
+        max_samples: int | float | None = None,
+        oob_score: OobScore = False,
+        projection: ProjectionLike = "gaussian",
+        n_components: NComponents = None,
+        shared_projection: bool = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        class_weight: ClassWeight = None,
+        threshold: Threshold = 0.5,
     ) -> None:
         self.n_estimators = n_estimators
         self.max_depth = max_depth
@@ -123,124 +138,7 @@ class RandomForestClassifier(ForestClassifier):
         self.threshold = threshold
 
 
-class ExtraTreesClassifier(ForestClassifier):
-    """Extra-trees (random cuts, all rows) for many labels, or for classes.
-
-    Splits are searched on a random projection ``Z = Y P`` of the outputs; leaves keep training
-    rows, so that predictions are averages of the original outputs.
-
-    Parameters
-    ----------
-    n_estimators : int or "auto", default=100
-        Number of trees; "auto" doubles them until twice as many would gain next to nothing.
-    projection : str, projection object, scikit-learn transformer or None, default="gaussian"
-        "gaussian", "rademacher", "achlioptas", "sparse", "hadamard", "subsample" or "pca"; None
-        keeps the original outputs.
-    n_components : int, float, "log", "sqrt", "all", "auto" or None, default=None
-        Dimension of the projection: a number, a fraction of the d outputs, floor(0.5 + ln d),
-        floor(0.5 + sqrt d) or d. None is 64, and up to 64 outputs are kept as they are. "auto"
-        here, in `max_features` or in both chooses by rows that trees did not see.
-    shared_projection : bool, default=False
-        One projection for all trees (the paper's algorithm 1), not one for each (algorithm 2).
-    oob_score : bool, str or callable, default=False
-        True (LRAP for many labels, accuracy for classes), the name of a metric of
-        `sketchforest.metrics`, or f(Y_true, Y_score) for many labels, f(y_true, y_pred) for
-        classes.
-    class_weight : dict, list of dict, "balanced", "balanced_subsample" or None, default=None
-        Weights of the classes. With many labels a row has the product of its labels' weights, each
-        from a dict {0: if absent, 1: if present}: one for all labels, or a list with one for each.
-    threshold : float, "oob-f1", "oob-f1-global" or "top-K", default=0.5
-        With many labels, `predict` gives those whose probability is above it: one number, one
-        chosen out-of-bag for each label so that its F1 is largest, one chosen for all labels
-        together, or the K most probable labels. Numbers and "top-K" may be changed after fit.
-    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
-    max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose,
-    warm_start
-        As in scikit-learn. Impurity is measured in the space in which splits are searched. With
-        bootstrap=False, `max_samples` rows are drawn without replacement.
-
-    Attributes
-    ----------
-    classes_ : (n_classes,) array, or (n_labels, 2) array for many labels
-    n_classes_ : int, or list of int for many labels
-    n_outputs_ : int
-        Number of labels; 1 for classes.
-    n_components_, max_features_, n_estimators_ : int
-        The values in use; `n_components_` is None for the outputs as they are.
-    n_features_in_ : int
-    feature_names_in_ : (n_features,) array
-        Of a data frame with names of type str.
-    label_names_ : (n_labels,) array
-        Of a data frame Y with names of type str, or from a model file.
-    estimators_ : list of DecisionTreeClassifier
-    feature_importances_ : (n_features,) array
-    oob_score_ : float
-        If `oob_score`, the score of rows that trees did not see.
-    oob_decision_function_ : (n_train, n_labels) or (n_train, n_classes) array, or CSR
-        If `oob_score`, the predictions it is the score of; zero for a row that all trees saw.
-    thresholds_ : (n_labels,) array, or a number for "oob-f1-global"
-        If `threshold` is chosen out-of-bag.
-
-    Examples
-    --------
-    >>> from sketchforest import ExtraTreesClassifier
-    >>> from sketchforest.datasets import make_multilabel
-    >>> data = make_multilabel(200, 30, 50, labels_per_row=4, features_per_row=8)
-    >>> forest = ExtraTreesClassifier(n_estimators=10, n_components=5, random_state=0)
-    >>> labels, scores = forest.fit(data.X, data.Y).predict_topk(data.X, k=3)
-    >>> labels.shape
-    (200, 3)
-    """
-
-    _has_random_cuts = True
-
-    def __init__(
-        self,
-        n_estimators: Any = 100,
-        *,
-        max_depth: Any = None,
-        min_samples_split: Any = 2,
-        min_samples_leaf: Any = 1,
-        min_weight_fraction_leaf: Any = 0.0,
-        max_features: Any = "sqrt",
-        max_leaf_nodes: Any = None,
-        min_impurity_decrease: Any = 0.0,
-        bootstrap: Any = False,
-        max_samples: Any = None,
-        oob_score: Any = False,
-        projection: Any = "gaussian",
-        n_components: Any = None,
-        shared_projection: Any = False,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = 0,
-        warm_start: Any = False,
-        class_weight: Any = None,
-        threshold: Any = 0.5,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.bootstrap = bootstrap
-        self.max_samples = max_samples
-        self.oob_score = oob_score
-        self.projection = projection
-        self.n_components = n_components
-        self.shared_projection = shared_projection
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.threshold = threshold
-
-
-class RandomForestRegressor(ForestRegressor):
+class RandomForestRegressor(ForestMixin, TreesRegressor):
     """A random forest for one or many real outputs.
 
     Splits are searched on a random projection ``Z = Y P`` of the outputs; leaves keep training
@@ -295,27 +193,29 @@ class RandomForestRegressor(ForestRegressor):
     (20, 2)
     """
 
+    _tree_class = DecisionTreeRegressor
+
     def __init__(
         self,
-        n_estimators: Any = 100,
+        n_estimators: int | Literal["auto"] = 100,
         *,
-        max_depth: Any = None,
-        min_samples_split: Any = 2,
-        min_samples_leaf: Any = 1,
-        min_weight_fraction_leaf: Any = 0.0,
-        max_features: Any = "sqrt",
-        max_leaf_nodes: Any = None,
-        min_impurity_decrease: Any = 0.0,
-        bootstrap: Any = True,
-        max_samples: Any = None,
-        oob_score: Any = False,
-        projection: Any = "gaussian",
-        n_components: Any = None,
-        shared_projection: Any = False,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = 0,
-        warm_start: Any = False,
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: MaxFeatures = "sqrt",
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = True,
+        max_samples: int | float | None = None,
+        oob_score: OobScore = False,
+        projection: ProjectionLike = "gaussian",
+        n_components: NComponents = None,
+        shared_projection: bool = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+        warm_start: bool = False,
     ) -> None:
         self.n_estimators = n_estimators
         self.max_depth = max_depth
@@ -337,106 +237,7 @@ class RandomForestRegressor(ForestRegressor):
         self.warm_start = warm_start
 
 
-class ExtraTreesRegressor(ForestRegressor):
-    """Extra-trees (random cuts, all rows) for one or many real outputs.
-
-    Splits are searched on a random projection ``Z = Y P`` of the outputs; leaves keep training
-    rows, so that predictions are averages of the original outputs.
-
-    Parameters
-    ----------
-    n_estimators : int or "auto", default=100
-        Number of trees; "auto" doubles them until twice as many would gain next to nothing.
-    projection : str, projection object, scikit-learn transformer or None, default="gaussian"
-        "gaussian", "rademacher", "achlioptas", "sparse", "hadamard", "subsample" or "pca"; None
-        keeps the original outputs.
-    n_components : int, float, "log", "sqrt", "all", "auto" or None, default=None
-        Dimension of the projection: a number, a fraction of the d outputs, floor(0.5 + ln d),
-        floor(0.5 + sqrt d) or d. None is 64, and up to 64 outputs are kept as they are. "auto"
-        here, in `max_features` or in both chooses by rows that trees did not see.
-    shared_projection : bool, default=False
-        One projection for all trees (the paper's algorithm 1), not one for each (algorithm 2).
-    oob_score : bool, str or callable, default=False
-        True or "r2", or a callable f(Y_true, Y_pred).
-    max_features : int, float, "sqrt", "log2" or None, default="sqrt"
-        Features drawn at each split. scikit-learn's regressors draw all of them: use None for that.
-    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes,
-    min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose, warm_start
-        As in scikit-learn. Impurity is measured in the space in which splits are searched. With
-        bootstrap=False, `max_samples` rows are drawn without replacement.
-
-    Attributes
-    ----------
-    n_outputs_ : int
-    n_components_, max_features_, n_estimators_ : int
-        The values in use; `n_components_` is None for the outputs as they are.
-    n_features_in_ : int
-    feature_names_in_ : (n_features,) array
-        Of a data frame with names of type str.
-    label_names_ : (n_outputs,) array
-        Of a data frame Y with names of type str, or from a model file.
-    estimators_ : list of DecisionTreeRegressor
-    feature_importances_ : (n_features,) array
-    oob_score_ : float
-        If `oob_score`, the score of rows that trees did not see.
-    oob_prediction_ : (n_train,) or (n_train, n_outputs) array, or CSR
-        If `oob_score`, the predictions it is the score of; zero for a row that all trees saw.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sketchforest import ExtraTreesRegressor
-    >>> X = np.arange(20.0).reshape(-1, 1)
-    >>> forest = ExtraTreesRegressor(n_estimators=10, random_state=0)
-    >>> forest.fit(X, np.hstack([X, -X])).predict(X).shape
-    (20, 2)
-    """
-
-    _has_random_cuts = True
-
-    def __init__(
-        self,
-        n_estimators: Any = 100,
-        *,
-        max_depth: Any = None,
-        min_samples_split: Any = 2,
-        min_samples_leaf: Any = 1,
-        min_weight_fraction_leaf: Any = 0.0,
-        max_features: Any = "sqrt",
-        max_leaf_nodes: Any = None,
-        min_impurity_decrease: Any = 0.0,
-        bootstrap: Any = False,
-        max_samples: Any = None,
-        oob_score: Any = False,
-        projection: Any = "gaussian",
-        n_components: Any = None,
-        shared_projection: Any = False,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        verbose: Any = 0,
-        warm_start: Any = False,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.bootstrap = bootstrap
-        self.max_samples = max_samples
-        self.oob_score = oob_score
-        self.projection = projection
-        self.n_components = n_components
-        self.shared_projection = shared_projection
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-
-
-def load_forest(path: str | os.PathLike[str], mmap: bool = True) -> Any:
+def load_forest(path: str | os.PathLike[str], mmap: bool = True) -> TreesEstimator:
     """The estimator that was saved, of any of the six kinds.
 
     Parameters
@@ -458,12 +259,4 @@ def load_forest(path: str | os.PathLike[str], mmap: bool = True) -> Any:
     ...     load_forest(path, mmap=False).predict([[0.9]])
     array([4.])
     """
-    kinds = (
-        RandomForestClassifier,
-        ExtraTreesClassifier,
-        RandomForestRegressor,
-        ExtraTreesRegressor,
-        DecisionTreeClassifier,
-        DecisionTreeRegressor,
-    )
-    return load_estimator({kind.__name__: kind for kind in kinds}, path, mmap)
+    return load_estimator(path, estimator_class, mmap)

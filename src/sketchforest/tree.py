@@ -1,24 +1,27 @@
 """Single trees on a projection of the outputs."""
 
-from typing import Any
+from typing import Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sketchforest._estimators.base import LabelPredictor, OutputPredictor, TreeEnsemble
+from sketchforest._estimators.base import TreesEstimator
+from sketchforest._estimators.classifier import TreesClassifier
+from sketchforest._estimators.parameters import (
+    ClassWeight,
+    MaxFeatures,
+    NComponents,
+    ProjectionLike,
+    RandomState,
+)
+from sketchforest._estimators.regressor import TreesRegressor
+from sketchforest._typing import MatrixLike
 
 
-class _SingleTree(TreeEnsemble):
-    _number = 0  # of the tree in the forest it is taken from
+class SingleTreeMixin(TreesEstimator):
+    """What single trees have and forests have not."""
 
-    @property
-    def _has_random_cuts(self) -> bool:  # type: ignore[override]
-        return self.splitter == "random"
-
-    def _address(self, tree: int) -> int:
-        return self._number
-
-    def apply(self, X: Any) -> np.ndarray:
+    def apply(self, X: MatrixLike) -> np.ndarray:
         """(n_samples,) number of the leaf of each row."""
         return super().apply(X).ravel()
 
@@ -33,7 +36,7 @@ class _SingleTree(TreeEnsemble):
         return self._forest.tree(0).n_leaves
 
 
-class DecisionTreeClassifier(LabelPredictor, _SingleTree):
+class DecisionTreeClassifier(SingleTreeMixin, TreesClassifier):
     """A single CART tree, for many labels or for classes, on a projection of the outputs.
 
     Parameters
@@ -60,23 +63,21 @@ class DecisionTreeClassifier(LabelPredictor, _SingleTree):
            [0, 0, 1]])
     """
 
-    _is_tree = True
-
     def __init__(
         self,
-        splitter: Any = "best",
+        splitter: Literal["best", "random"] = "best",
         *,
-        max_depth: Any = None,
-        min_samples_split: Any = 2,
-        min_samples_leaf: Any = 1,
-        min_weight_fraction_leaf: Any = 0.0,
-        max_features: Any = None,
-        max_leaf_nodes: Any = None,
-        min_impurity_decrease: Any = 0.0,
-        projection: Any = "gaussian",
-        n_components: Any = None,
-        random_state: Any = None,
-        class_weight: Any = None,
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: MaxFeatures = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        projection: ProjectionLike = "gaussian",
+        n_components: NComponents = None,
+        random_state: RandomState = None,
+        class_weight: ClassWeight = None,
     ) -> None:
         self.splitter = splitter
         self.max_depth = max_depth
@@ -92,7 +93,7 @@ class DecisionTreeClassifier(LabelPredictor, _SingleTree):
         self.class_weight = class_weight
 
 
-class DecisionTreeRegressor(OutputPredictor, _SingleTree):
+class DecisionTreeRegressor(SingleTreeMixin, TreesRegressor):
     """A single CART tree, for one or many real outputs, on a projection of the outputs.
 
     Parameters
@@ -119,18 +120,18 @@ class DecisionTreeRegressor(OutputPredictor, _SingleTree):
 
     def __init__(
         self,
-        splitter: Any = "best",
+        splitter: Literal["best", "random"] = "best",
         *,
-        max_depth: Any = None,
-        min_samples_split: Any = 2,
-        min_samples_leaf: Any = 1,
-        min_weight_fraction_leaf: Any = 0.0,
-        max_features: Any = None,
-        max_leaf_nodes: Any = None,
-        min_impurity_decrease: Any = 0.0,
-        projection: Any = "gaussian",
-        n_components: Any = None,
-        random_state: Any = None,
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: MaxFeatures = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        projection: ProjectionLike = "gaussian",
+        n_components: NComponents = None,
+        random_state: RandomState = None,
     ) -> None:
         self.splitter = splitter
         self.max_depth = max_depth

@@ -15,7 +15,8 @@ PRELUDE = """
 import signal
 import numpy as np
 from sketchforest import DecisionTreeRegressor, RandomForestRegressor
-from sketchforest._estimators import base as _estimator
+from sketchforest._estimators import preparation
+from sketchforest._trees import grow
 from sketchforest._trees import predict as _predict
 
 def tells(module, name, word):
@@ -49,7 +50,7 @@ fresh = RandomForestRegressor(10**6, n_jobs={n_jobs})
 fitted = RandomForestRegressor(3, n_jobs={n_jobs}).fit(X, Y)
 before = fitted.predict(X)
 fitted.set_params(n_estimators=10**6, warm_start={warm_start})
-tells(_estimator, "run_all", "at it")
+tells(grow, "run_all", "at it")
 interrupted(lambda: {estimator}.fit(X, Y), fresh, fitted)
 assert np.array_equal(fitted.predict(X), before)
 assert not hasattr(fresh, "n_features_in_")
@@ -58,22 +59,22 @@ assert not hasattr(fresh, "n_features_in_")
 FIT_LARGE_TREES = """
 X, y = rng.normal(size=(400_000, 40)).astype(np.float32), rng.normal(size=400_000)
 forest = RandomForestRegressor(2, max_features=None, n_jobs={n_jobs})
-tells(_estimator, "run_all", "at it")
+tells(grow, "run_all", "at it")
 interrupted(lambda: forest.fit(X, y), forest)
 """
 
 FIT_ONE_TREE = """
 X, y = rng.normal(size=(400_000, 40)).astype(np.float32), rng.normal(size=400_000)
 tree = DecisionTreeRegressor()
-tells(_estimator, "run_all", "at it")
+tells(grow, "run_all", "at it")
 interrupted(lambda: tree.fit(X, y), tree)
 """
 
 ENCODE = """
 X, y = rng.normal(size=(1_000_000, 60)).astype(np.float32), rng.normal(size=1_000_000)
 tree = DecisionTreeRegressor()
-tells(_estimator, "encode", "at it")
-tells(_estimator, "run_all", "too late")
+tells(preparation, "encode", "at it")
+tells(grow, "run_all", "too late")
 interrupted(lambda: tree.fit(X, y), tree)
 """
 

@@ -1,13 +1,12 @@
 """Work through joblib: in order, and at an end when it is at an end."""
 
-import pickle
 import threading
 import time
 
 import joblib
 import pytest
 
-from sketchforest._trees.parallel import _StoppedError, _Watched, run_all, run_blocks
+from sketchforest._trees.parallel import run_all, run_blocks
 
 
 def square(number):
@@ -82,15 +81,6 @@ def test_an_error_of_the_only_task_is_passed_on():
 
     with pytest.raises(ValueError, match="enough"):
         run_all(fails, [1], n_jobs=2)
-
-
-def test_stopped_work_is_not_begun_again():
-    watched = _Watched(square)
-    assert watched(3) == 9
-    watched.stop()
-    with pytest.raises(_StoppedError):
-        watched(4)
-    assert pickle.loads(pickle.dumps(watched)) is square
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])

@@ -396,10 +396,10 @@ def test_the_table_of_leaf_means_predicts_what_the_rows_do(fitted, monkeypatch):
     results = []
     for big_leaf in (0, 10**9):
         monkeypatch.setattr(_predict, "BIG_LEAF", big_leaf)
-        source = _predict.Source(forest._forest, forest._labels)
+        predictor = _predict.ForestPredictor(forest._forest, forest._labels)
         one_output = forest._labels.shape[1] == 1
-        assert isinstance(source.leaves, _predict.LeafTable) == (big_leaf == 0 or one_output)
-        results.append(_predict.predict_dense(source, X, None, np.float64))
+        assert isinstance(predictor.leaves, _predict.LeafTable) == (big_leaf == 0 or one_output)
+        results.append(predictor.average(X, None, np.float64))
     np.testing.assert_allclose(results[0], results[1], atol=1e-7)
 
 

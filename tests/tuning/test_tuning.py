@@ -1,19 +1,19 @@
-"""Tuning: what is foretold, what is kept, what is spent."""
+"""Tuning: what is predicted, what is kept, what is spent."""
 
 import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.metrics import label_ranking_average_precision_score
 
-import sketchforest
 from sketchforest import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
+from sketchforest._estimators.preparation import prepare
 from sketchforest._selection.auto import PROBE_SHARE
-from sketchforest._selection.comparison import Race
-from sketchforest._selection.learning_curve import Curve, extrapolate
-from sketchforest._selection.out_of_bag import Criterion, Judge
+from sketchforest._selection.comparison import Comparison
+from sketchforest._selection.learning_curve import LearningCurve, predict_score
+from sketchforest._selection.out_of_bag import Criterion, OutOfBagScorer
 from sketchforest.datasets import make_multilabel
 from sketchforest.metrics import lrap, precision_at_k
 from sketchforest.tuning import budget as budget_module
@@ -43,88 +43,87 @@ def result():
     return tuned()
 
 
-# ---- what is foretold
+# ---- what is predicted
 
 
-def curve_of(score, sizes, n_groups=10, n_opinions=12.0):
+def curve_of(score, sizes, n_groups=10, n_trees_of_row=12.0):
     """A curve without noise."""
     counts = np.full(n_groups, 5.0)
     points = np.stack([[score(size) * counts, counts] for size in sizes])
-    return Curve(
+    return LearningCurve(
         sizes=np.array(sizes, float),
         points=points,
         blocks=np.full(4, score(sizes[0])),
-        whole=np.stack([score(n_opinions) * counts, counts]),
-        n_trees_of_row=np.full(50, n_opinions),
+        whole=np.stack([score(n_trees_of_row) * counts, counts]),
+        n_trees_of_row=np.full(50, n_trees_of_row),
     )
 
 
-@pytest.mark.parametrize("bend", [-0.5, 0.0, 1.7, 6.0])
-def test_a_hyperbola_is_followed_exactly(bend):
+@pytest.mark.parametrize("offset", [-0.5, 0.0, 1.7, 6.0])
+def test_a_hyperbola_is_followed_exactly(offset):
     def score(t):
-        return 0.8 - 0.9 / (t + bend)
+        return 0.8 - 0.9 / (t + offset)
 
     curve = curve_of(score, (3, 6, 12))
-    assert curve.bend[0] == pytest.approx(bend)
-    estimate = extrapolate(curve, 500, (99.0, 1.0), False)
+    assert curve.offset[0] == pytest.approx(offset)
+    estimate = predict_score(curve, 500, (99.0, 1.0), False)
     assert estimate.score == pytest.approx(score(500))
-    assert estimate.now == pytest.approx(score(12))
+    assert estimate.current == pytest.approx(score(12))
 
 
-def test_squared_error_is_followed_along_a_straight_line_whatever_the_bend():
+def test_squared_error_is_followed_along_a_straight_line_whatever_the_offset():
     curve = curve_of(lambda t: -0.3 - 2 / t, (2, 4, 8))
-    estimate = extrapolate(curve, 100, (5.0, 1.0), True)
+    estimate = predict_score(curve, 100, (5.0, 1.0), True)
     assert estimate.score == pytest.approx(-0.3 - 2 / 100)
     assert estimate.se == pytest.approx(0, abs=1e-12)
 
 
-def runner_of(kind, metric, n_trees, **params):
+def candidate_of(kind, metric, n_trees, **params):
     forest = kind(random_state=3, **params)
-    problem = forest._take_problem(
-        X, Y if issubclass(kind, sketchforest.forest.ForestClassifier) else Y.astype(float)
-    )
-    race = Race(Judge(problem, Criterion.of(metric), 0), problem, 100, False, 1)
-    runner = race.enter(problem.settings)
-    race.grow([runner], [n_trees])
-    race.look(runner)
-    return race, runner
+    problem = prepare(forest, X, Y if is_classifier(forest) else Y.astype(float)).problem
+    scorer = OutOfBagScorer(problem, Criterion.of(metric), 0)
+    comparison = Comparison(scorer, problem, 100, 1)
+    candidate = comparison.add(problem.settings)
+    comparison.grow([candidate], n_trees)
+    comparison.score(candidate)
+    return comparison, candidate
 
 
 @pytest.mark.parametrize("metric", ["lrap", "squared_error"])
-def test_the_score_of_many_trees_is_foretold_within_two_standard_errors(metric):
-    race, runner = runner_of(RandomForestClassifier, metric, 24)
-    foretold = race.estimate(runner, 150)
-    race.grow([runner], [400])
-    race.look(runner)  # about 150 of 400 trees did not see a row
-    measured = race.estimate(runner, 150)
-    assert abs(measured.score - measured.now) < 0.01 * abs(measured.now)
-    assert abs(foretold.score - measured.score) < 2 * foretold.se
-    assert abs(foretold.score - measured.score) < abs(foretold.now - measured.score)
+def test_the_score_of_many_trees_is_predicted_within_two_standard_errors(metric):
+    comparison, candidate = candidate_of(RandomForestClassifier, metric, 24)
+    predicted = comparison.predict_score(candidate, 150)
+    comparison.grow([candidate], 400)
+    comparison.score(candidate)  # about 150 of 400 trees did not see a row
+    measured = comparison.predict_score(candidate, 150)
+    assert abs(measured.score - measured.current) < 0.01 * abs(measured.current)
+    assert abs(predicted.score - measured.score) < 2 * predicted.se
+    assert abs(predicted.score - measured.score) < abs(predicted.current - measured.score)
 
 
-def test_judges_hear_only_trees_that_did_not_see_them():
+def test_rows_score_only_trees_that_did_not_see_them():
     forest = RandomForestClassifier(30, oob_score=True, random_state=3).fit(X, Y)
-    _, runner = runner_of(RandomForestClassifier, "lrap", 30)
-    sums, counts = runner.curve.whole
+    _, candidate = candidate_of(RandomForestClassifier, "lrap", 30)
+    sums, counts = candidate.curve.whole
     assert sums.sum() / counts.sum() == pytest.approx(forest.oob_score_)
     assert np.array_equal(
-        np.count_nonzero(runner.leaves >= 0, axis=1).sum(), runner.curve.n_trees_of_row.sum()
+        np.count_nonzero(candidate.leaves >= 0, axis=1).sum(), candidate.curve.n_trees_of_row.sum()
     )
 
 
-def test_a_callable_is_judged_as_the_metric_of_that_name():
-    _, by_name = runner_of(RandomForestClassifier, "precision_at_5", 30)
-    _, by_call = runner_of(RandomForestClassifier, lambda Y, S: precision_at_k(Y, S, 5), 30)
+def test_a_callable_scores_as_the_metric_of_that_name():
+    _, by_name = candidate_of(RandomForestClassifier, "precision_at_5", 30)
+    _, by_call = candidate_of(RandomForestClassifier, lambda Y, S: precision_at_k(Y, S, 5), 30)
     assert np.allclose(by_name.curve.whole, by_call.curve.whole)
     assert np.allclose(by_name.curve.points, by_call.curve.points)
 
 
 @pytest.mark.parametrize("leaf", [1, 2])
-def test_judges_say_the_same_of_dense_and_of_sparse_scores(leaf, monkeypatch):
+def test_dense_and_sparse_scores_give_the_same_curve(leaf, monkeypatch):
     given = (RandomForestClassifier, "lrap", 30)
-    kept = runner_of(*given, min_samples_leaf=leaf)[1].curve
+    kept = candidate_of(*given, min_samples_leaf=leaf)[1].curve
     monkeypatch.setattr("sketchforest._selection.out_of_bag.DENSE_LABELS", 0)
-    other = runner_of(*given, min_samples_leaf=leaf)[1].curve
+    other = candidate_of(*given, min_samples_leaf=leaf)[1].curve
     assert np.array_equal(kept.whole, other.whole)
     assert np.array_equal(kept.points, other.points)
 
@@ -140,12 +139,12 @@ def test_the_winner_is_the_forest_that_its_own_parameters_fit(result):
     )
 
 
-def test_the_first_trees_of_the_winner_are_those_that_raced(monkeypatch):
+def test_the_first_trees_of_the_winner_are_those_that_probe(monkeypatch):
     finished = []
     finish = tuner.Tuner._finish
 
     def spy(self, winner):
-        finished.extend(winner.runner.trees)
+        finished.extend(winner.candidate.trees)
         finish(self, winner)
 
     monkeypatch.setattr(tuner.Tuner, "_finish", spy)
@@ -169,8 +168,8 @@ def test_trees_see_all_rows_where_half_of_them_are_worse():
     assert same_trees(forest, clone(forest).fit(X, Y))
     half = next(t for t in result.trials if t.setting.row_share == PROBE_SHARE / 2)
     same = replace(winner.setting, row_share=None)
-    raced = next(t for t in result.trials if t.setting == same)
-    assert winner.expected > raced.expected > half.expected  # foretold, not judged
+    probe = next(t for t in result.trials if t.setting == same)
+    assert winner.expected > probe.expected > half.expected  # assumed, not scored
     assert np.isnan(winner.score)
     assert "all rows" in result.advice
 
@@ -208,13 +207,13 @@ def test_all_rows_are_not_begun_without_the_trees_for_them(n_trees):
 
 def test_no_tree_is_grown_twice(monkeypatch):
     grown = []
-    grow = Race.grow
+    grow = Comparison.grow
 
-    def spy(self, runners, n_trees):
-        grown.extend(n - r.n_trees for r, n in zip(runners, n_trees, strict=True))
-        grow(self, runners, n_trees)
+    def spy(self, candidates, n_trees):
+        grown.extend(n_trees - candidate.n_trees for candidate in candidates)
+        grow(self, candidates, n_trees)
 
-    monkeypatch.setattr(Race, "grow", spy)
+    monkeypatch.setattr(Comparison, "grow", spy)
     result = tuned()
     assert sum(grown) == sum(trial.n_trees for trial in result.trials) == result.n_trees_grown
 
@@ -245,17 +244,14 @@ class FakeClock:
 
     def __init__(self, monkeypatch):
         self.now = 0.0
-        grow = Race.grow
+        grow = Comparison.grow
 
-        def timed(race, runners, n_trees):
-            cost = sum(
-                (n - r.n_trees) * r.settings.max_features
-                for r, n in zip(runners, n_trees, strict=True)
-            )
-            grow(race, runners, n_trees)
+        def timed(comparison, candidates, n_trees):
+            cost = sum((n_trees - c.n_trees) * c.settings.max_features for c in candidates)
+            grow(comparison, candidates, n_trees)
             self.now += cost
 
-        monkeypatch.setattr(Race, "grow", timed)
+        monkeypatch.setattr(Comparison, "grow", timed)
         monkeypatch.setattr(budget_module, "clock", self)
 
     def __call__(self):
@@ -287,15 +283,15 @@ def test_too_small_a_budget_gives_fewer_trees_and_a_warning(monkeypatch):
 
 
 def test_ctrl_c_returns_the_best_so_far_with_a_warning(monkeypatch):
-    grow, calls = Race.grow, []
+    grow, calls = Comparison.grow, []
 
-    def interrupted(race, runners, n_trees):
-        calls.append(runners)
+    def interrupted(comparison, candidates, n_trees):
+        calls.append(candidates)
         if len(calls) == 4:
             raise KeyboardInterrupt
-        grow(race, runners, n_trees)
+        grow(comparison, candidates, n_trees)
 
-    monkeypatch.setattr(Race, "grow", interrupted)
+    monkeypatch.setattr(Comparison, "grow", interrupted)
     with pytest.warns(UserWarning, match="Interrupted after .* the best of them so far"):
         result = tuned()
     assert result.forest.predict_proba(X).shape == Y.shape
@@ -303,10 +299,10 @@ def test_ctrl_c_returns_the_best_so_far_with_a_warning(monkeypatch):
 
 
 def test_ctrl_c_before_any_tree_is_an_interrupt(monkeypatch):
-    def interrupted(race, runners, n_trees):
+    def interrupted(comparison, candidates, n_trees):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Race, "grow", interrupted)
+    monkeypatch.setattr(Comparison, "grow", interrupted)
     with pytest.raises(KeyboardInterrupt):
         tuned()
 
@@ -425,13 +421,13 @@ def test_auto_fits_what_the_values_it_chose_fit(kind, names):
 @pytest.mark.parametrize("kind", FORESTS)
 def test_auto_compares_with_no_more_trees_than_the_forest_has(kind, monkeypatch):
     grown = []
-    grow = Race.grow
+    grow = Comparison.grow
 
-    def spy(self, runners, n_trees):
-        grown.extend(n_trees)
-        grow(self, runners, n_trees)
+    def spy(self, candidates, n_trees):
+        grown.extend([n_trees] * len(candidates))
+        grow(self, candidates, n_trees)
 
-    monkeypatch.setattr(Race, "grow", spy)
+    monkeypatch.setattr(Comparison, "grow", spy)
     kind(100, random_state=1, n_components="auto", max_features="auto").fit(X, Y)
     assert 40 <= sum(grown) <= 100
     grown.clear()

@@ -1,20 +1,50 @@
 """class_weight turned into weights of rows, as in scikit-learn, without making labels dense."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from numbers import Real
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
+from sketchforest._estimators.parameters import ClassWeight
+from sketchforest._trees.fitted import Targets
 from sketchforest._trees.model import SparseRows
 
+GivenWeights: TypeAlias = str | dict[Hashable, float] | list[dict[Hashable, float]]
 # Weights stay below exp of this, so that sums of many are numbers too.
 MAX_LOG_WEIGHT = 300.0
 
 
+def weigh_classes(
+    class_weight: ClassWeight, targets: Targets, weights: np.ndarray | None, *, is_tree: bool
+) -> np.ndarray | None:
+    """The weights of the rows times those of their classes; None where all are equal."""
+    check_class_weight(class_weight, is_tree=is_tree)
+    if class_weight is None or class_weight == "balanced_subsample":
+        return weights
+    present = None if weights is None else (weights > 0).astype(float)
+    of_classes = row_weights(class_weight, targets.class_labels, targets.classes, present)
+    product = of_classes if weights is None else weights * of_classes
+    if not product.any():
+        raise ValueError(
+            "class_weight must leave a row with a weight above 0; got "
+            f"{class_weight!r}, which leaves none."
+        )
+    return product
+
+
+def balance_bag(targets: Targets, rows: np.ndarray, counts: np.ndarray | None) -> np.ndarray:
+    """Weights of the rows of one tree that balance the classes among them."""
+    picked = SparseRows.from_csr(targets.class_labels.to_csr()[rows])
+    return row_weights("balanced", picked, targets.classes, counts)
+
+
 def row_weights(
-    class_weight: Any, labels: SparseRows, classes: np.ndarray | None, counts: np.ndarray | None
+    class_weight: GivenWeights,
+    labels: SparseRows,
+    classes: np.ndarray | None,
+    counts: np.ndarray | None,
 ) -> np.ndarray:
     """(n_rows,) weights. `counts` says how often each row counts when classes are balanced.
 
@@ -34,11 +64,11 @@ def row_weights(
 
 
 def _weights_of_classes(
-    class_weight: Any, labels: SparseRows, classes: np.ndarray, counts: np.ndarray | None
+    class_weight: GivenWeights, labels: SparseRows, classes: np.ndarray, counts: np.ndarray | None
 ) -> np.ndarray:
     if isinstance(class_weight, str):
         sizes = np.bincount(labels.columns, weights=counts, minlength=len(classes))
-        return _balanced(sizes, sizes.sum(), np.count_nonzero(sizes))
+        return _balanced(sizes, sizes.sum(), int(np.count_nonzero(sizes)))
     if isinstance(class_weight, list):
         raise ValueError(
             "class_weight must not be a list where Y has one dimension; got a list of "
@@ -49,7 +79,7 @@ def _weights_of_classes(
 
 
 def _weights_of_labels(
-    class_weight: Any, labels: SparseRows, counts: np.ndarray | None
+    class_weight: GivenWeights, labels: SparseRows, counts: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
     n_labels = labels.n_columns
     if isinstance(class_weight, str):
@@ -72,16 +102,16 @@ def _weights_of_labels(
                 "class_weight must be positive for the absence (0) of a label; got 0. "
                 "Use sample_weight to leave rows out."
             )
-    pairs = np.array([(w.get(0, 1.0), w.get(1, 1.0)) for w in each_label], dtype=float)
-    return pairs[:, 0], pairs[:, 1]
+    absent, present = ([w.get(kind, 1.0) for w in each_label] for kind in (0, 1))
+    return np.array(absent, float), np.array(present, float)
 
 
-def _balanced(sizes: np.ndarray, n_rows: float, n_kinds: Any) -> np.ndarray:
+def _balanced(sizes: np.ndarray, n_rows: float, n_kinds: int | np.ndarray) -> np.ndarray:
     """As scikit-learn: n_rows / (n_kinds * size), over the kinds that are there."""
     return np.divide(n_rows, n_kinds * sizes, out=np.ones(len(sizes)), where=sizes > 0)
 
 
-def _check_keys(class_weight: dict, classes: Sequence[Any]) -> None:
+def _check_keys(class_weight: dict[Hashable, float], classes: Sequence[Hashable]) -> None:
     unknown = [name for name in class_weight if name not in set(classes)]
     # As scikit-learn: the class of a key may be missing from these rows, but then no other one is
     # forgotten.
@@ -92,17 +122,18 @@ def _check_keys(class_weight: dict, classes: Sequence[Any]) -> None:
         )
 
 
-def _listed(classes: Sequence[Any]) -> str:
+def _listed(classes: Sequence[Hashable]) -> str:
     return ", ".join(map(repr, classes[:5])) + (", ..." if len(classes) > 5 else "")
 
 
-def check_class_weight(class_weight: Any, *, is_tree: bool) -> None:
+def check_class_weight(class_weight: ClassWeight, *, is_tree: bool) -> None:
     """Raises unless it is a name, a dict of weights, a list of such dicts, or None."""
     names = ["balanced"] if is_tree else ["balanced", "balanced_subsample"]
     if class_weight is None or (isinstance(class_weight, str) and class_weight in names):
         return
-    dicts = class_weight if isinstance(class_weight, list) else [class_weight]
-    if not all(isinstance(item, dict) for item in dicts):
+    given = class_weight if isinstance(class_weight, list) else [class_weight]
+    dicts = [item for item in given if isinstance(item, dict)]
+    if len(dicts) < len(given):
         raise ValueError(
             f"class_weight must be {', '.join(map(repr, names))}, a dict, a list of dicts or None; "
             f"got {class_weight!r}."

@@ -2,7 +2,6 @@
 
 import re
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -11,25 +10,28 @@ PER_LABEL, GLOBAL = "oob-f1", "oob-f1-global"
 DEFAULT = 0.5
 
 
-def is_threshold(value: Any) -> bool:
+def is_threshold(value: object) -> bool:
     """Whether it is a value of the parameter `threshold`."""
     if isinstance(value, str):
         return value in (PER_LABEL, GLOBAL) or n_best(value) is not None
-    is_number = isinstance(value, int | float | np.integer | np.floating)
-    return is_number and not isinstance(value, bool) and bool(0 <= value <= 1)
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        return False
+    return bool(0 <= value <= 1)
 
 
-def n_best(threshold: Any) -> int | None:
+def n_best(threshold: object) -> int | None:
     """The k of "top-k"; None for other thresholds."""
     found = re.fullmatch(r"top-([1-9][0-9]*)", threshold) if isinstance(threshold, str) else None
     return int(found[1]) if found else None
 
 
-def is_out_of_bag(threshold: Any) -> bool:
+def is_out_of_bag(threshold: object) -> bool:
     return threshold in (PER_LABEL, GLOBAL) if isinstance(threshold, str) else False
 
 
-def best_thresholds(truth: Any, scores: Any, threshold: str) -> np.ndarray | np.float32:
+def best_thresholds(
+    truth: sparse.csr_array, scores: sparse.csr_array, threshold: str
+) -> np.ndarray | np.float32:
     """(n_labels,) float32 thresholds, or one: F1 is largest where a label is predicted that scores
     above it. Of equally good ones the highest; 0.5 where F1 is 0 whatever the threshold.
 

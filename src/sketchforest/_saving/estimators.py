@@ -2,7 +2,7 @@
 
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._saving.model_file import Model, damaged, read_model, write_model
 from sketchforest._saving.vectorizer import restore_vectorizer, vectorizer_state
+from sketchforest._trees.fitted import Fitted, Targets
 from sketchforest._trees.grow import GrowSettings
 from sketchforest.projection import resolve_projection
 
 # Fitted attributes that are plain values, kept where an estimator has them.
-PLAIN = ("_sparse_labels", "_is_vector", "_is_relabelled", "_number", "oob_score_")
+KEPT = ("_is_relabelled", "_number", "oob_score_")
 # Names that a file carries for its readers; the estimators themselves count from 0.
 NAMES = ("label_names", "feature_names")
 
@@ -25,7 +26,7 @@ def save_estimator(
     compact: bool = False,
     names: Mapping[str, Any] | None = None,
     vectorizer: Any = None,
-    notes: dict[str, Any] | None = None,
+    notes: Mapping[str, object] | None = None,
 ) -> None:
     """Names, vectorizer and notes are those that the estimator was loaded with, unless given."""
     from sketchforest import __version__
@@ -35,21 +36,23 @@ def save_estimator(
     forest = estimator._forest
     if compact:
         forest = dataclasses.replace(forest, gains=None)
+    targets = estimator._targets
     settings = dataclasses.asdict(dataclasses.replace(estimator._settings, projection=None))
+    del settings["shared_projection"]  # it is among the parameters
     about = {
         "library_version": __version__,
         "estimator": type(estimator).__name__,
         "params": {
             name: _to_json(name, value) for name, value in estimator.get_params(deep=False).items()
         },
-        "state": {name: state[name] for name in PLAIN if name in state},
+        "state": _plain_state(estimator),
         "settings": settings,
         "is_projected": estimator._settings.projection is not None,
         "n_features_in": estimator.n_features_in_,
         "feature_names_in": _names(state.get("feature_names_in_")),
-        "classes": _names(state.get("_classes")),
-        "classes_dtype": _dtype_name(state.get("_classes")),
-        "label_dtype": state["_label_dtype"].str if "_label_dtype" in state else None,
+        "classes": _names(targets.classes),
+        "classes_dtype": _dtype_name(targets.classes),
+        "label_dtype": None if targets.dtype is None else targets.dtype.str,
     }
     more = {}
     if "thresholds_" in state:
@@ -64,28 +67,38 @@ def save_estimator(
     write_model(path, Model(forest, estimator._labels, about, more))
 
 
-def load_estimator(kinds: dict[str, type], path: str | os.PathLike[str], mmap: bool) -> Any:
+def load_estimator(
+    path: str | os.PathLike[str], find_class: Callable[[str], type], mmap: bool
+) -> Any:
     forest, labels, about, more = read_model(path, mmap)
     try:
-        kind = kinds[about["estimator"]]
+        kind = find_class(about["estimator"])
         estimator = kind(**{name: _from_json(value) for name, value in about["params"].items()})
-        state = {name: about["state"][name] for name in PLAIN if name in about["state"]}
-        projection = resolve_projection(estimator.projection) if about["is_projected"] else None
-        state["_settings"] = GrowSettings(**(about["settings"] | {"projection": projection}))
-        state["n_features_in_"] = int(about["n_features_in"])
+        state = about["state"]
+        more_settings = {
+            "projection": resolve_projection(estimator.projection)
+            if about["is_projected"]
+            else None,
+            "shared_projection": bool(getattr(estimator, "shared_projection", False)),
+        }
+        settings = GrowSettings(**(about["settings"] | more_settings))
+        classes = about["classes"]
+        if classes is not None:
+            classes = np.array(classes, dtype=about["classes_dtype"])
+            if classes.shape != (labels.shape[1],):
+                raise ValueError("classes have another number")
+        targets = Targets(
+            labels,
+            is_sparse=bool(state["_sparse_labels"]),
+            classes=classes,
+            dtype=None if about["label_dtype"] is None else np.dtype(about["label_dtype"]),
+            is_vector=bool(state.get("_is_vector", False)),
+        )
+        estimator._keep(Fitted(forest, targets, settings))
+        vars(estimator).update({name: state[name] for name in KEPT if name in state})
+        estimator.n_features_in_ = int(about["n_features_in"])
         if about["feature_names_in"] is not None:
-            state["feature_names_in_"] = np.array(about["feature_names_in"], dtype=object)
-        if about["label_dtype"] is not None:
-            state["_label_dtype"] = np.dtype(about["label_dtype"])
-            classes = about["classes"]
-            if classes is not None:
-                classes = np.array(classes, dtype=about["classes_dtype"])
-                if classes.shape != (labels.shape[1],):
-                    raise ValueError("classes have another number")
-            state["_classes"] = classes
-        vars(estimator).update(state)
-        estimator._keep(forest, labels)
-        vars(estimator).update({name: state[name] for name in PLAIN if name in state})
+            estimator.feature_names_in_ = np.array(about["feature_names_in"], dtype=object)
         names = {name: about[name] for name in NAMES if about[name] is not None}
         _check_names(names, estimator)
         vars(estimator).update({f"{name}_": np.array(given) for name, given in names.items()})
@@ -101,6 +114,14 @@ def load_estimator(kinds: dict[str, type], path: str | os.PathLike[str], mmap: b
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise damaged(path, str(error)) from error
     return estimator
+
+
+def _plain_state(estimator: Any) -> dict[str, Any]:
+    targets, state = estimator._targets, vars(estimator)
+    of_targets = {"_sparse_labels": targets.is_sparse}
+    if not targets.is_classification:
+        of_targets["_is_vector"] = targets.is_vector
+    return of_targets | {name: state[name] for name in KEPT if name in state}
 
 
 def _check_names(names: Mapping[str, Any], estimator: Any) -> dict[str, list[str] | None]:

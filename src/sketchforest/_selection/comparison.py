@@ -4,7 +4,6 @@ All settings share one seed, so tree number i of each is drawn on the same rows,
 ever grown twice: the trees of a setting are the first ones of the forest that it would be.
 """
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,116 +11,137 @@ from functools import partial
 import numpy as np
 
 from sketchforest import _core
-from sketchforest._selection.learning_curve import Curve, Estimate, common_bend, extrapolate
-from sketchforest._selection.out_of_bag import Judge
+from sketchforest._selection.learning_curve import (
+    LearningCurve,
+    PredictedScore,
+    predict_score,
+    usual_offset,
+)
+from sketchforest._selection.out_of_bag import OutOfBagScorer
+from sketchforest._selection.setting import Setting
 from sketchforest._trees.grow import GrowSettings, Problem, TrainingData, grow_one, share_outputs
 from sketchforest._trees.model import Labels, Tree
 from sketchforest._trees.parallel import run_all
 
-# Trees that did not see a row, on average, when a setting is looked at for the first time: with
+# Trees that did not see a row, on average, when a candidate is scored for the first time: with
 # fewer, there are no three sizes of forests to make a curve of.
-FIRST_OPINIONS = 7
+FIRST_OUT_OF_BAG_TREES = 7
 
 
 @dataclass(eq=False)
-class Runner:
-    """A setting and its trees."""
+class Candidate:
+    """A setting under test, and its trees so far."""
 
     settings: GrowSettings
     data: TrainingData
     outputs: Labels | None  # what all its trees are grown on; None: each has its own
+    setting: Setting | None = None  # the same in the words of users, in a search
     trees: list[Tree] = field(default_factory=list)
-    leaves: np.ndarray | None = None
-    curve: Curve | None = None
-    grow_seconds: float = 0.0
+    leaves: np.ndarray | None = None  # of the scored rows
+    curve: LearningCurve | None = None  # None: too few trees to score
+    grow_seconds: float = 0.0  # on the wall, with all threads
+    score_seconds: float = 0.0
+    is_dropped: bool = False
+    # Where its trees leave no row out: a score that another candidate's trees tell.
+    assumed_score: PredictedScore | None = None
 
     @property
     def n_trees(self) -> int:
         return len(self.trees)
 
     @property
+    def seconds_per_tree(self) -> float:
+        return self.grow_seconds / max(self.n_trees, 1)
+
+    @property
     def n_first_trees(self) -> int:
-        """As many as give every judge some opinions."""
+        """As many as give every scored row some trees that did not see it."""
         n_rows, n_draws = self.data.n_drawable, self.settings.n_draws
         assert n_draws is not None  # some rows are left out
         left_out = 1 - n_draws / n_rows
         if self.settings.with_replacement:
             left_out = (1 - 1 / n_rows) ** n_draws
-        return int(np.ceil(FIRST_OPINIONS / max(left_out, 0.1)))
+        return int(np.ceil(FIRST_OUT_OF_BAG_TREES / max(left_out, 0.1)))
 
 
-class Race:
-    """Settings on one problem, to be compared at `n_target` trees."""
+class Comparison:
+    """Candidates on one problem, to be compared at `n_target` trees."""
 
-    def __init__(
-        self,
-        judge: Judge,
-        problem: Problem,
-        n_target: int,
-        shares_projection: bool,
-        n_jobs: int | None,
-    ):
-        self.judge, self.problem, self.n_target, self.n_jobs = judge, problem, n_target, n_jobs
-        self.runners: list[Runner] = []
-        self._shares_projection = shares_projection
+    def __init__(self, scorer: OutOfBagScorer, problem: Problem, n_target: int, n_jobs: int | None):
+        self.scorer, self.problem, self.n_target, self.n_jobs = scorer, problem, n_target, n_jobs
+        self.candidates: list[Candidate] = []
         self._original_outputs: Labels | None = None
+        self._scores: dict[tuple[Candidate, int], PredictedScore] = {}
 
-    def enter(self, settings: GrowSettings, problem: Problem | None = None) -> Runner:
-        """A new runner, without trees; `problem` for another coding of the same rows."""
+    def add(
+        self,
+        settings: GrowSettings,
+        problem: Problem | None = None,
+        setting: Setting | None = None,
+    ) -> Candidate:
+        """A new candidate, without trees; `problem` for another coding of the same rows."""
         data = (problem or self.problem).data
-        runner = Runner(settings, data, self._shared_outputs(data, settings))
-        self.runners.append(runner)
-        return runner
+        candidate = Candidate(settings, data, self._shared_outputs(data, settings), setting)
+        self.candidates.append(candidate)
+        return candidate
+
+    @property
+    def in_doubt(self) -> list[Candidate]:
+        """Candidates that are scored, and may still be best."""
+        return [c for c in self.candidates if not c.is_dropped and c.curve is not None]
 
     def _shared_outputs(self, data: TrainingData, settings: GrowSettings) -> Labels | None:
         if settings.projection is not None:
-            return share_outputs(data, settings, self._shares_projection)
+            return share_outputs(data, settings)
         if self._original_outputs is None:  # once for all settings, of all codings of X
-            self._original_outputs = share_outputs(data, settings, self._shares_projection)
+            self._original_outputs = share_outputs(data, settings)
         return self._original_outputs
 
-    def grow(self, runners: Sequence[Runner], n_trees: Sequence[int]) -> None:
-        """Grows each runner on to its number of trees. Broken off, it leaves all as they were."""
-        tasks = [
-            (runner, tree)
-            for runner, n in zip(runners, n_trees, strict=True)
-            for tree in range(runner.n_trees, n)
-        ]
+    def grow(self, candidates: Sequence[Candidate], n_trees: int) -> None:
+        """Grows each candidate on to a number of trees. Broken off, it leaves all as they were."""
+        tasks = [(c, tree) for c in candidates for tree in range(c.n_trees, n_trees)]
         stop = _core.StopFlag()
-        work = partial(_grow_timed, stop)
-        grown = run_all(work, tasks, n_jobs=self.n_jobs, on_abort=stop.set)
-        for runner in runners:
-            mine = [g for (owner, _), g in zip(tasks, grown, strict=True) if owner is runner]
-            runner.trees = runner.trees + [tree for tree, _ in mine]
-            runner.grow_seconds += sum(seconds for _, seconds in mine)
+        grown = run_all(partial(_grow, stop), tasks, n_jobs=self.n_jobs, on_abort=stop.set)
+        for candidate in candidates:
+            new = [
+                tree for (owner, _), tree in zip(tasks, grown, strict=True) if owner is candidate
+            ]
+            candidate.trees = candidate.trees + new
 
-    def look(self, runner: Runner) -> None:
-        """Lets the judges see the trees that they have not seen yet."""
-        n_seen = 0 if runner.leaves is None else runner.leaves.shape[1]
-        if n_seen == runner.n_trees:
+    def score(self, candidate: Candidate) -> None:
+        """Has the trees scored that are not yet."""
+        n_scored = 0 if candidate.leaves is None else candidate.leaves.shape[1]
+        if n_scored == candidate.n_trees:
             return
-        leaves = self.judge.find_leaves(runner.trees[n_seen:])
-        if runner.leaves is not None:
-            leaves = np.hstack([runner.leaves, leaves])
-        runner.curve = self.judge.curve(runner.trees, leaves, self.n_jobs)
-        runner.leaves = leaves
+        leaves = self.scorer.find_leaves(candidate.trees[n_scored:])
+        if candidate.leaves is not None:
+            leaves = np.hstack([candidate.leaves, leaves])
+        candidate.curve = self.scorer.learning_curve(candidate.trees, leaves, self.n_jobs)
+        candidate.leaves = leaves
+        self._scores.clear()  # all candidates share what is known of the curves' offset
 
-    def estimate(self, runner: Runner, n_trees: int | None = None) -> Estimate:
+    def predict_score(self, candidate: Candidate, n_trees: int | None = None) -> PredictedScore:
         """Its score at `n_trees` trees, or at the target."""
-        assert runner.curve is not None
-        leaf = runner.settings.min_samples_leaf
+        if candidate.assumed_score is not None:
+            return candidate.assumed_score
+        key = candidate, n_trees or self.n_target
+        if key not in self._scores:
+            self._scores[key] = self._predict_score(*key)
+        return self._scores[key]
+
+    def _predict_score(self, candidate: Candidate, n_trees: int) -> PredictedScore:
+        assert candidate.curve is not None
+        leaf = candidate.settings.min_samples_leaf
         alike = [
             other.curve
-            for other in self.runners
+            for other in self.candidates
             if other.curve is not None and other.settings.min_samples_leaf == leaf
         ]
-        is_exact = self.judge.criterion.is_squared_error
-        bend = common_bend(runner.curve, alike, leaf)
-        return extrapolate(runner.curve, n_trees or self.n_target, bend, is_exact)
+        offset = usual_offset(candidate.curve, alike, leaf)
+        is_exact = self.scorer.criterion.is_squared_error
+        return predict_score(candidate.curve, n_trees, offset, is_exact)
 
 
-def _grow_timed(stop: _core.StopFlag, task: tuple[Runner, int]) -> tuple[Tree, float]:
-    runner, tree = task
-    started = time.perf_counter()
-    grown = grow_one(runner.data, runner.settings, runner.outputs, tree, stop)
-    return grown, time.perf_counter() - started
+def _grow(stop: _core.StopFlag, task: tuple[Candidate, int]) -> Tree:
+    candidate, tree = task
+    return grow_one(candidate.data, candidate.settings, candidate.outputs, stop, tree)

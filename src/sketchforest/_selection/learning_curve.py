@@ -2,7 +2,7 @@
 
 Trees are independent given a setting, so the squared error of t trees is a + b / t, exactly.
 Ranking scores are not: with a handful of trees most labels are tied. From two trees on they follow
-a - b / (t + bend) closely.
+a - b / (t + offset) closely.
 """
 
 from collections.abc import Sequence
@@ -11,20 +11,20 @@ from functools import cached_property
 
 import numpy as np
 
-# What the hyperbola leaves unexplained, as a share of the gain that it foretells.
+# What the hyperbola leaves unexplained, as a share of the gain that it predicts.
 MODEL_ERROR = 0.08
-# On 14 sets, the bend of LRAP was about this number, by the least number of rows in a leaf, over
+# On 14 sets, the offset of LRAP was about this number, by the least number of rows in a leaf, over
 # the score of a forest of two trees: where that ranks little, it takes many to rank anything.
-USUAL_BENDS, USUAL_BEND_OF_LARGE_LEAVES = {1: 0.65, 2: 0.3}, 0.2
+USUAL_OFFSETS, USUAL_OFFSET_OF_LARGE_LEAVES = {1: 0.65, 2: 0.3}, 0.2
 LOWEST_SCORE = 0.05
-# How far bends lie from this on another problem, and those of the settings of one problem apart:
+# How far offsets lie from this on another problem, and those of the settings of one problem apart:
 # as a share, but at least so much.
 SPREAD_OF_PROBLEMS, SPREAD_OF_SETTINGS = 1.0, 0.3
 LEAST_SPREAD = 0.5
 
 
 @dataclass(frozen=True)
-class Curve:
+class LearningCurve:
     """Scores of forests of three sizes and of all trees, as sums and counts by group of rows."""
 
     sizes: np.ndarray  # (3,) ascending
@@ -34,63 +34,65 @@ class Curve:
     n_trees_of_row: np.ndarray
 
     @cached_property
-    def bend(self) -> tuple[float, float]:
-        """The bend of the hyperbola through the three sizes, and its standard error."""
-        bends = _bends(self.sizes, without_groups(self.points))
-        lowest, highest = _bend_limits(self.sizes)
-        if not lowest < bends[-1] < highest:
-            return float(bends[-1]), np.inf  # too noisy to tell
-        return float(bends[-1]), float(np.sqrt(_jackknife(bends[:-1])))
+    def offset(self) -> tuple[float, float]:
+        """The offset of the hyperbola through the three sizes, and its standard error."""
+        offsets = _offsets(self.sizes, without_groups(self.points))
+        lowest, highest = _offset_limits(self.sizes)
+        if not lowest < offsets[-1] < highest:
+            return float(offsets[-1]), np.inf  # too noisy to tell
+        return float(offsets[-1]), float(np.sqrt(_jackknife(offsets[:-1])))
 
 
-def _bends(sizes: np.ndarray, scores: np.ndarray) -> np.ndarray:
+def _offsets(sizes: np.ndarray, scores: np.ndarray) -> np.ndarray:
     small, middle, large = sizes
-    lowest, highest = _bend_limits(sizes)
+    lowest, highest = _offset_limits(sizes)
     first, second = np.diff(scores, axis=0)
     with np.errstate(all="ignore"):
         ratio = second / first * (middle - small) / (large - middle)
-        bends = (ratio * large - small) / (1 - ratio)
-    # A ratio of 1 or more is a curve that is not yet bent at all.
-    bends = np.where(ratio >= 1, highest, bends)
-    return np.clip(np.nan_to_num(bends, nan=0.0), lowest, highest)
+        offsets = (ratio * large - small) / (1 - ratio)
+    # A ratio of 1 or more is a curve that is not yet flattening at all.
+    offsets = np.where(ratio >= 1, highest, offsets)
+    return np.clip(np.nan_to_num(offsets, nan=0.0), lowest, highest)
 
 
-def _bend_limits(sizes: np.ndarray) -> tuple[float, float]:
+def _offset_limits(sizes: np.ndarray) -> tuple[float, float]:
     return -0.8 * sizes[0], 2.0 * sizes[-1]
 
 
-def common_bend(curve: Curve, alike: Sequence[Curve], min_samples_leaf: int) -> tuple[float, float]:
-    """What the curves of settings with leaves of one size, and of other problems, say of the bend
+def usual_offset(
+    curve: LearningCurve, alike: Sequence[LearningCurve], min_samples_leaf: int
+) -> tuple[float, float]:
+    """What the curves of settings with leaves of one size, and of other problems, say of the offset
     of this one, and the standard error of it: one curve alone tells little."""
-    factor = USUAL_BENDS.get(min_samples_leaf, USUAL_BEND_OF_LARGE_LEAVES)
-    ratios = [other.bend[0] / _usual_bend(other, factor) for other in alike]
-    usual = float(np.median([1, 1, *ratios])) * _usual_bend(curve, factor)
+    factor = USUAL_OFFSETS.get(min_samples_leaf, USUAL_OFFSET_OF_LARGE_LEAVES)
+    ratios = [other.offset[0] / _offset_of_kind(other, factor) for other in alike]
+    usual = float(np.median([1, 1, *ratios])) * _offset_of_kind(curve, factor)
     spread = max(LEAST_SPREAD, SPREAD_OF_PROBLEMS * abs(usual))
     return usual, spread / float(np.sqrt(len(alike)))
 
 
-def _usual_bend(curve: Curve, factor: float) -> float:
+def _offset_of_kind(curve: LearningCurve, factor: float) -> float:
     sums, counts = curve.points[0]
     return factor / float(np.clip(sums.sum() / counts.sum(), LOWEST_SCORE, 1))
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """The score of a number of trees, foretold."""
+class PredictedScore:
+    """The score of a number of trees, predicted."""
 
     score: float
-    now: float  # of the trees that there are
+    current: float  # of the trees that there are
     without_group: np.ndarray  # the score without each group of rows
     blocks: np.ndarray
     block_size: float
-    own_variance: float  # from the setting's own bend
-    common_variance: float  # from the bend that settings with leaves of one size share
+    own_variance: float  # from the setting's own offset
+    common_variance: float  # from the offset that settings with leaves of one size share
     is_exact: bool
 
     @property
     def gain(self) -> float:
         """Of more trees."""
-        return self.score - self.now
+        return self.score - self.current
 
     @property
     def se(self) -> float:
@@ -98,7 +100,7 @@ class Estimate:
         variance += self.own_variance + self.common_variance
         return float(np.sqrt(variance + self._unexplained(self.gain)))
 
-    def lead_over(self, other: "Estimate") -> tuple[float, float]:
+    def lead_over(self, other: "PredictedScore") -> tuple[float, float]:
         """The difference in score, and its standard error from paired rows."""
         variance = _jackknife(self.without_group - other.without_group)
         if self.block_size == other.block_size and len(self.blocks) == len(other.blocks):
@@ -109,12 +111,12 @@ class Estimate:
         variance += self._unexplained(self.gain - other.gain)
         return self.score - other.score, float(np.sqrt(variance))
 
-    def shifted(self, gain: float, se: float) -> "Estimate":
+    def shifted(self, gain: float, se: float) -> "PredictedScore":
         """The score of a forest that is said to be better, with no trees of its own to judge."""
         return replace(
             self,
             score=self.score + gain,
-            now=float("nan"),
+            current=float("nan"),
             without_group=self.without_group + gain,
             own_variance=self.own_variance + se**2,
         )
@@ -123,45 +125,47 @@ class Estimate:
         return 0.0 if self.is_exact else (MODEL_ERROR * gain) ** 2
 
 
-def extrapolate(
-    curve: Curve, n_trees: int, common: tuple[float, float], is_exact: bool
-) -> Estimate:
-    """The score of `n_trees` trees, by the curve and the common bend with its standard error.
+def predict_score(
+    curve: LearningCurve, n_trees: int, common: tuple[float, float], is_exact: bool
+) -> PredictedScore:
+    """The score of `n_trees` trees, by the curve and the common offset with its standard error.
     `is_exact` where the curve is known to be straight in 1 / t."""
-    bend = own_se = common_se = 0.0
+    offset = own_se = common_se = 0.0
     if not is_exact:
         # The more the curve itself tells, the less the others do.
         spread = max(LEAST_SPREAD, SPREAD_OF_SETTINGS * abs(common[0]))
-        trust = spread**2 / (spread**2 + curve.bend[1] ** 2)
-        bend = trust * curve.bend[0] + (1 - trust) * common[0]
+        trust = spread**2 / (spread**2 + curve.offset[1] ** 2)
+        offset = trust * curve.offset[0] + (1 - trust) * common[0]
         own_se, common_se = spread * np.sqrt(1 - trust), (1 - trust) * common[1]
-    scores = _follow(curve, n_trees, bend)
-    return Estimate(
+    scores = _follow(curve, n_trees, offset)
+    return PredictedScore(
         score=float(scores[-1]),
-        now=float(curve.whole[0].sum() / curve.whole[1].sum()),
+        current=float(curve.whole[0].sum() / curve.whole[1].sum()),
         without_group=scores[:-1],
         blocks=curve.blocks,
         block_size=float(curve.sizes[0]),
-        own_variance=_bend_variance(curve, n_trees, bend, own_se),
-        common_variance=_bend_variance(curve, n_trees, bend, common_se),
+        own_variance=_offset_variance(curve, n_trees, offset, own_se),
+        common_variance=_offset_variance(curve, n_trees, offset, common_se),
         is_exact=is_exact,
     )
 
 
-def _bend_variance(curve: Curve, n_trees: int, bend: float, bend_se: float) -> float:
-    """Of the score, where the bend has this standard error."""
-    lowest, _ = _bend_limits(curve.sizes)
-    low, high = (_follow(curve, n_trees, max(lowest, bend + s))[-1] for s in (-bend_se, bend_se))
+def _offset_variance(curve: LearningCurve, n_trees: int, offset: float, offset_se: float) -> float:
+    """Of the score, where the offset has this standard error."""
+    lowest, _ = _offset_limits(curve.sizes)
+    low, high = (
+        _follow(curve, n_trees, max(lowest, offset + s))[-1] for s in (-offset_se, offset_se)
+    )
     return float(((high - low) / 2) ** 2)
 
 
-def _follow(curve: Curve, n_trees: int, bend: float) -> np.ndarray:
+def _follow(curve: LearningCurve, n_trees: int, offset: float) -> np.ndarray:
     """(n_groups + 1,) scores of `n_trees` trees without each group of rows, and of all rows."""
-    place = 1 / (curve.sizes + bend)
+    place = 1 / (curve.sizes + offset)
     centred = place - place.mean()
     # Along the curve, from the trees that each row has to `n_trees`.
     n_trees_of_row = np.maximum(curve.n_trees_of_row, curve.sizes[0])
-    missing = np.mean(1 / (n_trees_of_row + bend)) - 1 / (n_trees + bend)
+    missing = np.mean(1 / (n_trees_of_row + offset)) - 1 / (n_trees + offset)
     slopes = centred @ without_groups(curve.points) / (centred @ centred)
     scores: np.ndarray = without_groups(curve.whole) - slopes * missing
     return scores

@@ -3,8 +3,9 @@
 `grow_one` depends on its arguments alone, so that a tree can be grown anywhere, in any order.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +13,9 @@ from scipy import sparse
 from sketchforest import _core
 from sketchforest._trees.encoding import EncodedX
 from sketchforest._trees.model import Labels, SparseRows, Tree
+from sketchforest._trees.parallel import run_all
 from sketchforest._trees.random import SHARED, Purpose, generator, key
+from sketchforest._typing import Matrix
 from sketchforest.projection import (
     Projection,
     TransformerProjection,
@@ -36,7 +39,8 @@ class TrainingData:
     labels: Labels  # dense ones are centred: scores do not change, and floats keep more digits
     sample_weight: np.ndarray | None = None  # none of them zero
     rows: np.ndarray | None = None  # those that may be drawn; None: all
-    balance: Any = None  # for class_weight="balanced_subsample": f(rows, counts) -> weights
+    # For class_weight="balanced_subsample": f(rows, how often each was drawn) -> their weights.
+    balance: Callable[[np.ndarray, np.ndarray | None], np.ndarray] | None = None
 
     @property
     def n_drawable(self) -> int:
@@ -61,13 +65,23 @@ class GrowSettings:
     impurity_scale: float  # from the summed variance of the outputs to the user's impurity
     seed: int
     with_replacement: bool = True  # how rows are drawn
+    shared_projection: bool = False  # one P for all trees, not one for each
+
+    def projection_stream(self, tree: int) -> int:
+        """Whose random stream draws the projection of the tree."""
+        return SHARED if self.shared_projection else tree
+
+    @property
+    def leaves_rows_out(self) -> bool:
+        """Whether there are rows that a tree does not see, by which it can be scored."""
+        return self.n_draws is not None
 
 
 @dataclass(frozen=True)
 class Problem:
     """What is given to a fit: checked, and encoded for the core."""
 
-    X: Any
+    X: Matrix
     labels: Labels
     data: TrainingData
     settings: GrowSettings
@@ -77,15 +91,36 @@ class GrowthStoppedError(Exception):
     """Growth was stopped from outside."""
 
 
+def grow_trees(
+    data: TrainingData,
+    settings: GrowSettings,
+    trees: range,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> list[Tree]:
+    """The trees of these numbers, side by side on threads."""
+    stop = _core.StopFlag()
+    # A partial, since a function inside a function is not sent to other processes.
+    return run_all(
+        partial(grow_one, data, settings, share_outputs(data, settings), stop),
+        trees,
+        n_jobs=n_jobs,
+        description="growing trees",
+        verbose=verbose,
+        on_abort=stop.set,
+    )
+
+
 def grow_one(
     data: TrainingData,
     settings: GrowSettings,
     shared_outputs: Labels | None,
-    tree: int,
     stop: _core.StopFlag,
+    tree: int,
 ) -> Tree:
     """Tree number `tree` of a forest. `shared_outputs` is None where each tree has its own."""
     rows, weights = _draw_bag(data, settings, tree)
+    outputs: Labels
     if shared_outputs is None:
         outputs = _sketch_bag(data.labels, settings, tree, rows)
     elif isinstance(shared_outputs, SparseRows):
@@ -115,12 +150,12 @@ def rows_of_share(share: float | np.floating, n_drawable: int) -> int:
     return max(1, int(share * n_drawable))
 
 
-def share_outputs(data: TrainingData, settings: GrowSettings, shared: bool) -> Labels | None:
+def share_outputs(data: TrainingData, settings: GrowSettings) -> Labels | None:
     """The outputs that all trees are grown on: one Z, or the labels; None if each has its own."""
     projection, labels = settings.projection, data.labels
     if projection is None:
         return _original_outputs(labels)
-    if not shared and getattr(projection, "is_random", True):
+    if not settings.shared_projection and getattr(projection, "is_random", True):
         return None
     rng = generator(settings.seed, SHARED, Purpose.PROJECTION)
     return _as_outputs(sketch(projection, _as_matrix(labels), settings.n_components, rng))
@@ -151,7 +186,7 @@ def _draw_bag(
             rows, counts = rows[in_bag], drawn[in_bag]
         else:
             rows = np.sort(rng.choice(rows, settings.n_draws, replace=False, shuffle=False))
-    weights = counts
+    weights: np.ndarray | None = counts
     if data.sample_weight is not None:
         weights = data.sample_weight[rows] * (1 if counts is None else counts)
     if data.balance is not None:
@@ -161,7 +196,7 @@ def _draw_bag(
     return rows, weights
 
 
-def _sketch_bag(labels: Labels, settings: GrowSettings, tree: int, rows: np.ndarray) -> Any:
+def _sketch_bag(labels: Labels, settings: GrowSettings, tree: int, rows: np.ndarray) -> np.ndarray:
     """Z of the rows: only what the tree will look at is projected."""
     if isinstance(settings.projection, TransformerProjection):
         rng = generator(settings.seed, tree, Purpose.PROJECTION)
@@ -177,7 +212,7 @@ def _sketch_bag(labels: Labels, settings: GrowSettings, tree: int, rows: np.ndar
     return _core.project(labels, rows, _padded(P))
 
 
-def _original_outputs(labels: Labels) -> Any:
+def _original_outputs(labels: Labels) -> Labels:
     if isinstance(labels, np.ndarray):
         return _as_outputs(labels)
     # A vector of eight outputs is added in the time of one or two single ones.
@@ -191,10 +226,9 @@ def _as_matrix(labels: Labels) -> np.ndarray | sparse.csr_array:
     return labels if isinstance(labels, np.ndarray) else labels.to_csr()
 
 
-def _as_outputs(Z: Any) -> np.ndarray:
-    if sparse.issparse(Z):
-        Z = Z.toarray()  # n_samples x n_components, not x n_labels
-    return _padded(Z)
+def _as_outputs(Z: Matrix) -> np.ndarray:
+    # Sparse, it is made dense: n_samples x n_components, not x n_labels.
+    return _padded(Z if isinstance(Z, np.ndarray) else Z.toarray())
 
 
 def padded_width(n_components: int) -> int:

@@ -120,6 +120,32 @@ class Forest:
     def n_trees(self) -> int:
         return len(self.node_start) - 1
 
+    @property
+    def leaves_per_tree(self) -> np.ndarray:
+        """(n_trees,) number of leaves; a tree has one more place in `member_start`."""
+        return np.diff(self.leaf_start) - 1
+
+    @property
+    def n_leaves(self) -> int:
+        return len(self.member_start) - self.n_trees
+
+    @property
+    def first_leaves(self) -> np.ndarray:
+        """(n_trees,) number of each tree's first leaf, where leaves of all trees are counted on."""
+        return self.leaf_start[:-1] - np.arange(self.n_trees)
+
+    def leaf_bounds(self) -> np.ndarray:
+        """(n_leaves + 1,) places in `members` between which each leaf of each tree lies."""
+        bounds = self.member_start + np.repeat(self.tree_members[:-1], np.diff(self.leaf_start))
+        # The end of a tree's last leaf is the beginning of the next tree's first one.
+        return np.delete(bounds, self.leaf_start[1:-1] - 1)
+
+    def in_bag(self, n_train: int) -> sparse.csr_array:
+        """(n_train, n_trees) with an entry where the tree was grown on the row."""
+        tree_of_member = np.repeat(np.arange(self.n_trees), np.diff(self.tree_members))
+        entries = (np.ones(len(self.members), bool), (self.members, tree_of_member))
+        return sparse.csr_array(entries, shape=(n_train, self.n_trees))
+
     def tree(self, index: int) -> Tree:
         """One tree, as views of the forest's arrays."""
         nodes = slice(*self.node_start[index : index + 2])

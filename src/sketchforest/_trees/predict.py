@@ -3,9 +3,9 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -15,6 +15,9 @@ from sketchforest import _core
 from sketchforest._trees.encoding import float_type
 from sketchforest._trees.model import Forest, Labels, SparseRows, Tree
 from sketchforest._trees.parallel import run_blocks
+from sketchforest._typing import Matrix
+
+Result = TypeVar("Result")
 
 # Leaves to find, and numbers to add, in one piece of work: some milliseconds, so that Ctrl-C is
 # heard, and a table of leaves that stays in the cache.
@@ -39,25 +42,101 @@ class LeafTable:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
-    """What predictions average: the labels of the training rows in the leaves."""
+class ForestPredictor:
+    """Averages over trees of the labels of the training rows in the leaves."""
 
     forest: Forest
     labels: Labels
-    has_table: bool = True  # of leaf means, where that pays
+    may_tabulate: bool = True  # leaf means, where that pays
+
+    @classmethod
+    def of_training_rows(cls, forest: Forest, n_train: int) -> "ForestPredictor":
+        """Averages the training rows themselves: the weight of each in a prediction."""
+        rows = np.arange(n_train, dtype=np.int32)
+        one_each = np.arange(n_train + 1, dtype=np.int64)
+        return cls(forest, SparseRows(one_each, rows, None, n_train), may_tabulate=False)
+
+    def average(
+        self,
+        X: Matrix,
+        n_jobs: int | None,
+        dtype: type[np.floating],
+        exclude: sparse.csr_array | None = None,
+    ) -> np.ndarray:
+        """(n_rows, n_outputs) averages, dense. Trees that `exclude` (n_rows, n_trees) marks for a
+        row are left out of its average, here and in `average_sparse`."""
+        out = np.empty((X.shape[0], self.labels.shape[1]), dtype)
+
+        def fill(block: slice, leaves: np.ndarray) -> None:
+            _core.average(self.leaves, self.values, leaves, out[block])
+
+        self._by_blocks(fill, X, n_jobs, exclude=exclude)
+        return out
+
+    def average_sparse(
+        self,
+        X: Matrix,
+        n_jobs: int | None,
+        dtype: type[np.floating],
+        k: int | None = None,
+        above: np.ndarray | np.floating | None = None,
+        exclude: sparse.csr_array | None = None,
+    ) -> sparse.csr_array:
+        """(n_rows, n_outputs) averages that are not zero, or the k largest of each row, or those
+        above a threshold, one for all outputs or one for each."""
+
+        def average(block: slice, leaves: np.ndarray) -> sparse.csr_array:
+            data, columns, row_start = _core.average_csr(self.leaves, self.values, leaves, k or 0)
+            arrays = (data.astype(dtype, copy=False), columns, row_start)
+            rows = sparse.csr_array(arrays, shape=(len(leaves), self.labels.shape[1]))
+            if above is not None:
+                least = above[columns] if isinstance(above, np.ndarray) else above
+                rows.data[rows.data <= least] = 0
+                rows.eliminate_zeros()
+            return rows
+
+        return sparse.vstack(self._by_blocks(average, X, n_jobs, exclude=exclude), format="csr")
+
+    def largest(self, X: Matrix, n_jobs: int | None) -> np.ndarray:
+        """(n_rows,) output of the largest average, the first of several; as argmax of the averages,
+        which are never held for more than a block of rows."""
+        n_outputs = self.labels.shape[1]
+
+        def find_largest(block: slice, leaves: np.ndarray) -> np.ndarray:
+            averages = np.empty((len(leaves), n_outputs))
+            _core.average(self.leaves, self.values, leaves, averages)
+            return averages.argmax(axis=1)
+
+        return np.concatenate(self._by_blocks(find_largest, X, n_jobs, n_outputs))
+
+    def best(self, X: Matrix, n_jobs: int | None, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The k best outputs of each row and their averages, both (n_rows, k), best first."""
+
+        def find_best(block: slice, leaves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            return _core.average_best(self.leaves, self.values, leaves, k)
+
+        labels, scores = zip(*self._by_blocks(find_best, X, n_jobs), strict=True)
+        return np.concatenate(labels), np.concatenate(scores)
+
+    def _by_blocks(
+        self,
+        work: Callable[[slice, np.ndarray], Result],
+        X: Matrix,
+        n_jobs: int | None,
+        more_additions: int = 0,
+        exclude: sparse.csr_array | None = None,
+    ) -> list[Result]:
+        additions = self._additions_per_row + more_additions
+        return by_blocks(work, self.forest, X, n_jobs, additions, exclude)
 
     @cached_property
     def _leaves_and_values(self) -> tuple[Forest | LeafTable, Labels]:
         """The labels themselves, or a table of leaf means where leaves are big or labels few."""
-        has_big_leaves = len(self.forest.members) >= BIG_LEAF * self.n_leaves
+        has_big_leaves = len(self.forest.members) >= BIG_LEAF * self.forest.n_leaves
         has_one_output = isinstance(self.labels, np.ndarray) and self.labels.shape[1] == 1
-        if self.has_table and (has_big_leaves or has_one_output):
+        if self.may_tabulate and (has_big_leaves or has_one_output):
             return _leaf_table(self.forest), _leaf_means(self.forest, self.labels)
         return self.forest, self.labels
-
-    @property
-    def n_leaves(self) -> int:
-        return len(self.forest.member_start) - self.forest.n_trees
 
     @property
     def leaves(self) -> Forest | LeafTable:
@@ -69,68 +148,27 @@ class Source:
         return self._leaves_and_values[1]
 
     @cached_property
-    def additions_per_row(self) -> int:
+    def _additions_per_row(self) -> int:
         """About what it takes to average the leaves that one row falls into."""
         width: float = self.values.shape[1]
         if isinstance(self.values, SparseRows):
             width = len(self.values.columns) / self.values.n_rows
-        return 1 + int(self.forest.n_trees * _rows_per_leaf(self.leaves) * width)
+        # A row falls into a large leaf more often than into a small one.
+        rows_per_leaf = 1.0
+        if self.leaves is self.forest:
+            sizes = np.diff(self.forest.leaf_bounds()).astype(float)
+            rows_per_leaf = (sizes**2).sum() / sizes.sum()
+        return 1 + int(self.forest.n_trees * rows_per_leaf * width)
 
-    def __reduce__(self) -> Any:
-        return Source, (self.forest, self.labels, self.has_table)  # the table is made when needed
-
-
-def _rows_per_leaf(leaves: Forest | LeafTable) -> float:
-    """Mean size of the leaf that a row falls into: it falls into the large ones more often."""
-    sizes = np.diff(leaves.member_start.astype(np.int64))
-    sizes[leaves.leaf_start[1:-1] - 1] = 0  # from the last leaf of a tree to the next tree
-    return float((sizes.astype(float) ** 2).sum() / sizes.sum())
-
-
-def _leaf_table(forest: Forest) -> LeafTable:
-    leaves_per_tree = np.diff(forest.leaf_start) - 1
-    return LeafTable(
-        n_trees=forest.n_trees,
-        leaf_start=forest.leaf_start,
-        member_start=np.concatenate([np.arange(n + 1, dtype=np.uint32) for n in leaves_per_tree]),
-        tree_members=np.append(0, np.cumsum(leaves_per_tree)).astype(np.int64),
-        members=np.arange(leaves_per_tree.sum(), dtype=np.int32),
-    )
+    def __reduce__(self) -> tuple[type["ForestPredictor"], tuple[Forest, Labels, bool]]:
+        # The table is made anew when it is needed.
+        return ForestPredictor, (self.forest, self.labels, self.may_tabulate)
 
 
-def _leaf_means(forest: Forest, labels: Labels) -> Labels:
-    """(all leaves of all trees, n_outputs) weighted means of the labels."""
-    Y = labels if isinstance(labels, np.ndarray) else labels.to_csr(np.float64)
-    # Tree by tree, so that Ctrl-C is heard in between.
-    means = [_leaf_shares(tree, Y.shape[0]) @ Y for tree in map(forest.tree, range(forest.n_trees))]
-    if isinstance(labels, np.ndarray):
-        return np.ascontiguousarray(np.concatenate(means))
-    joined = sparse.csr_array(sparse.vstack(means, format="csr"))
-    joined.sort_indices()
-    return SparseRows.from_csr(joined)
-
-
-def _leaf_shares(tree: Tree, n_train: int) -> sparse.csr_array:
-    """(leaves, training rows) share of each row in each leaf of the tree."""
-    weights = np.ones(len(tree.members)) if tree.weights is None else tree.weights.astype(float)
-    shares = sparse.csr_array(
-        (weights, tree.members, tree.member_start.astype(np.int64)), shape=(tree.n_leaves, n_train)
-    )
-    shares.data /= np.repeat(shares.sum(axis=1), np.diff(shares.indptr))
-    return shares
-
-
-def identity_source(forest: Forest, n_train: int) -> Source:
-    """Averages the training rows themselves: the weight of each in a prediction."""
-    rows = np.arange(n_train, dtype=np.int32)
-    one_each = np.arange(n_train + 1, dtype=np.int64)
-    return Source(forest, SparseRows(one_each, rows, None, n_train), has_table=False)
-
-
-def find_leaves(forest: Forest, X: Any) -> np.ndarray:
+def find_leaves(forest: Forest, X: Matrix) -> np.ndarray:
     """(n_rows, n_trees) number of the leaf, within its tree, that each row falls into."""
     dtype = float_type(X.dtype)
-    if not sparse.issparse(X):
+    if isinstance(X, np.ndarray):
         return _core.leaves_dense(forest, X.astype(dtype, copy=False))
     return _core.leaves_sparse(
         forest,
@@ -141,84 +179,32 @@ def find_leaves(forest: Forest, X: Any) -> np.ndarray:
     )
 
 
-def apply(forest: Forest, X: Any, n_jobs: int | None) -> np.ndarray:
-    """(n_rows, n_trees) number of the leaf, within its tree, that each row falls into."""
-    return np.concatenate(_by_blocks(lambda block, leaves: leaves, forest, X, n_jobs))
-
-
-def predict_dense(
-    source: Source,
-    X: Any,
+def by_blocks(
+    work: Callable[[slice, np.ndarray], Result],
+    forest: Forest,
+    X: Matrix,
     n_jobs: int | None,
-    dtype: type[np.floating],
-    forget: sparse.csr_array | None = None,
-) -> np.ndarray:
-    """(n_rows, n_outputs) averages."""
-    out = np.empty((X.shape[0], source.values.shape[1]), dtype)
+    additions_per_row: int = 1,
+    exclude: sparse.csr_array | None = None,
+) -> list[Result]:
+    """work(rows, their leaves in all trees) for blocks of rows, on threads; a leaf is -1 in the
+    trees that `exclude` marks for the row."""
+    n_rows = X.shape[0]
+    rows_of_X = X if isinstance(X, np.ndarray) else X.tocsr()
 
-    def fill(block: slice, leaves: np.ndarray) -> None:
-        _core.average(source.leaves, source.values, leaves, out[block])
+    def work_on(block: slice) -> Result:
+        leaves = find_leaves(forest, rows_of_X[block])
+        if exclude is not None:
+            leaves[exclude[block].nonzero()] = -1
+        return work(block, leaves)
 
-    _by_blocks(fill, source.forest, X, n_jobs, source.additions_per_row, forget)
-    return out
-
-
-def predict_largest(source: Source, X: Any, n_jobs: int | None) -> np.ndarray:
-    """(n_rows,) output of the largest average, the first of several; as argmax of the averages,
-    which are never held for more than a block of rows."""
-
-    def largest(block: slice, leaves: np.ndarray) -> np.ndarray:
-        averages = np.empty((len(leaves), source.values.shape[1]))
-        _core.average(source.leaves, source.values, leaves, averages)
-        return averages.argmax(axis=1)
-
-    additions = source.additions_per_row + source.values.shape[1]
-    return np.concatenate(_by_blocks(largest, source.forest, X, n_jobs, additions))
-
-
-def predict_csr(
-    source: Source,
-    X: Any,
-    n_jobs: int | None,
-    dtype: type[np.floating],
-    k: int | None = None,
-    above: Any = None,
-    forget: sparse.csr_array | None = None,
-) -> sparse.csr_array:
-    """(n_rows, n_outputs) averages that are not zero, or the k largest of each row, or those above
-    a threshold, one for all outputs or one for each."""
-
-    def average(block: slice, leaves: np.ndarray) -> sparse.csr_array:
-        data, columns, row_start = _core.average_csr(source.leaves, source.values, leaves, k or 0)
-        shape = (leaves.shape[0], source.values.shape[1])
-        rows = sparse.csr_array((data.astype(dtype, copy=False), columns, row_start), shape=shape)
-        if above is not None:
-            rows.data[rows.data <= (above[columns] if np.ndim(above) else above)] = 0
-            rows.eliminate_zeros()
-        return rows
-
-    blocks = _by_blocks(average, source.forest, X, n_jobs, source.additions_per_row, forget)
-    return sparse.vstack(blocks, format="csr")
-
-
-def predict_best(
-    source: Source, X: Any, n_jobs: int | None, k: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """The k best outputs of each row and their averages, both (n_rows, k), best first."""
-
-    def average(block: slice, leaves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return _core.average_best(source.leaves, source.values, leaves, k)
-
-    blocks = _by_blocks(average, source.forest, X, n_jobs, source.additions_per_row)
-    labels, scores = zip(*blocks, strict=True)
-    return np.concatenate(labels), np.concatenate(scores)
-
-
-def in_bag(forest: Forest, n_train: int) -> sparse.csr_array:
-    """(n_train, n_trees) with an entry where the tree was grown on the row."""
-    tree_of_member = np.repeat(np.arange(forest.n_trees), np.diff(forest.tree_members))
-    entries = (np.ones(len(forest.members), bool), (forest.members, tree_of_member))
-    return sparse.csr_array(entries, shape=(n_train, forest.n_trees))
+    # Enough blocks for all threads to end at about the same time, but not so small that a tree is
+    # fetched for a few rows.
+    even = max(SMALL_BLOCK, -(-n_rows // (4 * effective_n_jobs(n_jobs))))
+    limits = BLOCK_CELLS // forest.n_trees, BLOCK_ADDITIONS // additions_per_row
+    size = max(1, min(1024, even, *limits))
+    blocks = [slice(first, min(first + size, n_rows)) for first in range(0, n_rows, size)]
+    return run_blocks(work_on, blocks, n_jobs=n_jobs)
 
 
 def check_fits_memory(shape: tuple[int, int], dtype: type[np.floating], way_out: str) -> None:
@@ -246,37 +232,34 @@ def _memory_size() -> int:
     return min(size, int(limit)) if limit.isdigit() else size
 
 
-def _by_blocks(
-    work: Callable[[slice, np.ndarray], Any],
-    forest: Forest,
-    X: Any,
-    n_jobs: int | None,
-    additions_per_row: int = 1,
-    forget: sparse.csr_array | None = None,
-) -> list[Any]:
-    """work(rows, their leaves) for blocks of rows. Trees that `forget` marks for a row are left out
-    of its average."""
-    n_rows = X.shape[0]
-    if sparse.issparse(X):
-        X = X.tocsr()
-    # Enough blocks for all threads to end at about the same time, but not so small that a tree is
-    # fetched for a few rows.
-    even = max(SMALL_BLOCK, -(-n_rows // (4 * effective_n_jobs(n_jobs))))
-    limits = BLOCK_CELLS // forest.n_trees, BLOCK_ADDITIONS // additions_per_row
-    size = max(1, min(1024, even, *limits))
-    blocks = [slice(first, min(first + size, n_rows)) for first in range(0, n_rows, size)]
-    on_block = partial(_work_on_block, work, forest, X, forget)
-    return run_blocks(on_block, blocks, n_jobs=n_jobs)
+def _leaf_table(forest: Forest) -> LeafTable:
+    leaves_per_tree = forest.leaves_per_tree
+    return LeafTable(
+        n_trees=forest.n_trees,
+        leaf_start=forest.leaf_start,
+        member_start=np.concatenate([np.arange(n + 1, dtype=np.uint32) for n in leaves_per_tree]),
+        tree_members=np.append(0, np.cumsum(leaves_per_tree)).astype(np.int64),
+        members=np.arange(forest.n_leaves, dtype=np.int32),
+    )
 
 
-def _work_on_block(
-    work: Callable[[slice, np.ndarray], Any],
-    forest: Forest,
-    X: Any,
-    forget: sparse.csr_array | None,
-    block: slice,
-) -> Any:
-    leaves = find_leaves(forest, X[block])
-    if forget is not None:
-        leaves[forget[block].nonzero()] = -1
-    return work(block, leaves)
+def _leaf_means(forest: Forest, labels: Labels) -> Labels:
+    """(all leaves of all trees, n_outputs) weighted means of the labels."""
+    Y = labels if isinstance(labels, np.ndarray) else labels.to_csr(np.float64)
+    # Tree by tree, so that Ctrl-C is heard in between.
+    means = [_leaf_shares(tree, Y.shape[0]) @ Y for tree in map(forest.tree, range(forest.n_trees))]
+    if isinstance(labels, np.ndarray):
+        return np.ascontiguousarray(np.concatenate(means))
+    joined = sparse.csr_array(sparse.vstack(means, format="csr"))
+    joined.sort_indices()
+    return SparseRows.from_csr(joined)
+
+
+def _leaf_shares(tree: Tree, n_train: int) -> sparse.csr_array:
+    """(leaves, training rows) share of each row in each leaf of the tree."""
+    weights = np.ones(len(tree.members)) if tree.weights is None else tree.weights.astype(float)
+    shares = sparse.csr_array(
+        (weights, tree.members, tree.member_start.astype(np.int64)), shape=(tree.n_leaves, n_train)
+    )
+    shares.data /= np.repeat(shares.sum(axis=1), np.diff(shares.indptr))
+    return shares

@@ -15,7 +15,7 @@ class Purpose(IntEnum):
     BOOTSTRAP = 0
     PROJECTION = 1
     SPLITS = 2
-    JUDGES = 3
+    SCORED_ROWS = 3
 
 
 def generator(seed: int, tree: int, purpose: Purpose) -> np.random.Generator:

@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
 
-from sketchforest.tuning.space import Setting, share_of_rows
-from sketchforest.tuning.tuner import Contender, Tuner
+from sketchforest._selection.comparison import Candidate, Comparison
+from sketchforest._selection.setting import Setting
+
+if TYPE_CHECKING:
+    from sketchforest._estimators.forest_mixin import ForestMixin
 
 # A cheaper setting is worth a word when it costs at most this share.
 CHEAPER = 0.8
@@ -17,7 +20,7 @@ class Trial:
     """A setting that was tried. Scores are out-of-bag, in the unit of the metric.
 
     ``score`` is that of its ``n_trees`` trees (nan where they saw all rows), ``expected`` the one
-    foretold for all trees, with its standard error; ``behind`` and ``behind_se`` are the paired
+    predicted for all trees, with its standard error; ``behind`` and ``behind_se`` are the paired
     difference to the best.
     """
 
@@ -32,7 +35,7 @@ class Trial:
     spent_seconds: float
     is_winner: bool
 
-    def as_row(self) -> dict[str, Any]:
+    def as_row(self) -> dict[str, object]:
         row = asdict(self)
         return {**row.pop("setting"), **row}
 
@@ -55,7 +58,7 @@ class TuningResult:
     n_trees_grown : int
     """
 
-    forest: Any
+    forest: "ForestMixin"
     trials: list[Trial]
     metric: str
     greater_is_better: bool
@@ -108,46 +111,58 @@ def _difference(setting: Setting, other: Setting) -> str:
     if setting.min_samples_leaf != other.min_samples_leaf:
         parts.append(f"leaves of {setting.min_samples_leaf}")
     if setting.row_share != other.row_share:
-        parts.append(share_of_rows(setting))
+        parts.append(setting.rows)
     return " with ".join([parts[0], ", ".join(parts[1:])]) if len(parts) > 1 else parts[0]
 
 
-def make_trials(tuner: Tuner, winner: Contender, sign: float, n_target: int) -> list[Trial]:
-    """Best first; settings that no row could judge are left out."""
-    judged = [c for c in tuner.contenders if c.runner.curve or c.foretold]
-    if not judged:
-        return [_unjudged(winner, n_target)]
-    best = tuner.estimate(winner)
+class _Score(NamedTuple):
+    """In the unit of the metric: of the trees there are, of all trees, and its standard error."""
+
+    current: float
+    expected: float
+    expected_se: float
+
+
+def make_trials(comparison: Comparison, winner: Candidate, sign: float) -> list[Trial]:
+    """Best first; settings that no row could score are left out."""
+    scored = [c for c in comparison.candidates if c.curve or c.assumed_score]
+    if not scored:
+        nan = float("nan")
+        unknown = _Score(nan, nan, nan)
+        return [_trial(comparison, winner, unknown, (0.0, 0.0), is_winner=True)]
+    predict = comparison.predict_score
+    best = predict(winner)
     trials = []
-    for contender in sorted(judged, key=lambda c: -tuner.estimate(c).score):
-        estimate = tuner.estimate(contender)
-        behind, behind_se = best.lead_over(estimate)
-        if contender is winner:
-            behind = behind_se = 0.0
-        trials.append(
-            Trial(
-                setting=contender.setting,
-                n_trees=contender.runner.n_trees,
-                score=sign * estimate.now,
-                expected=sign * estimate.score,
-                expected_se=estimate.se,
-                behind=behind,
-                behind_se=behind_se,
-                fit_seconds=n_target * contender.seconds_per_tree,
-                spent_seconds=contender.grow_seconds + contender.look_seconds,
-                is_winner=contender is winner,
-            )
-        )
+    for candidate in sorted(scored, key=lambda c: -predict(c).score):
+        score, is_winner = predict(candidate), candidate is winner
+        behind = (0.0, 0.0) if is_winner else best.lead_over(score)
+        in_unit = _Score(sign * score.current, sign * score.score, score.se)
+        trials.append(_trial(comparison, candidate, in_unit, behind, is_winner=is_winner))
     return trials
 
 
-def _unjudged(winner: Contender, n_target: int) -> Trial:
-    nan = float("nan")
-    seconds = winner.grow_seconds + winner.look_seconds
-    n_trees = winner.runner.n_trees
-    cost = n_target * winner.seconds_per_tree
-    return Trial(winner.setting, n_trees, nan, nan, nan, 0.0, 0.0, cost, seconds, True)
+def _trial(
+    comparison: Comparison,
+    candidate: Candidate,
+    score: _Score,
+    behind: tuple[float, float],
+    *,
+    is_winner: bool,
+) -> Trial:
+    assert candidate.setting is not None
+    return Trial(
+        setting=candidate.setting,
+        n_trees=candidate.n_trees,
+        score=score.current,
+        expected=score.expected,
+        expected_se=score.expected_se,
+        behind=behind[0],
+        behind_se=behind[1],
+        fit_seconds=comparison.n_target * candidate.seconds_per_tree,
+        spent_seconds=candidate.grow_seconds + candidate.score_seconds,
+        is_winner=is_winner,
+    )
 
 
-def as_rows(trials: Sequence[Trial]) -> list[dict[str, Any]]:
+def as_rows(trials: Sequence[Trial]) -> list[dict[str, object]]:
     return [trial.as_row() for trial in trials]

@@ -1,10 +1,11 @@
 """What is chosen from: levels of each parameter, and steps between them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from sketchforest._estimators.base import n_features_drawn
+from sketchforest._estimators.parameters import n_features_drawn
+from sketchforest._selection.setting import SEARCHED, Setting
 from sketchforest.projection import resolve_n_components, resolve_projection
 
 PROJECTIONS = ("gaussian", "rademacher", "subsample")
@@ -25,44 +26,6 @@ STEPS = (
     ("n_components", -1),
     ("n_components", 1),
 )
-NAMES = ("projection", "n_components", "max_features", "min_samples_leaf")
-
-
-@dataclass(frozen=True)
-class Setting:
-    """One point of the space. `n_components` is None, like `projection`, on original outputs."""
-
-    estimator: str
-    projection: Any
-    n_components: int | None
-    max_features: int
-    min_samples_leaf: int
-    row_share: float | None = None  # of the rows, that a tree sees; None: as its estimator says
-
-    def params(self) -> dict[str, Any]:
-        """As parameters of an estimator."""
-        params = {name: getattr(self, name) for name in NAMES}
-        if self.row_share is not None:
-            params["max_samples"] = None if self.row_share == 1 else self.row_share
-        return params
-
-    @property
-    def sees_all_rows(self) -> bool:
-        return self.row_share == 1
-
-    def __str__(self) -> str:
-        m = "original outputs" if self.projection is None else f"m={self.n_components}"
-        kind = "" if self.projection in (None, "gaussian") else f" {self.projection}"
-        name = self.estimator.replace("_", " ")
-        leaves = f"leaves of {self.min_samples_leaf}"
-        rows = "" if self.row_share is None else f", {share_of_rows(self)}"
-        return f"{name}, {m}{kind}, k={self.max_features}, {leaves}{rows}"
-
-
-def share_of_rows(setting: Setting) -> str:
-    if setting.row_share is None:
-        return "the usual rows"
-    return "all rows" if setting.sees_all_rows else f"{setting.row_share:.0%} of the rows"
 
 
 class Space:
@@ -76,9 +39,11 @@ class Space:
         given: Mapping[str, Sequence[Any]] | None = None,
     ):
         given = dict(given or {})
-        unknown = sorted(set(given) - set(NAMES))
+        unknown = sorted(set(given) - set(SEARCHED))
         if unknown:
-            raise ValueError(f"space must have keys among {', '.join(NAMES)}; got {unknown[0]!r}.")
+            raise ValueError(
+                f"space must have keys among {', '.join(SEARCHED)}; got {unknown[0]!r}."
+            )
         for name, values in given.items():
             if isinstance(values, str) or not len(values):
                 raise ValueError(f"space[{name!r}] must be a list of values; got {values!r}.")

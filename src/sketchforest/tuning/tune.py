@@ -1,53 +1,57 @@
 """The search as one function."""
 
-import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.utils import check_random_state
 
-from sketchforest._estimators.ensemble import ForestEnsemble, ForestRegressor
+from sketchforest._estimators.forest_mixin import ForestMixin
+from sketchforest._estimators.parameters import Parameters, RandomState
+from sketchforest._estimators.preparation import Prepared, prepare
 from sketchforest._estimators.thresholds import is_out_of_bag
 from sketchforest._progress import progress_bar
 from sketchforest._selection.auto import PROBE_SHARE
-from sketchforest._selection.comparison import Race
-from sketchforest._selection.out_of_bag import Criterion, Judge
-from sketchforest._trees.grow import Problem
+from sketchforest._selection.comparison import Candidate, Comparison
+from sketchforest._selection.out_of_bag import Criterion, OutOfBagScorer
+from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.model import Forest
-from sketchforest.forest import ExtraTreesClassifier, RandomForestClassifier
+from sketchforest._typing import MatrixLike, WeightsLike
+from sketchforest.extra_trees import ExtraTreesClassifier
+from sketchforest.forest import RandomForestClassifier
+from sketchforest.metrics import Metric
 from sketchforest.tuning import budget as _budget
 from sketchforest.tuning.budget import Budget
 from sketchforest.tuning.result import TuningResult, make_trials
 from sketchforest.tuning.space import Space
-from sketchforest.tuning.tuner import Contender, Tuner, no_report
+from sketchforest.tuning.tuner import Tuner, no_report
 
-_KINDS: dict[str, Callable[[], ForestEnsemble]] = {
+_KINDS: dict[str, Callable[[], ForestMixin]] = {
     "random_forest": RandomForestClassifier,
     "extra_trees": ExtraTreesClassifier,
 }
 
 
 def tune(
-    X: Any,
-    Y: Any,
-    metric: str | Callable[[Any, Any], float] = "lrap",
+    X: MatrixLike,
+    Y: MatrixLike,
+    metric: str | Metric = "lrap",
     budget: float | str | None = None,
-    estimators: Sequence[Any] = ("random_forest", "extra_trees"),
+    estimators: Sequence[str | ForestMixin] = ("random_forest", "extra_trees"),
     n_estimators: int = 100,
-    random_state: Any = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     *,
-    space: Mapping[str, Sequence[Any]] | None = None,
-    sample_weight: Any = None,
+    space: Mapping[str, Sequence[object]] | None = None,
+    sample_weight: WeightsLike = None,
 ) -> TuningResult:
     """Choose the projection, m, k, the size of leaves and the kind of forest, and fit it.
 
-    Settings are judged by rows that their trees did not see, compared on the same rows, at the
-    score foretold for `n_estimators` trees. The winner is the forest that its own parameters fit,
+    Settings are scored by rows that their trees did not see, compared on the same rows, at the
+    score predicted for `n_estimators` trees. The winner is the forest that its own parameters fit,
     bit by bit; its trees are kept, unless it is grown anew on all rows. Ctrl-C returns the best so
     far.
 
@@ -86,38 +90,40 @@ def tune(
     criterion = Criterion.of(metric)
     templates = _make_templates(estimators, criterion, n_estimators, random_state, n_jobs)
     probing = [name for name, template in templates.items() if _leave_rows_out(template)]
-    problems: dict[str, Problem] = {}
+    prepared: dict[str, Prepared] = {}
     encoding_seconds = 0.0
     for name, template in templates.items():
-        problems[name] = template._take_problem(X, Y, sample_weight)
+        prepared[name] = prepare(template, X, Y, sample_weight)
         encoding_seconds = encoding_seconds or _budget.clock() - started
+    problems = {name: each.problem for name, each in prepared.items()}
     first = next(iter(problems.values()))
-    judge = Judge(first, criterion, first.settings.seed)
-    shares = next(iter(templates.values()))._shares_projection()
-    race = Race(judge, first, int(n_estimators), shares, n_jobs)
+    scorer = OutOfBagScorer(first, criterion, first.settings.seed)
+    comparison = Comparison(scorer, first, int(n_estimators), n_jobs)
     space_ = Space(list(templates), first.X.shape[1], first.labels.shape[1], space)
     with _progress(verbose) as report:
-        tuner = Tuner(race, problems, encoding_seconds, space_, limit, report, probing)
+        tuner = Tuner(comparison, problems, encoding_seconds, space_, limit, report, probing)
         winner = tuner.run()
-    forest = _fitted(templates[winner.setting.estimator], problems, winner)
+    assert winner.setting is not None
+    name = winner.setting.estimator
+    forest = _fitted(templates[name], prepared[name], winner)
     return TuningResult(
         forest=forest,
-        trials=make_trials(tuner, winner, criterion.sign, race.n_target),
+        trials=make_trials(comparison, winner, criterion.sign),
         metric=metric if isinstance(metric, str) else getattr(metric, "__name__", "score"),
         greater_is_better=criterion.sign > 0,
-        n_estimators=race.n_target,
+        n_estimators=comparison.n_target,
         seconds=_budget.clock() - started,
         n_trees_grown=limit.n_trees_spent,
     )
 
 
 def _make_templates(
-    estimators: Sequence[Any],
+    estimators: Sequence[str | ForestMixin],
     criterion: Criterion,
     n_estimators: int,
-    random_state: Any,
+    random_state: RandomState,
     n_jobs: int | None,
-) -> dict[str, Any]:
+) -> dict[str, ForestMixin]:
     """By name; all with one seed, so that tree number i of each is drawn from the same stream."""
     if isinstance(estimators, str) or not len(estimators):
         raise ValueError(f"estimators must be a list of names or forests; got {estimators!r}.")
@@ -127,7 +133,7 @@ def _make_templates(
     templates = {}
     for given in estimators:
         name, template = _named(given)
-        if isinstance(template, ForestRegressor) and isinstance(criterion.metric, str):
+        if is_regressor(template) and isinstance(criterion.metric, str):
             _check_metric_of_outputs(criterion.metric)
         template.set_params(
             n_estimators=n_estimators, random_state=seed, n_jobs=n_jobs, warm_start=False
@@ -138,19 +144,19 @@ def _make_templates(
     return templates
 
 
-def _leave_rows_out(template: Any) -> bool:
-    """Trees that would see all rows leave some out, to be judged; docs/tuning.md says why neither
-    by a bootstrap nor as a held-out fold. Whether this is for the race alone."""
+def _leave_rows_out(template: ForestMixin) -> bool:
+    """Trees that would see all rows leave some out, to be scored; docs/tuning.md says why neither
+    by a bootstrap nor as a held-out fold. Whether this is for the comparison alone."""
     if template.bootstrap or template.max_samples is not None:
         return False
     template.set_params(max_samples=PROBE_SHARE)
     return not (template.oob_score or is_out_of_bag(getattr(template, "threshold", None)))
 
 
-def _named(given: Any) -> tuple[str, Any]:
+def _named(given: str | ForestMixin) -> tuple[str, ForestMixin]:
     if isinstance(given, str) and given in _KINDS:
         return given, _KINDS[given]()
-    if isinstance(given, ForestEnsemble):
+    if isinstance(given, ForestMixin):
         return type(given).__name__, clone(given).set_params(n_components=None, max_features="sqrt")
     raise ValueError(
         f"estimators must be among {', '.join(map(repr, _KINDS))}, or forests of this library; "
@@ -165,17 +171,17 @@ def _check_metric_of_outputs(metric: str) -> None:
         )
 
 
-def _fitted(template: Any, problems: Mapping[str, Problem], winner: Contender) -> Any:
+def _fitted(template: ForestMixin, prepared: Prepared, winner: Candidate) -> ForestMixin:
     """The winner as an ordinary forest."""
-    runner, problem = winner.runner, problems[winner.setting.estimator]
-    forest = copy.copy(template).set_params(n_estimators=runner.n_trees, **winner.setting.params())
-    forest._take_trees(problem, runner.settings, Forest.from_trees(runner.trees))
-    forest._after_fit(problem.X, problem.data.rows)
-    return forest
+    assert winner.setting is not None
+    params = {"n_estimators": winner.n_trees, **winner.setting.params()}
+    forest = clone(template).set_params(**params)
+    fitted = Fitted(Forest.from_trees(winner.trees), prepared.targets, winner.settings)
+    return forest._commit(replace(prepared, params=Parameters.of(forest)), fitted)
 
 
 @contextmanager
-def _progress(verbose: int) -> Any:
+def _progress(verbose: int) -> Iterator[Callable[[float, float, str], None]]:
     if not verbose:
         yield no_report
         return

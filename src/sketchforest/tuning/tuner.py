@@ -1,35 +1,33 @@
 """The search: begin with usual settings, step to better neighbours, grow on those in doubt.
 
-A setting is dropped when the leader is clearly better on paired rows, or when it cannot be better
-by more than a trifle. What is left of the budget goes to the setting that could still be best.
+A candidate is dropped when the leader is clearly better on paired rows, or when it cannot be better
+by more than a trifle. What is left of the budget goes to the candidate that could still be best.
 """
 
-import warnings
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from sketchforest._selection.auto import COST_EXPONENT, PROBE_SHARE
-from sketchforest._selection.comparison import Race, Runner
-from sketchforest._selection.learning_curve import Estimate
+from sketchforest._selection.auto import PROBE_SHARE
+from sketchforest._selection.comparison import Candidate, Comparison
+from sketchforest._selection.setting import Setting
 from sketchforest._trees.grow import Problem, rows_of_share
+from sketchforest._warning import warn
 from sketchforest.projection import resolve_projection
 from sketchforest.tuning import budget as _budget
 from sketchforest.tuning.budget import Budget
-from sketchforest.tuning.space import Setting, Space
+from sketchforest.tuning.costs import Costs
+from sketchforest.tuning.space import Space
 
-# Standard errors of the paired difference from which on a setting is beaten, and the share of the
-# score that is not worth a decision.
+# Standard errors of the paired difference from which on a candidate is dropped, and the share of
+# the score that is not worth a decision.
 CLEARLY = 2.0
 TRIFLE = 0.002
 # Of the score: how far settings lie apart. On eight sets, it was between 0.5% and 6%.
 USUAL_SPREAD = 0.02
-# Of the budget, for looking at new settings.
+# Of the budget, for trying new settings.
 EXPLORING_SHARE = 0.65
-# Of the budget, for the fit of one setting.
-LARGEST_SHARE = 1 / 3
 # Trees that are grown between two looks at the clock, when the winner is finished.
 FINAL_CHUNKS = 8
 # Trees on half of the rows tell what all rows would gain: about this share of what the other half
@@ -39,44 +37,30 @@ GAIN_OF_ALL_ROWS = np.log(1 / PROBE_SHARE) / np.log(2)
 MORE_ROWS_ARE_BETTER = 0.5
 
 
-@dataclass(eq=False)
-class Contender:
-    """A setting in the race."""
-
-    setting: Setting
-    runner: Runner
-    grow_seconds: float = 0.0  # on the wall, with all threads
-    look_seconds: float = 0.0
-    is_beaten: bool = False
-    foretold: Estimate | None = None  # by another setting's rows, where it has none of its own
-
-    @property
-    def seconds_per_tree(self) -> float:
-        return self.grow_seconds / max(self.runner.n_trees, 1)
-
-
 class Tuner:
-    """One search; `contenders` is what it has found so far."""
+    """One search; `candidates` is what it has found so far."""
 
     def __init__(
         self,
-        race: Race,
-        problems: dict[str, Problem],
+        comparison: Comparison,
+        problems: Mapping[str, Problem],
         encoding_seconds: float,
         space: Space,
         budget: Budget,
         report: Callable[[float, float, str], None],
         probing: Collection[str] = (),
     ):
-        """`probing` estimators leave rows out for the sake of the race alone."""
-        self.contenders: list[Contender] = []
-        self._probing = probing
-        self._race, self._problems, self._space, self._budget = race, problems, space, budget
-        self._encoding_seconds, self._report = encoding_seconds, report
+        """`probing` estimators leave rows out for the sake of the comparison alone."""
+        self._comparison, self._problems, self._space = comparison, problems, space
+        self._budget, self._encoding_seconds, self._report = budget, encoding_seconds, report
+        self._costs = Costs(budget, comparison.n_target, probing)
         self._tried: set[Setting] = set()
-        self._estimates: dict[Contender, Estimate] = {}
 
-    def run(self) -> Contender:
+    @property
+    def candidates(self) -> list[Candidate]:
+        return self._comparison.candidates
+
+    def run(self) -> Candidate:
         """The winner, grown to the number of trees asked for, as far as the budget reaches."""
         try:
             self._begin()
@@ -85,74 +69,70 @@ class Tuner:
             winner = self._choose_rows(self.leader)
             self._finish(winner)
         except KeyboardInterrupt:
-            if not any(contender.runner.trees for contender in self.contenders):
+            if not any(candidate.trees for candidate in self.candidates):
                 raise
-            warnings.warn(
-                f"Interrupted after {len(self.contenders)} settings; the best of them so far is "
-                f"returned, with the {self.leader.runner.n_trees} trees that it has.",
-                stacklevel=3,  # the call of tune
-            )
             winner = self.leader
+            warn(
+                f"Interrupted after {len(self.candidates)} settings; the best of them so far is "
+                f"returned, with the {winner.n_trees} trees that it has."
+            )
         return winner
 
     @property
-    def leader(self) -> Contender:
-        """The best of those that the budget allows to finish; the first, before any is judged."""
-        judged = [c for c in self.contenders if c.runner.curve is not None]
-        if not judged:
-            return max(self.contenders, key=lambda c: c.runner.n_trees)
+    def leader(self) -> Candidate:
+        """The best of those that the budget allows to finish; the first, before any is scored."""
+        scored = [c for c in self.candidates if c.curve is not None]
+        if not scored:
+            return max(self.candidates, key=lambda c: c.n_trees)
         left = self._budget.left_to_finish
-        payable = [c for c in judged if self._cost_to_finish(c) <= left]
+        payable = [c for c in scored if self._costs.to_finish(c) <= left]
         if not payable:
-            return max(judged, key=lambda c: (c.runner.n_trees, self.estimate(c).score))
+            predict = self._comparison.predict_score
+            return max(scored, key=lambda c: (c.n_trees, predict(c).score))
         return self._best(payable)
 
-    def _best(self, contenders: Sequence[Contender]) -> Contender:
+    def _best(self, candidates: Sequence[Candidate]) -> Candidate:
         """By what is likely: a lead that is less sure than settings differ says little, and the
         most promising setting is expected to be ahead of another by as much as they differ."""
+        predict = self._comparison.predict_score
         promising = self._space.starts()[-1]
-        usual = next((c for c in contenders if c.setting == promising), None)
+        usual = next((c for c in candidates if c.setting == promising), None)
         if usual is None:
-            return max(contenders, key=lambda c: self.estimate(c).score)
-        known = self.estimate(usual)
+            return max(candidates, key=lambda c: predict(c).score)
+        known = predict(usual)
         spread = max(USUAL_SPREAD * abs(known.score), 1e-12)
 
-        def likely_lead(contender: Contender) -> float:
-            if contender is usual:
+        def likely_lead(candidate: Candidate) -> float:
+            if candidate is usual:
                 return 0.0
-            lead, se = self.estimate(contender).lead_over(known)
+            lead, se = predict(candidate).lead_over(known)
             return (lead * spread**2 - spread * se**2) / (spread**2 + se**2)
 
-        return max(contenders, key=likely_lead)
-
-    def estimate(self, contender: Contender) -> Estimate:
-        if contender.foretold is not None:
-            return contender.foretold
-        if contender not in self._estimates:
-            self._estimates[contender] = self._race.estimate(contender.runner)
-        return self._estimates[contender]
+        return max(candidates, key=likely_lead)
 
     # ---- the parts of the search
 
     def _begin(self) -> None:
         starts = self._space.starts()
-        first = self._enter(starts[0])
-        n_first = min(first.runner.n_first_trees, self._race.n_target)
+        first = self._add(starts[0])
+        n_first = min(first.n_first_trees, self._comparison.n_target)
         if self._budget.limit is not None and self._budget.in_trees:
             n_first = min(n_first, int(self._budget.limit))
         # The very first trees take longer than those of a fit in the end will.
-        self._grow(first, n_first // 2, looks=False)
+        self._grow(first, n_first // 2, is_scored=False)
         warm_up = first.grow_seconds
         self._grow(first, n_first)
         seconds_per_tree = (first.grow_seconds - warm_up) / (n_first - n_first // 2)
-        self._budget.set_default(self._encoding_seconds + self._race.n_target * seconds_per_tree)
+        n_target = self._comparison.n_target
+        self._budget.set_default(self._encoding_seconds + n_target * seconds_per_tree)
         for setting in starts[1:]:
             self._try(setting, is_start=True)
 
     def _explore(self) -> None:
         assert self._budget.limit is not None
         while self._budget.spent < EXPLORING_SHARE * self._budget.limit:
-            self._drop_the_beaten()
+            self._drop_the_worse()
+            assert self.leader.setting is not None
             new = (s for s in self._space.neighbours(self.leader.setting) if s not in self._tried)
             setting = next(new, None)
             if setting is None:
@@ -160,59 +140,57 @@ class Tuner:
             self._try(setting)
 
     def _refine(self) -> None:
+        predict = self._comparison.predict_score
         while True:
-            self._drop_the_beaten()
-            leader = self.leader
-            growing = [c for c in self._in_doubt() if c.runner.n_trees < self._race.n_target]
-            growing = [c for c in growing if self._affords_doubling(c, leader)]
-            if len(self._in_doubt()) < 2 or not growing:
+            self._drop_the_worse()
+            leader, in_doubt = self.leader, self._comparison.in_doubt
+            growing = [c for c in in_doubt if c.n_trees < self._comparison.n_target]
+            growing = [c for c in growing if self._costs.affords_doubling(c, leader)]
+            if len(in_doubt) < 2 or not growing:
                 return
-            hopeful = max(growing, key=lambda c: self.estimate(c).score + self.estimate(c).se)
-            self._grow(hopeful, self._doubled(hopeful))
+            hopeful = max(growing, key=lambda c: predict(c).score + predict(c).se)
+            self._grow(hopeful, min(2 * hopeful.n_trees, self._comparison.n_target))
 
-    def _choose_rows(self, winner: Contender) -> Contender:
-        """The winner, or what it would be if its trees saw all rows. Those leave no row to judge
+    def _choose_rows(self, winner: Candidate) -> Candidate:
+        """The winner, or what it would be if its trees saw all rows. Those leave no row to score
         them; but where half of the rows are worse than what it has, all are better as a rule, and
         where they are not, trees that see all rows are too much alike."""
-        if winner.setting.estimator not in self._probing or winner.runner.curve is None:
+        if not self._costs.is_probe(winner) or winner.curve is None:
             return winner
-        if self._cost_of_all_rows(winner) > self._budget.left_to_finish:
+        if self._costs.of_all_rows(winner) > self._budget.left_to_finish:
             return winner
-        half = self._enter(replace(winner.setting, row_share=PROBE_SHARE / 2))
-        self._grow(half, self._as_many_opinions(half, winner))
-        if half.runner.curve is None:
+        assert winner.setting is not None
+        half = self._add(replace(winner.setting, row_share=PROBE_SHARE / 2))
+        # As many trees as leave each row out as often as the winner's do.
+        n_trees = round(winner.n_trees * half.n_first_trees / winner.n_first_trees)
+        self._grow(half, min(max(half.n_first_trees, n_trees), self._comparison.n_target))
+        if half.curve is None:
             return winner
-        estimate = self.estimate(winner)
-        lead, se = estimate.lead_over(self.estimate(half))
+        score = self._comparison.predict_score(winner)
+        lead, se = score.lead_over(self._comparison.predict_score(half))
         if lead < MORE_ROWS_ARE_BETTER * se:
             return half if -lead > CLEARLY * se else winner
-        chosen = self._enter(replace(winner.setting, row_share=1.0))
-        chosen.foretold = estimate.shifted(GAIN_OF_ALL_ROWS * lead, GAIN_OF_ALL_ROWS * se)
+        chosen = self._add(replace(winner.setting, row_share=1.0))
+        chosen.assumed_score = score.shifted(GAIN_OF_ALL_ROWS * lead, GAIN_OF_ALL_ROWS * se)
         return chosen
 
-    def _as_many_opinions(self, new: Contender, old: Contender) -> int:
-        """Trees of which every judge hears as many as of the old one's."""
-        trees = old.runner.n_trees * new.runner.n_first_trees / old.runner.n_first_trees
-        return min(max(new.runner.n_first_trees, round(trees)), self._race.n_target)
-
-    def _finish(self, winner: Contender) -> None:
-        n_target = self._race.n_target
-        chunk = -(-(n_target - winner.runner.n_trees) // FINAL_CHUNKS)
-        while winner.runner.n_trees < n_target:
-            n_trees = min(winner.runner.n_trees + chunk, n_target)
+    def _finish(self, winner: Candidate) -> None:
+        n_target = self._comparison.n_target
+        chunk = -(-(n_target - winner.n_trees) // FINAL_CHUNKS)
+        while winner.n_trees < n_target:
+            n_trees = min(winner.n_trees + chunk, n_target)
             if self._budget.in_trees:
-                n_trees = min(n_trees, winner.runner.n_trees + int(self._budget.left))
-            cost = self._cost(winner, n_trees - winner.runner.n_trees)
-            if cost > self._budget.left_to_finish or n_trees == winner.runner.n_trees:
-                warnings.warn(
-                    f"The budget ended at {winner.runner.n_trees} of the {n_target} trees asked "
-                    "for. Use a larger budget, or fewer trees.",
-                    stacklevel=4,  # the call of tune
+                n_trees = min(n_trees, winner.n_trees + int(self._budget.left))
+            cost = self._costs.of_trees(winner, n_trees - winner.n_trees)
+            if cost > self._budget.left_to_finish or n_trees == winner.n_trees:
+                warn(
+                    f"The budget ended at {winner.n_trees} of the {n_target} trees asked for. Use "
+                    "a larger budget, or fewer trees."
                 )
                 return
-            self._grow(winner, n_trees, looks=False)
-        if not winner.setting.sees_all_rows:
-            self._look(winner)
+            self._grow(winner, n_trees, is_scored=False)
+        if winner.settings.leaves_rows_out:
+            self._score(winner)
 
     # ---- its steps
 
@@ -220,32 +198,16 @@ class Tuner:
         """Grows the first trees of a new setting, if the budget allows."""
         self._tried.add(setting)
         leader = self.leader
-        new = self._enter(setting)
-        n_first = min(new.runner.n_first_trees, self._race.n_target)
-        cost = self._likely_cost(setting, leader, n_first)
-        is_dear = not (self._budget.in_trees or is_start) and (
-            self._likely_cost(setting, leader, self._race.n_target) > self._dearest
-        )
-        if is_dear or cost + self._reserve(leader) > self._budget.left:
-            self.contenders.pop()
-            self._race.runners.remove(new.runner)
+        new = self._add(setting)
+        n_first = min(new.n_first_trees, self._comparison.n_target)
+        cost = self._costs.of_new_setting(setting, leader, n_first)
+        is_too_dear = not is_start and self._costs.is_too_dear(setting, leader)
+        if is_too_dear or cost + self._costs.reserve(leader) > self._budget.left:
+            self.candidates.remove(new)
             return
         self._grow(new, n_first)
 
-    @property
-    def _dearest(self) -> float:
-        """The most that a fit may take; the settings that are compared need the rest."""
-        assert self._budget.limit is not None
-        return LARGEST_SHARE * self._budget.limit
-
-    def _likely_cost(self, setting: Setting, known: Contender, n_trees: int) -> float:
-        """Of trees of a new setting, to grow and to look at, by what those of a known one took."""
-        if self._budget.in_trees:
-            return n_trees
-        ratio = max(1.0, setting.max_features / known.setting.max_features) ** COST_EXPONENT
-        return n_trees * ratio * known.seconds_per_tree + known.look_seconds
-
-    def _enter(self, setting: Setting) -> Contender:
+    def _add(self, setting: Setting) -> Candidate:
         problem = self._problems[setting.estimator]
         n_draws = problem.settings.n_draws
         if setting.sees_all_rows:
@@ -261,71 +223,36 @@ class Tuner:
             n_draws=n_draws,
         )
         self._tried.add(setting)
-        contender = Contender(setting, self._race.enter(settings, problem))
-        self.contenders.append(contender)
-        return contender
+        return self._comparison.add(settings, problem, setting)
 
-    def _grow(self, contender: Contender, n_trees: int, *, looks: bool = True) -> None:
-        before, started = contender.runner.n_trees, _budget.clock()
-        self._race.grow([contender.runner], [n_trees])
-        contender.grow_seconds += _budget.clock() - started
+    def _grow(self, candidate: Candidate, n_trees: int, *, is_scored: bool = True) -> None:
+        before, started = candidate.n_trees, _budget.clock()
+        self._comparison.grow([candidate], n_trees)
+        candidate.grow_seconds += _budget.clock() - started
         self._budget.n_trees_spent += n_trees - before
-        if looks:
-            self._look(contender)
+        if is_scored:
+            self._score(candidate)
         if self._budget.limit is not None:
             self._report(self._budget.spent, self._budget.limit, str(self.leader.setting))
 
-    def _look(self, contender: Contender) -> None:
+    def _score(self, candidate: Candidate) -> None:
         started = _budget.clock()
-        self._race.look(contender.runner)
-        self._estimates.clear()  # all settings share what is known of the curves' bend
-        contender.look_seconds += _budget.clock() - started
+        self._comparison.score(candidate)
+        candidate.score_seconds += _budget.clock() - started
 
-    def _drop_the_beaten(self) -> None:
+    def _drop_the_worse(self) -> None:
         leader = self.leader
-        best = self.estimate(leader) if leader.runner.curve is not None else None
-        for contender in self._in_doubt():
-            if contender is leader or best is None:
+        if leader.curve is None:
+            return
+        best = self._comparison.predict_score(leader)
+        for candidate in self._comparison.in_doubt:
+            if candidate is leader:
                 continue
-            lead, se = best.lead_over(self.estimate(contender))
+            lead, se = best.lead_over(self._comparison.predict_score(candidate))
             trifle = TRIFLE * abs(best.score)
             if lead > CLEARLY * se or CLEARLY * se - lead < trifle:
-                contender.is_beaten = True
-
-    def _in_doubt(self) -> list[Contender]:
-        return [c for c in self.contenders if not c.is_beaten and c.runner.curve is not None]
-
-    def _doubled(self, contender: Contender) -> int:
-        return min(2 * contender.runner.n_trees, self._race.n_target)
-
-    def _affords_doubling(self, contender: Contender, leader: Contender) -> bool:
-        more = self._doubled(contender) - contender.runner.n_trees
-        looks = 0.0 if self._budget.in_trees else contender.look_seconds
-        # What the leader grows now, it need not grow in the end, unless it starts anew then.
-        is_kept = contender is leader and leader.setting.estimator not in self._probing
-        reserve = 0.0 if is_kept else self._reserve(leader)
-        return self._cost(contender, more) + looks + reserve <= self._budget.left
-
-    def _cost_to_finish(self, contender: Contender) -> float:
-        return self._cost(contender, self._race.n_target - contender.runner.n_trees)
-
-    def _reserve(self, leader: Contender) -> float:
-        """What the leader's last trees may cost."""
-        if leader.setting.estimator in self._probing:
-            return self._cost_of_all_rows(leader)
-        return self._cost_to_finish(leader)
-
-    def _cost_of_all_rows(self, contender: Contender) -> float:
-        """Of trees on half of the rows, and of all trees on all rows."""
-        n_half = max(contender.runner.n_trees, contender.runner.n_first_trees) / 2
-        n_all = self._race.n_target
-        if self._budget.in_trees:
-            return n_half + n_all
-        return (n_half / 2 + n_all / PROBE_SHARE) * contender.seconds_per_tree
-
-    def _cost(self, contender: Contender, n_trees: int) -> float:
-        return n_trees if self._budget.in_trees else n_trees * contender.seconds_per_tree
+                candidate.is_dropped = True
 
 
-def no_report(spent: float, limit: float, leader: Any) -> None:
+def no_report(spent: float, limit: float, leader: str) -> None:
     pass

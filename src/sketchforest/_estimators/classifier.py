@@ -1,0 +1,113 @@
+"""Multi-label, multi-class and binary classification: from averages to decisions."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from sketchforest._estimators.base import TreesEstimator
+from sketchforest._estimators.parameters import Threshold, check_k, check_parameters
+from sketchforest._estimators.predictions import dense_averages
+from sketchforest._estimators.thresholds import DEFAULT, is_out_of_bag, n_best
+from sketchforest._typing import Matrix, MatrixLike
+
+
+class TreesClassifier(ClassifierMixin, TreesEstimator):
+    """Predicts labels, by their probabilities, or classes."""
+
+    threshold: Threshold = DEFAULT  # a parameter of the forests
+    thresholds_: np.ndarray | np.float32
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """(n_classes,) classes, or for many labels (n_labels, 2) with [0, 1] for each."""
+        check_is_fitted(self)
+        if self._classes is not None:
+            return self._classes
+        return np.tile(np.array([0, 1], dtype=self._targets.dtype), (self.n_outputs_, 1))
+
+    @property
+    def n_classes_(self) -> int | list[int]:
+        """Number of classes, or for many labels a list with 2 for each."""
+        check_is_fitted(self)
+        return len(self._classes) if self._classes is not None else [2] * self.n_outputs_
+
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
+        """(n_samples, n_labels) float32 probability of each label, or (n_samples, n_classes).
+
+        A result that is larger than the memory is refused: `predict_sparse` and `predict_topk`
+        give what matters of it.
+        """
+        return dense_averages(self._predictor, self._targets, self._check_new(X), self._n_jobs)
+
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
+        """The logarithm of `predict_proba`, of the same shape; -inf where that is 0."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: MatrixLike) -> np.ndarray | sparse.csr_array:
+        """(n_samples, n_labels) indicators, sparse if fitted on sparse Y; or (n_samples,) classes.
+
+        A label is predicted where its probability is above the threshold; of several most probable
+        classes, the first.
+        """
+        checked = self._check_new(X)
+        if self._classes is not None:
+            return self._classes[self._predictor.largest(checked, self._n_jobs)]
+        k, above = self._decision()
+        if k is None and not self._targets.is_sparse:
+            averages = dense_averages(self._predictor, self._targets, checked, self._n_jobs)
+            return (averages > above).astype(self._targets.dtype)
+        likely = self._likely_labels(checked)
+        likely.data = np.ones(likely.nnz, self._targets.dtype)
+        return likely if self._targets.is_sparse else likely.toarray()
+
+    def predict_sparse(self, X: MatrixLike, k: int | None = None) -> sparse.csr_array:
+        """(n_samples, n_labels) CSR, float32, of the probabilities above zero, or of the k largest
+        in each row."""
+        checked = self._check_new(X)
+        if k is not None:
+            k = check_k(k, self._labels.shape[1])
+        return self._predictor.average_sparse(checked, self._n_jobs, np.float32, k)
+
+    def predict_topk(self, X: MatrixLike, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
+        """The k most probable labels and their probabilities, both (n_samples, k), best first.
+
+        Labels are column numbers of Y, or classes where Y had one dimension. Equal probabilities
+        come in order of label.
+        """
+        checked = self._check_new(X)
+        k = check_k(k, self._labels.shape[1])
+        labels, scores = self._predictor.best(checked, self._n_jobs, k)
+        return (labels if self._classes is None else self._classes[labels]), scores
+
+    @property
+    def _classes(self) -> np.ndarray | None:
+        """None: many labels."""
+        return self._targets.classes
+
+    def _likely_labels(self, X: Matrix) -> sparse.csr_array:
+        """(n_samples, n_labels) CSR, float32: the probabilities of labels that are predicted."""
+        k, above = self._decision()
+        return self._predictor.average_sparse(X, self._n_jobs, np.float32, k, above)
+
+    def _decision(self) -> tuple[int | None, np.ndarray | np.float32 | None]:
+        """How many labels a row has at most, and the probability that each must exceed."""
+        check_parameters({"threshold": self.threshold})
+        if is_out_of_bag(self.threshold):
+            if not hasattr(self, "thresholds_"):
+                raise ValueError(
+                    "threshold must be a number or 'top-K' where labels or threshold were changed "
+                    f"after fit; got {self.threshold!r}. Fit again, or use set_params."
+                )
+            return None, self.thresholds_
+        k = n_best(self.threshold)
+        if k is None:
+            return None, np.float32(self.threshold)
+        return min(k, self._labels.shape[1]), None
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags

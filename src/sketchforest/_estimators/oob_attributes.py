@@ -1,0 +1,97 @@
+"""After the last tree: what rows say that a tree did not see, as attributes of the estimator."""
+
+import math
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics import accuracy_score
+
+from sketchforest._estimators.parameters import Parameters
+from sketchforest._estimators.predictions import averages_as_given
+from sketchforest._estimators.thresholds import best_thresholds, is_out_of_bag
+from sketchforest._trees.fitted import Targets
+from sketchforest._trees.grow import Problem
+from sketchforest._trees.predict import ForestPredictor
+from sketchforest._typing import Matrix
+from sketchforest._warning import warn
+from sketchforest.metrics import get_metric, lrap, r2
+
+Attributes: TypeAlias = dict[str, float | Matrix]
+
+
+def oob_attributes(
+    params: Parameters, targets: Targets, problem: Problem, predictor: ForestPredictor
+) -> Attributes:
+    """`oob_score_` and what it is the score of, and `thresholds_`, as far as they are wanted."""
+    wants_thresholds = is_out_of_bag(params.threshold)
+    if not (params.oob_score or wants_thresholds):
+        return {}
+    in_bag = predictor.forest.in_bag(targets.labels.shape[0])
+    is_left_out = np.diff(in_bag.indptr) < predictor.forest.n_trees
+    if not is_left_out.all():
+        warn(
+            "Out-of-bag predictions are missing (zero) for "
+            f"{np.count_nonzero(~is_left_out)} of {len(is_left_out)} rows, which are in the "
+            "bag of every tree. Use more trees."
+        )
+    if problem.data.rows is not None:  # rows of weight 0 are as good as not there
+        is_left_out &= np.isin(np.arange(len(is_left_out)), problem.data.rows)
+    truth = _truth(targets)
+    prediction = averages_as_given(predictor, targets, problem.X, params.n_jobs, in_bag)
+    found: Attributes = {}
+    if wants_thresholds:
+        pairs = sparse.csr_array(truth[is_left_out]), sparse.csr_array(prediction[is_left_out])
+        found["thresholds_"] = best_thresholds(*pairs, str(params.threshold))
+    if params.oob_score:
+        name = "oob_decision_function_" if targets.is_classification else "oob_prediction_"
+        found[name] = prediction
+        found["oob_score_"] = math.nan
+        if is_left_out.any():
+            score = _metric(params, targets)(truth[is_left_out], prediction[is_left_out])
+            found["oob_score_"] = float(score)
+    return found
+
+
+def check_oob_metric(name: str, targets: Targets) -> None:
+    """Raises for a name that no metric has, before the trees are grown."""
+    if not targets.is_classification:
+        if name != "r2":
+            raise ValueError(
+                "oob_score must be True, False, 'r2' or a callable f(Y_true, Y_pred) for a "
+                f"regressor; got {name!r}."
+            )
+        return
+    one_label = sparse.csr_array(([1.0], ([0], [0])), shape=(1, targets.labels.shape[1]))
+    try:
+        get_metric(name)(one_label, one_label)
+    except ValueError as error:
+        raise ValueError(
+            f"oob_score must be True, False, a callable or the name of a metric; "
+            f"got {name!r}: {error}"
+        ) from error
+
+
+def _truth(targets: Targets) -> Matrix:
+    if isinstance(targets.labels, np.ndarray):
+        return targets.labels.ravel() if targets.is_vector else targets.labels
+    truth = targets.labels.to_csr(np.uint8 if targets.is_classification else np.float64)
+    is_dense_indicator = targets.classes is None and not targets.is_sparse
+    return truth.toarray() if is_dense_indicator else truth
+
+
+def _metric(params: Parameters, targets: Targets) -> Callable[[Matrix, Matrix], float]:
+    """The meaning of `oob_score`, as a function of true and predicted values."""
+    if not targets.is_classification:
+        return params.oob_score if callable(params.oob_score) else r2
+    if isinstance(params.oob_score, str):
+        return get_metric(params.oob_score)
+    if targets.classes is None:
+        return params.oob_score if callable(params.oob_score) else lrap
+    metric = params.oob_score if callable(params.oob_score) else accuracy_score
+    classes = targets.classes
+    # The truth is one-hot, by rows: its columns are the classes.
+    return lambda truth, scores: metric(
+        classes[sparse.csr_array(truth).indices], classes[scores.argmax(axis=1)]
+    )

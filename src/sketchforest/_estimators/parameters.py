@@ -1,0 +1,213 @@
+"""The parameters of all estimators: their types, their rules, and one value that holds them."""
+
+import math
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, fields
+from numbers import Integral, Real
+from typing import Literal, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from sketchforest._estimators.thresholds import DEFAULT, is_threshold
+from sketchforest.projection import Projection, TransformerProjection
+
+ProjectionLike: TypeAlias = str | Projection | TransformerProjection | BaseEstimator | None
+NComponents: TypeAlias = int | float | Literal["log", "sqrt", "all", "auto"] | None
+MaxFeatures: TypeAlias = int | float | Literal["sqrt", "log2", "auto"] | None
+RandomState: TypeAlias = int | np.random.RandomState | None
+OobScore: TypeAlias = bool | str | Callable[..., float]
+Threshold: TypeAlias = float | str
+ClassWeight: TypeAlias = (
+    Literal["balanced", "balanced_subsample"]
+    | dict[Hashable, float]
+    | list[dict[Hashable, float]]
+    | None
+)
+
+
+class HasParameters(Protocol):
+    """What every estimator is."""
+
+    _splitter: str
+
+    def get_params(self, deep: bool = True) -> dict[str, object]: ...
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The parameters of one estimator, checked. A single tree has the defaults of those that only
+    forests have, a regressor those of classifiers."""
+
+    projection: ProjectionLike
+    n_components: NComponents
+    max_features: MaxFeatures
+    max_depth: int | None
+    min_samples_split: int | float
+    min_samples_leaf: int | float
+    min_weight_fraction_leaf: float
+    min_impurity_decrease: float
+    max_leaf_nodes: int | None
+    random_state: RandomState
+    is_tree: bool
+    splitter: str = "best"
+    n_estimators: int | Literal["auto"] = 1
+    bootstrap: bool = True
+    max_samples: int | float | None = None
+    oob_score: OobScore = False
+    shared_projection: bool = False
+    n_jobs: int | None = None
+    verbose: int = 0
+    warm_start: bool = False
+    class_weight: ClassWeight = None
+    threshold: Threshold = DEFAULT
+
+    @classmethod
+    def of(cls, estimator: HasParameters) -> "Parameters":
+        """Raises for the first parameter that breaks its rule; what depends on the data is checked
+        with them."""
+        given = estimator.get_params(deep=False)
+        check_parameters(given)
+        known = {field.name for field in fields(cls)}
+        values = {name: value for name, value in given.items() if name in known}
+        if "splitter" not in given:  # a forest's is its kind
+            values["splitter"] = estimator._splitter
+        return cls(is_tree="n_estimators" not in given, **values)  # type: ignore[arg-type]
+
+    @property
+    def auto_names(self) -> list[str]:
+        """Parameters whose values are chosen during the fit; `n_estimators` is so afterwards."""
+        names = ("n_components", "max_features")
+        return [name for name in names if getattr(self, name) == "auto"]
+
+
+class Rule(NamedTuple):
+    says: str
+    holds: Callable[[object], bool]
+
+
+def is_int(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+
+
+def _is_real(value: object) -> bool:
+    return isinstance(value, Real) and not is_int(value) and not isinstance(value, bool | np.bool_)
+
+
+def _is_between(value: object, low: float, high: float) -> bool:
+    is_number = is_int(value) or _is_real(value)
+    return is_number and low <= float(value) <= high  # type: ignore[arg-type]
+
+
+def _is_at_least(value: object, low: int) -> bool:
+    return is_int(value) and int(value) >= low  # type: ignore[call-overload]
+
+
+def _at_least(low: int) -> Rule:
+    return Rule(f"an int of at least {low}", lambda v: _is_at_least(v, low))
+
+
+def _int_or_share(low: int, *, none: bool = False) -> Rule:
+    says = f"an int of at least {low} or a fraction in (0, 1]"
+    return Rule(
+        says + " or None" if none else says,
+        lambda v: (
+            (none and v is None)
+            or _is_at_least(v, low)
+            or (_is_real(v) and _is_between(v, 0, 1) and v != 0)
+        ),
+    )
+
+
+def _or_none(rule: Rule) -> Rule:
+    return Rule(f"{rule.says} or None", lambda v: v is None or rule.holds(v))
+
+
+_FLAG = Rule("True or False", lambda v: isinstance(v, bool | np.bool_))
+_MAX_FEATURES = _int_or_share(1, none=True)
+_LARGEST = np.finfo(np.float64).max
+
+RULES: dict[str, Rule] = {
+    "n_estimators": Rule(
+        "an int of at least 1 or 'auto'",
+        lambda v: v == "auto" if isinstance(v, str) else _is_at_least(v, 1),
+    ),
+    "max_depth": _or_none(_at_least(1)),
+    "min_samples_split": _int_or_share(2),
+    "min_samples_leaf": _int_or_share(1),
+    "min_weight_fraction_leaf": Rule("a number in [0, 0.5]", lambda v: _is_between(v, 0, 0.5)),
+    "max_features": Rule(
+        f"'sqrt', 'log2', 'auto', {_MAX_FEATURES.says}",
+        lambda v: v in ("sqrt", "log2", "auto") if isinstance(v, str) else _MAX_FEATURES.holds(v),
+    ),
+    "max_leaf_nodes": _or_none(_at_least(2)),
+    "min_impurity_decrease": Rule(
+        "a number of at least 0", lambda v: _is_between(v, 0, float(_LARGEST))
+    ),
+    "bootstrap": _FLAG,
+    "max_samples": _int_or_share(1, none=True),
+    "oob_score": Rule(
+        "True, False, the name of a metric or a callable",
+        lambda v: isinstance(v, bool | np.bool_ | str) or callable(v),
+    ),
+    "shared_projection": _FLAG,
+    "n_jobs": Rule("an int other than 0 or None", lambda v: v is None or (is_int(v) and v != 0)),
+    "random_state": Rule(
+        "an int from 0 to 2**32 - 1, a numpy RandomState or None",
+        lambda v: (
+            v is None
+            or v is np.random
+            or isinstance(v, np.random.RandomState)
+            or (is_int(v) and _is_between(v, 0, 2**32 - 1))
+        ),
+    ),
+    "verbose": Rule(
+        "an int of at least 0", lambda v: isinstance(v, bool | np.bool_) or _is_at_least(v, 0)
+    ),
+    "warm_start": _FLAG,
+    "threshold": Rule(
+        "a number in [0, 1], 'oob-f1', 'oob-f1-global' or 'top-K' with K of at least 1",
+        is_threshold,
+    ),
+    "splitter": Rule("'best' or 'random'", lambda v: v in ("best", "random")),
+}
+
+
+def check_parameters(params: Mapping[str, object]) -> None:
+    """Raises for the first parameter that breaks its rule."""
+    for name, value in params.items():
+        rule = RULES.get(name)
+        if rule is not None and not rule.holds(value):
+            raise ValueError(f"{name} must be {rule.says}; got {value!r}.")
+
+
+def check_k(k: object, n_outputs: int) -> int:
+    if not (is_int(k) and _is_between(k, 1, n_outputs)):
+        raise ValueError(
+            f"k must be an int from 1 to the number of outputs, {n_outputs}; got {k!r}."
+        )
+    return int(k)  # type: ignore[call-overload]
+
+
+def n_features_drawn(max_features: MaxFeatures, n_features: int) -> int:
+    """How many features are drawn at each split."""
+    match max_features:
+        case None:
+            return n_features
+        case "sqrt":
+            return max(1, int(math.sqrt(n_features)))
+        case "log2":
+            return max(1, int(math.log2(n_features)))
+        case "auto":
+            raise ValueError(
+                "max_features must be 'sqrt', 'log2', an int, a fraction or None for a single "
+                "tree; got 'auto', which is for forests."
+            )
+        case float() | np.floating():
+            return max(1, int(max_features * n_features))
+    return min(int(max_features), n_features)
+
+
+def n_rows_meant(number: int | float, n_rows: int) -> int:
+    """A number of rows, given as such or as a fraction."""
+    return math.ceil(number * n_rows) if isinstance(number, float | np.floating) else int(number)

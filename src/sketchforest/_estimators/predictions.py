@@ -1,0 +1,42 @@
+"""Averages over the leaves in the form that users know: dense, or as Y was given."""
+
+import numpy as np
+from scipy import sparse
+
+from sketchforest._trees.fitted import Targets
+from sketchforest._trees.predict import ForestPredictor, check_fits_memory
+from sketchforest._typing import Matrix
+
+
+def averages_as_given(
+    predictor: ForestPredictor,
+    targets: Targets,
+    X: Matrix,
+    n_jobs: int | None,
+    exclude: sparse.csr_array | None = None,
+) -> Matrix:
+    """Probabilities of labels or classes, or means of outputs: sparse, a matrix or a vector, as Y
+    was. Trees that `exclude` (n_samples, n_trees) marks for a row are left out."""
+    if targets.is_sparse:
+        dtype = np.float32 if targets.is_classification else np.float64
+        return predictor.average_sparse(X, n_jobs, dtype, exclude=exclude)
+    averages = dense_averages(predictor, targets, X, n_jobs, exclude)
+    return averages.ravel() if targets.is_vector else averages
+
+
+def dense_averages(
+    predictor: ForestPredictor,
+    targets: Targets,
+    X: Matrix,
+    n_jobs: int | None,
+    exclude: sparse.csr_array | None = None,
+) -> np.ndarray:
+    """The same as a matrix, unless that is larger than the memory."""
+    shape = X.shape[0], targets.labels.shape[1]
+    if not targets.is_classification:
+        check_fits_memory(shape, np.float64, "Predict fewer rows at a time.")
+        return predictor.average(X, n_jobs, np.float64, exclude)
+    dtype = np.float32 if targets.classes is None else np.float64
+    check_fits_memory(shape, dtype, "Use predict_sparse or predict_topk.")
+    averages = predictor.average(X, n_jobs, dtype, exclude)
+    return np.minimum(averages, 1, out=averages)  # rounding may exceed it; log_loss then refuses

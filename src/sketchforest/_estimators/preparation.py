@@ -1,0 +1,233 @@
+"""Before the first tree: what was given to `fit` is checked, encoded, and nothing is kept yet."""
+
+import copy
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import check_random_state
+
+from sketchforest._estimators.class_weight import balance_bag, weigh_classes
+from sketchforest._estimators.oob_attributes import check_oob_metric
+from sketchforest._estimators.parameters import (
+    NComponents,
+    Parameters,
+    ProjectionLike,
+    RandomState,
+    n_features_drawn,
+    n_rows_meant,
+)
+from sketchforest._estimators.targets import check_class_targets, check_real_targets
+from sketchforest._estimators.thresholds import DEFAULT, is_out_of_bag
+from sketchforest._estimators.validation import (
+    FeatureNames,
+    check_same_length,
+    check_sample_weight,
+    check_training_features,
+)
+from sketchforest._selection.auto import AUTO_MAX_FEATURES, AUTO_N_COMPONENTS, keep_choices
+from sketchforest._trees.encoding import encode
+from sketchforest._trees.fitted import Fitted, Targets
+from sketchforest._trees.grow import GrowSettings, Problem, TrainingData, rows_of_share
+from sketchforest._trees.model import Labels
+from sketchforest._typing import Matrix, MatrixLike, WeightsLike
+from sketchforest._warning import warn
+from sketchforest.projection import (
+    Projection,
+    TransformerProjection,
+    resolve_n_components,
+    resolve_projection,
+)
+
+LARGEST_SEED = np.iinfo(np.int32).max
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What a fit begins with."""
+
+    params: Parameters
+    problem: Problem
+    targets: Targets
+    features: FeatureNames
+    earlier: Fitted | None = None  # where trees are added to those of an earlier fit
+
+
+def prepare(
+    estimator: BaseEstimator,
+    X: MatrixLike,
+    y: MatrixLike,
+    sample_weight: WeightsLike = None,
+    earlier: Fitted | None = None,
+) -> Prepared:
+    """Checks and encodes what a fit is given. The estimator stays as it is."""
+    params = Parameters.of(estimator)
+    X, features = check_training_features(estimator, X, is_warm_start=earlier is not None)
+    targets = check_targets(estimator, y)
+    _check_threshold(params, targets)
+    check_same_length(X, targets.labels.shape[0])
+    weights = check_sample_weight(sample_weight, X.shape[0])
+    weights = weigh_classes(params.class_weight, targets, weights, is_tree=params.is_tree)
+    rows = None if weights is None else np.flatnonzero(weights).astype(np.int32)
+    n_drawable = X.shape[0] if rows is None else len(rows)
+    if isinstance(params.oob_score, str):
+        check_oob_metric(params.oob_score, targets)
+    settings = _grow_settings(params, X.shape[1], targets, n_drawable, earlier)
+    if earlier is not None:
+        _check_warm_start(params, targets, earlier)
+    is_balanced = params.class_weight == "balanced_subsample"
+    data = TrainingData(
+        X=encode(X, settings.random_cuts, params.n_jobs),
+        labels=_search_outputs(targets.labels, rows),
+        sample_weight=weights,
+        rows=rows,
+        balance=partial(balance_bag, targets) if is_balanced else None,
+    )
+    problem = Problem(X, targets.labels, data, settings)
+    return Prepared(params, problem, targets, features, earlier)
+
+
+def check_targets(estimator: BaseEstimator, y: MatrixLike) -> Targets:
+    check = check_class_targets if is_classifier(estimator) else check_real_targets
+    return check(estimator, y)
+
+
+def advance(random_state: RandomState) -> None:
+    """Moves a generator of the user's on, when a fit has succeeded: `prepare` drew its seed from a
+    copy, so that a fit that fails changes nothing."""
+    if isinstance(random_state, np.random.RandomState):
+        random_state.randint(LARGEST_SEED)
+
+
+def _draw_seed(random_state: RandomState) -> int:
+    if isinstance(random_state, np.random.RandomState):
+        random_state = copy.deepcopy(random_state)
+    return int(check_random_state(random_state).randint(LARGEST_SEED))
+
+
+def _check_threshold(params: Parameters, targets: Targets) -> None:
+    if targets.classes is not None and params.threshold != DEFAULT:
+        raise ValueError(
+            f"threshold must be {DEFAULT} for classes, of which the most probable is predicted;"
+            f" got {params.threshold!r}. It is for indicator matrices Y."
+        )
+
+
+def _grow_settings(
+    params: Parameters, n_features: int, targets: Targets, n_drawable: int, earlier: Fitted | None
+) -> GrowSettings:
+    chosen = [] if params.is_tree else params.auto_names
+    max_features = AUTO_MAX_FEATURES if "max_features" in chosen else params.max_features
+    n_components = AUTO_N_COMPONENTS if "n_components" in chosen else params.n_components
+    projection, m = _resolve_projection(params.projection, n_components, targets)
+    settings = GrowSettings(
+        max_features=n_features_drawn(max_features, n_features),
+        random_cuts=params.splitter == "random",
+        max_depth=None if params.max_depth is None else int(params.max_depth),
+        min_samples_split=max(2, n_rows_meant(params.min_samples_split, n_drawable)),
+        min_samples_leaf=n_rows_meant(params.min_samples_leaf, n_drawable),
+        min_weight_fraction_leaf=float(params.min_weight_fraction_leaf),
+        min_impurity_decrease=float(params.min_impurity_decrease),
+        max_leaf_nodes=None if params.max_leaf_nodes is None else int(params.max_leaf_nodes),
+        n_draws=_n_draws(params, n_drawable),
+        projection=projection,
+        n_components=m,
+        impurity_scale=targets.impurity_scale,
+        # Later trees of a warm start take the next places of the first one's streams.
+        seed=_draw_seed(params.random_state) if earlier is None else earlier.settings.seed,
+        with_replacement=bool(params.bootstrap),
+        shared_projection=bool(params.shared_projection),
+    )
+    return settings if earlier is None else keep_choices(settings, earlier.settings, chosen)
+
+
+def _resolve_projection(
+    given: ProjectionLike, n_components: NComponents, targets: Targets
+) -> tuple[Projection | TransformerProjection | None, int | None]:
+    projection = resolve_projection(given)
+    if isinstance(projection, TransformerProjection):
+        if not targets.is_sparse:
+            projection = TransformerProjection(_given_dense(projection.transformer))
+        return projection, None  # it has its own number of components
+    if projection is None:
+        return None, None
+    m = resolve_n_components(n_components, targets.labels.shape[1])
+    return (None, None) if m is None else (projection, m)
+
+
+def _given_dense(transformer: BaseEstimator) -> Pipeline:
+    """The transformer of labels that were given dense, and are kept sparse."""
+    return make_pipeline(FunctionTransformer(_to_dense, accept_sparse=True), transformer)
+
+
+def _to_dense(Y: Matrix) -> np.ndarray:
+    return Y if isinstance(Y, np.ndarray) else Y.toarray()
+
+
+def _n_draws(params: Parameters, n_drawable: int) -> int | None:
+    """Rows drawn for each tree; None: every row once."""
+    if params.is_tree:
+        return None
+    if not params.bootstrap and params.max_samples is None:
+        if is_out_of_bag(params.threshold):
+            raise ValueError(
+                "threshold must be a number or 'top-K' where bootstrap=False; got "
+                f"{params.threshold!r}. Use bootstrap=True, or max_samples=0.8, to leave rows "
+                "out of each tree."
+            )
+        if params.oob_score:
+            raise ValueError(
+                f"oob_score must be False where bootstrap=False; got {params.oob_score!r}. Use "
+                "bootstrap=True, or max_samples=0.8, to leave rows out of each tree."
+            )
+        return None
+    if params.max_samples is None:
+        return n_drawable
+    if isinstance(params.max_samples, float | np.floating):
+        return rows_of_share(params.max_samples, n_drawable)
+    if params.max_samples > n_drawable:
+        raise ValueError(
+            f"max_samples must be at most the number of rows, {n_drawable}; "
+            f"got {params.max_samples}. Use None for all of them."
+        )
+    return int(params.max_samples)
+
+
+def _check_warm_start(params: Parameters, targets: Targets, earlier: Fitted) -> None:
+    (n_rows, n_labels), shape = earlier.targets.labels.shape, targets.labels.shape
+    if shape != (n_rows, n_labels):
+        raise ValueError(
+            f"X and Y must be those of the first fit where warm_start=True, of {n_rows} rows and "
+            f"{n_labels} outputs or classes; got {shape[0]} and {shape[1]}. Use warm_start=False "
+            "to fit anew."
+        )
+    if params.n_estimators == "auto":
+        return
+    n_trees = earlier.forest.n_trees
+    if params.n_estimators < n_trees:
+        raise ValueError(
+            f"n_estimators must be at least the {n_trees} trees already grown where "
+            f"warm_start=True; got {params.n_estimators}. Use warm_start=False to fit anew."
+        )
+    if params.n_estimators == n_trees:
+        warn("Warm-start fitting without increasing n_estimators does not grow new trees.")
+
+
+def _search_outputs(labels: Labels, rows: np.ndarray | None) -> Labels:
+    """What splits are searched on, or projected from: dense labels are moved towards zero, since
+    floats keep more digits there and scores do not change, and made as narrow as they can be."""
+    if not isinstance(labels, np.ndarray):
+        return labels
+    counted = labels if rows is None else labels[rows]
+    mean, spread = counted.mean(axis=0), counted.std(axis=0)
+    # Moved by a multiple of a power of two near the spread, integers keep sums without rounding,
+    # and so ties between splits.
+    grid = np.exp2(np.floor(np.log2(spread, out=np.zeros_like(spread), where=spread > 0)))
+    is_far = np.abs(mean) > 4 * spread
+    outputs = labels - np.where(is_far, grid * np.round(mean / grid), 0)
+    with np.errstate(over="ignore"):
+        narrow = outputs.astype(np.float32)
+    return narrow if np.array_equal(narrow, outputs) else outputs

@@ -1,0 +1,24 @@
+"""Regression on one or many real outputs."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import RegressorMixin
+
+from sketchforest._estimators.base import TreesEstimator
+from sketchforest._estimators.predictions import averages_as_given
+from sketchforest._typing import MatrixLike, WeightsLike
+from sketchforest.metrics import r2
+
+
+class TreesRegressor(RegressorMixin, TreesEstimator):
+    """Predicts means of outputs."""
+
+    def predict(self, X: MatrixLike) -> np.ndarray | sparse.csr_array:
+        """(n_samples,) or (n_samples, n_outputs) means of the outputs, sparse if fitted on sparse
+        Y."""
+        return averages_as_given(self._predictor, self._targets, self._check_new(X), self._n_jobs)
+
+    def score(self, X: MatrixLike, y: MatrixLike, sample_weight: WeightsLike = None) -> float:
+        """Coefficient of determination R2 of `predict(X)`, the mean over the outputs; Y may be
+        sparse."""
+        return r2(y, self.predict(X), sample_weight)

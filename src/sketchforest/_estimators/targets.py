@@ -1,0 +1,151 @@
+"""Y as users give it: checked, stored once, and remembered in the form that it had."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
+
+from sketchforest._estimators.validation import LARGEST_INDEX, reworded
+from sketchforest._trees.encoding import canonical
+from sketchforest._trees.fitted import Targets
+from sketchforest._trees.model import SparseRows
+from sketchforest._typing import Matrix, MatrixLike
+from sketchforest._warning import warn
+
+
+def check_class_targets(estimator: BaseEstimator, Y: MatrixLike) -> Targets:
+    """Y of a classifier: an indicator matrix, dense or sparse, or one class a row."""
+    names = _label_names(Y)
+    Y = _checked(estimator, Y)
+    if Y.ndim == 1:
+        return _one_class_a_row(Y)
+    if Y.dtype.kind not in "biuf":
+        raise _not_an_indicator(f"dtype {Y.dtype}")
+    values = Y if isinstance(Y, np.ndarray) else Y.data
+    wrong = np.asarray((values != 0) & (values != 1))
+    if wrong.any():
+        raise _not_an_indicator(f"the value {np.asarray(values)[wrong].flat[0]!s}")
+    # As bool before duplicates are added up: a label given twice is a label.
+    labels = canonical(sparse.csr_array(Y.astype(bool)))
+    labels.eliminate_zeros()
+    return Targets(
+        SparseRows.from_csr(labels), sparse.issparse(Y), dtype=Y.dtype, label_names=names
+    )
+
+
+def check_real_targets(estimator: BaseEstimator, Y: MatrixLike) -> Targets:
+    """Y of a regressor: (n_rows,) or (n_rows, n_outputs), dense or sparse; always a copy."""
+    names = _label_names(Y)
+    Y = _checked(estimator, Y)
+    if sparse.issparse(Y) and Y.dtype.kind in "biuf":
+        with np.errstate(over="ignore"):
+            Y = canonical(sparse.csr_array(Y.astype(np.float32)))
+        _check_finite(Y.data)
+        Y.eliminate_zeros()
+        return Targets(SparseRows.from_csr(Y), is_sparse=True)
+    try:
+        # A copy: a later change of the user's array must not change the model.
+        labels = np.array(Y, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"Y must hold numbers; got dtype {Y.dtype}. Use a classifier for names of classes."
+        ) from error
+    _check_finite(labels)
+    is_vector = labels.ndim == 1
+    return Targets(
+        labels.reshape(len(labels), -1), is_sparse=False, is_vector=is_vector, label_names=names
+    )
+
+
+def _one_class_a_row(Y: np.ndarray) -> Targets:
+    try:
+        check_classification_targets(Y)
+        classes, codes = np.unique(Y, return_inverse=True)
+    except TypeError as error:
+        raise ValueError(
+            f"Y must hold classes of one type, none of them missing; got: {error}. "
+            "Leave out the rows whose class is not known."
+        ) from error
+    one_hot = SparseRows(
+        row_start=np.arange(len(codes) + 1, dtype=np.int64),
+        columns=codes.astype(np.int32),
+        values=None,
+        n_columns=len(classes),
+    )
+    return Targets(one_hot, is_sparse=False, classes=classes, dtype=Y.dtype)
+
+
+def _label_names(Y: object) -> np.ndarray | None:
+    """Names of the columns of a data frame, where all are of type str."""
+    names = list(getattr(Y, "columns", []))
+    return np.array(names) if names and all(isinstance(name, str) for name in names) else None
+
+
+def _checked(estimator: BaseEstimator, Y: MatrixLike) -> Matrix:
+    """Y as a finite array of one or two dimensions, or as a sparse matrix."""
+    if Y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None."
+        )
+    with reworded("Y"):
+        Y = check_array(
+            Y,
+            accept_sparse=("csr", "csc", "coo"),
+            accept_large_sparse=True,
+            ensure_2d=False,
+            dtype=None,
+            ensure_all_finite=False,
+            ensure_min_features=0,
+        )
+    if sparse.issparse(Y) and Y.ndim != 2:
+        raise ValueError(
+            f"Y must have two dimensions where it is sparse; got shape {Y.shape}. "
+            "Use toarray() for a single column."
+        )
+    if Y.ndim == 2 and Y.shape[1] == 0:
+        raise ValueError(f"Y must have at least one column; got shape {Y.shape}.")
+    if Y.ndim == 2 and Y.shape[1] > LARGEST_INDEX:
+        raise ValueError(
+            f"Y must have fewer than 2**31 columns; got {Y.shape[1]}. Leave out labels that no row "
+            "has."
+        )
+    _check_finite(Y.data if sparse.issparse(Y) else Y)
+    if Y.ndim == 2 and Y.shape[1] == 1 and not sparse.issparse(Y):
+        return _ravel_column(Y)
+    return Y
+
+
+def _check_finite(values: np.ndarray) -> None:
+    if values.dtype.kind == "f":
+        is_finite = np.isfinite(values).all()
+    else:
+        is_finite = values.dtype.kind != "O" or all(map(_equals_itself, values.flat))
+    if not is_finite:
+        raise ValueError(
+            "Y must have no missing or infinite value; got NaN, NA or inf. "
+            "Leave out the rows whose labels are not known."
+        )
+
+
+def _equals_itself(value: object) -> bool:
+    """Not so for NaN; and pandas' NA does not say."""
+    equal = value == value
+    return isinstance(equal, bool | np.bool_) and bool(equal)
+
+
+def _ravel_column(Y: np.ndarray) -> np.ndarray:
+    warn(
+        "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
+        "to (n_samples,), for example using ravel().",
+        DataConversionWarning,
+    )
+    return Y.ravel()
+
+
+def _not_an_indicator(got: str) -> ValueError:
+    return ValueError(
+        f"Y must be an indicator matrix of zeros and ones; got {got}. Use a one-dimensional Y for "
+        "classes, or a regressor for real outputs."
+    )

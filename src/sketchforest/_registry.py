@@ -1,0 +1,30 @@
+"""The names of the estimators, in Python, in files and on the command line."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from sketchforest._estimators.base import TreesEstimator
+
+
+class Registered(NamedTuple):
+    module: str
+    command_line_name: str
+
+
+ESTIMATORS = {
+    "RandomForestClassifier": Registered("forest", "random-forest"),
+    "ExtraTreesClassifier": Registered("extra_trees", "extra-trees"),
+    "DecisionTreeClassifier": Registered("tree", "decision-tree"),
+    "RandomForestRegressor": Registered("forest", "random-forest-regressor"),
+    "ExtraTreesRegressor": Registered("extra_trees", "extra-trees-regressor"),
+    "DecisionTreeRegressor": Registered("tree", "decision-tree-regressor"),
+}
+COMMAND_LINE_NAMES = {entry.command_line_name: name for name, entry in ESTIMATORS.items()}
+
+
+def estimator_class(name: str) -> "type[TreesEstimator]":
+    """The class of this name, imported now: not every use of the library needs all of them."""
+    module = import_module(f"sketchforest.{ESTIMATORS[name].module}")
+    found: type[TreesEstimator] = getattr(module, name)
+    return found

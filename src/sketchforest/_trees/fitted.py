@@ -1,0 +1,51 @@
+"""What a fit leaves behind, whatever the estimator: trees, the labels of their rows, settings."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sketchforest._trees.grow import GrowSettings
+from sketchforest._trees.model import Forest, Labels, SparseRows
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The labels of the training rows, and the form in which they were given."""
+
+    labels: Labels
+    is_sparse: bool
+    classes: np.ndarray | None = None  # of a classifier; None: an indicator matrix
+    dtype: np.dtype | None = None  # of a classifier's Y
+    is_vector: bool = False  # one real output, given as (n_samples,)
+    label_names: np.ndarray | None = None  # of a data frame with names of type str
+
+    @property
+    def is_classification(self) -> bool:
+        return self.dtype is not None
+
+    @property
+    def n_outputs(self) -> int:
+        return 1 if self.classes is not None else self.labels.shape[1]
+
+    @property
+    def impurity_scale(self) -> float:
+        """From the variance summed over labels to scikit-learn's impurity."""
+        if self.classes is not None:
+            return 1.0  # Gini, 1 - sum p^2, is the summed variance of the classes' indicators
+        n_labels = self.labels.shape[1]
+        return 2 / n_labels if self.is_classification else 1 / n_labels  # mean of 2 p (1 - p)
+
+    @property
+    def class_labels(self) -> SparseRows:
+        """The labels of a classifier, which are sparse however they were given."""
+        assert isinstance(self.labels, SparseRows)
+        return self.labels
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What a fit leaves behind."""
+
+    forest: Forest
+    targets: Targets
+    settings: GrowSettings

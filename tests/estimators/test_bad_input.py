@@ -346,7 +346,7 @@ def test_unknown_metrics_are_refused_before_trees_are_grown(kind, monkeypatch):
     grown = []
     message = "oob_score must be True, False, .*; got 'f1'"
     with monkeypatch.context() as patch:
-        patch.setattr(kind, "_grow", lambda *_: grown.append(1))
+        patch.setattr("sketchforest._estimators.base.grow", grown.append)
         with pytest.raises(ValueError, match=message):
             small(kind, bootstrap=True, oob_score="f1").fit(X, Y)
     assert not grown

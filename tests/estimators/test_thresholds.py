@@ -73,8 +73,8 @@ def test_neighbouring_floats_are_told_apart():
 def test_a_forest_chooses_by_its_out_of_bag_scores(threshold, as_labels):
     params = {"n_estimators": 30, "random_state": 0}
     forest = RandomForestClassifier(threshold=threshold, **params).fit(X, as_labels(LABELS))
-    forest = RandomForestClassifier(oob_score=True, **params).fit(X, sparse.csr_array(LABELS))
-    expected = best_thresholds(sparse.csr_array(LABELS), forest.oob_decision_function_, threshold)
+    scored = RandomForestClassifier(oob_score=True, **params).fit(X, sparse.csr_array(LABELS))
+    expected = best_thresholds(sparse.csr_array(LABELS), scored.oob_decision_function_, threshold)
     assert np.array_equal(forest.thresholds_, expected)
     assert not hasattr(forest, "oob_score_")
     predicted = forest.predict(X)

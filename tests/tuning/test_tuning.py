@@ -139,12 +139,12 @@ def test_the_winner_is_the_forest_that_its_own_parameters_fit(result):
     )
 
 
-def test_the_first_trees_of_the_winner_are_those_that_probe(monkeypatch):
+def test_the_first_trees_of_the_winner_are_those_of_the_search(monkeypatch):
     finished = []
     finish = tuner.Tuner._finish
 
     def spy(self, winner):
-        finished.extend(winner.candidate.trees)
+        finished.extend(winner.trees)
         finish(self, winner)
 
     monkeypatch.setattr(tuner.Tuner, "_finish", spy)

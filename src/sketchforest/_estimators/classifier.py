@@ -39,7 +39,8 @@ class TreesClassifier(ClassifierMixin, TreesEstimator):
         A result that is larger than the memory is refused: `predict_sparse` and `predict_topk`
         give what matters of it.
         """
-        return dense_averages(self._predictor, self._targets, self._check_new(X), self._n_jobs)
+        checked = self._check_new(X)
+        return dense_averages(self._predictor, self._targets, checked, self._n_jobs)
 
     def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         """The logarithm of `predict_proba`, of the same shape; -inf where that is 0."""

@@ -16,7 +16,8 @@ class TreesRegressor(RegressorMixin, TreesEstimator):
     def predict(self, X: MatrixLike) -> np.ndarray | sparse.csr_array:
         """(n_samples,) or (n_samples, n_outputs) means of the outputs, sparse if fitted on sparse
         Y."""
-        return averages_as_given(self._predictor, self._targets, self._check_new(X), self._n_jobs)
+        checked = self._check_new(X)
+        return averages_as_given(self._predictor, self._targets, checked, self._n_jobs)
 
     def score(self, X: MatrixLike, y: MatrixLike, sample_weight: WeightsLike = None) -> float:
         """Coefficient of determination R2 of `predict(X)`, the mean over the outputs; Y may be

@@ -18,6 +18,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 
 from sketchforest import projection as module
+from sketchforest._eigenvectors import SEEDED_RESTARTS
 from sketchforest.projection import (
     AchlioptasProjection,
     GaussianProjection,
@@ -288,7 +289,7 @@ def test_the_first_of_equal_entries_decides_the_sign():
 def test_both_ways_to_the_principal_components_agree(monkeypatch):
     Y = labels(300, 60)
     by_gram = PCAProjection().fit(Y, 8)
-    monkeypatch.setattr(module, "_eigenvectors_of_gram", None)
+    monkeypatch.setattr(module, "eigenvectors_of_gram", None)
     monkeypatch.setattr(module, "MAX_GRAM_LABELS", 0)
     np.testing.assert_allclose(PCAProjection().fit(Y, 8), by_gram, atol=1e-5)
 
@@ -322,7 +323,7 @@ def test_pca_is_orthonormal_beyond_the_rank_of_the_labels(rank):
     np.testing.assert_allclose(P.T @ P, np.eye(10), atol=1e-5)
 
 
-@pytest.mark.skipif(not module.SEEDED_RESTARTS, reason="this SciPy cannot seed ARPACK's restarts")
+@pytest.mark.skipif(not SEEDED_RESTARTS, reason="this SciPy cannot seed ARPACK's restarts")
 @pytest.mark.usefixtures("pca_branch")
 @pytest.mark.parametrize("rank", [0, 1, 2])
 def test_pca_is_repeatable_beyond_the_rank_of_the_labels(rank):

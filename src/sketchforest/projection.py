@@ -4,17 +4,18 @@ Splits are searched on Z (n_samples, n_components) instead of Y (n_samples, n_la
 matrices here are scaled so that squared distances, hence variances, are preserved in expectation.
 """
 
-import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias, cast
 
 import numpy as np
-from scipy import linalg, sparse
-from scipy.sparse.linalg import LinearOperator, eigsh
-from sklearn.base import clone
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+
+from sketchforest._eigenvectors import eigenvectors_by_products, eigenvectors_of_gram
+from sketchforest._typing import MatrixLike
 
 Matrix: TypeAlias = np.ndarray | sparse.csr_array
 
@@ -24,8 +25,6 @@ DEFAULT_N_COMPONENTS = 64
 DENSE_ENOUGH = 64
 # A Gram matrix of this order takes 32 MB and well under a second.
 MAX_GRAM_LABELS = 2000
-# Without a generator of its own, SciPy 1.17 draws ARPACK's restarts from the system's entropy.
-SEEDED_RESTARTS = {"rng": 0} if "rng" in inspect.signature(eigsh).parameters else {}
 
 
 class Projection:
@@ -199,9 +198,9 @@ class PCAProjection(Projection):
         Y = sparse.csr_array(Y, dtype=float) if sparse.issparse(Y) else np.asarray(Y, dtype=float)
         # ARPACK keeps 2m + 1 vectors: past half of the labels, the Gram matrix is no larger.
         if n_labels <= MAX_GRAM_LABELS or 2 * n_components >= n_labels:
-            P = _eigenvectors_of_gram(Y, n_components)
+            P = eigenvectors_of_gram(Y, n_components)
         else:
-            P = _eigenvectors_by_products(Y, n_components)
+            P = eigenvectors_by_products(Y, n_components)
         # The tolerance lets the first of equal entries win, not the luck of the last digit.
         size = np.abs(P)
         largest = np.argmax(size >= (1 - 1e-6) * size.max(axis=0), axis=0)
@@ -221,7 +220,7 @@ class TransformerProjection:
     (9, 2)
     """
 
-    transformer: Any
+    transformer: BaseEstimator
 
     def fit_transform(self, Y: Matrix, rng: np.random.Generator) -> Matrix:
         """Z (n_samples, n_components), float32, from a clone seeded by `rng`."""
@@ -237,6 +236,8 @@ class TransformerProjection:
         return _as_float32(transformer.fit(Y).transform(Y))
 
 
+ProjectionLike: TypeAlias = str | Projection | TransformerProjection | BaseEstimator | None
+
 PROJECTIONS: dict[str, Callable[[], Projection]] = {
     "gaussian": GaussianProjection,
     "rademacher": RademacherProjection,
@@ -248,7 +249,7 @@ PROJECTIONS: dict[str, Callable[[], Projection]] = {
 }
 
 
-def resolve_projection(projection: Any) -> Projection | TransformerProjection | None:
+def resolve_projection(projection: ProjectionLike) -> Projection | TransformerProjection | None:
     """The projection meant by a name, None, a projection object or a scikit-learn transformer."""
     if projection is None or isinstance(projection, Projection | TransformerProjection):
         return projection
@@ -257,7 +258,7 @@ def resolve_projection(projection: Any) -> Projection | TransformerProjection | 
     # A class has the methods of its instances, but they cannot be called.
     if not isinstance(projection, type):
         if hasattr(projection, "draw"):
-            return projection
+            return cast(Projection, projection)
         if hasattr(projection, "get_params") and (
             hasattr(projection, "fit_transform") or hasattr(projection, "transform")
         ):
@@ -268,14 +269,14 @@ def resolve_projection(projection: Any) -> Projection | TransformerProjection | 
     )
 
 
-def resolve_n_components(n_components: Any, n_labels: int) -> int | None:
+def resolve_n_components(n_components: object, n_labels: int) -> int | None:
     """The number of components m, or None to keep the original outputs.
 
     Parameters
     ----------
     n_components : None, int, float, "log", "sqrt" or "all"
         A count; a fraction of the labels; floor(0.5 + ln d); floor(0.5 + sqrt d); or d itself.
-        None is 32, except that up to 32 labels are kept as they are: projecting them upwards
+        None is 64, except that up to 64 labels are kept as they are: projecting them upwards
         only adds noise.
     n_labels : int
         The number of labels d.
@@ -313,7 +314,9 @@ def project_labels(Y: Matrix, P: Matrix) -> np.ndarray:
     return np.ascontiguousarray(Z, dtype=np.float32)
 
 
-def matrix(projection: Any, Y: Matrix, n_components: int, rng: np.random.Generator) -> Matrix:
+def matrix(
+    projection: ProjectionLike, Y: Matrix, n_components: int, rng: np.random.Generator
+) -> Matrix:
     """P (n_labels, n_components), float32, dense or CSR: the matrix that `sketch` would use."""
     projection = resolve_projection(projection)
     if projection is None or isinstance(projection, TransformerProjection):
@@ -335,7 +338,7 @@ def matrix(projection: Any, Y: Matrix, n_components: int, rng: np.random.Generat
 
 
 def sketch(
-    projection: Any, Y: Matrix, n_components: int | None, rng: np.random.Generator
+    projection: ProjectionLike, Y: Matrix, n_components: int | None, rng: np.random.Generator
 ) -> Matrix:
     """Z (n_samples, n_components), what a tree searches its splits on.
 
@@ -361,7 +364,7 @@ def _nearest_count(n_components: float) -> int:
     return max(1, math.floor(0.5 + n_components))
 
 
-def _as_float32(A: Any) -> Matrix:
+def _as_float32(A: MatrixLike) -> Matrix:
     if sparse.issparse(A):
         return sparse.csr_array(A, dtype=np.float32)
     return np.ascontiguousarray(A, dtype=np.float32)
@@ -388,31 +391,3 @@ def _bernoulli_successes(n_trials: int, p: float, rng: np.random.Generator) -> n
         last = int(batches[-1][-1])
     successes = np.concatenate(batches)
     return successes[: np.searchsorted(successes, n_trials)]
-
-
-def _eigenvectors_of_gram(Y: Matrix, n_components: int) -> np.ndarray:
-    n_samples, n_labels = Y.shape
-    mean = Y.mean(axis=0)
-    if isinstance(Y, np.ndarray):
-        centred = Y - mean
-        scatter = centred.T @ centred
-    else:
-        scatter = (Y.T @ Y).toarray() - n_samples * np.outer(mean, mean)
-    leading = (n_labels - n_components, n_labels - 1)
-    return linalg.eigh(scatter, subset_by_index=leading, overwrite_a=True)[1][:, ::-1]
-
-
-def _eigenvectors_by_products(Y: Matrix, n_components: int) -> np.ndarray:
-    n_labels: int = Y.shape[1]
-    mean = Y.mean(axis=0)
-
-    def scatter_times(v: np.ndarray) -> np.ndarray:
-        centred = Y @ v - mean @ v
-        return Y.T @ centred - mean * centred.sum()
-
-    # A random start: the vector of ones has no variance when every row has as many labels.
-    start = np.random.default_rng(0).standard_normal(n_labels)
-    if not scatter_times(start).any():
-        return np.eye(n_labels, n_components)  # constant labels, which stop ARPACK
-    scatter = LinearOperator((n_labels, n_labels), matvec=scatter_times, dtype=float)
-    return eigsh(scatter, n_components, which="LA", v0=start, **SEEDED_RESTARTS)[1][:, ::-1]

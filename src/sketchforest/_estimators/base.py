@@ -63,16 +63,10 @@ class TreesEstimator(BaseEstimator):
         -------
         self
         """
-        prepared = prepare(self, X, y, sample_weight, self._earlier_fit())
+        prepared = prepare(self, X, y, sample_weight)
         settings, trees = grow(prepared)
         forest = Forest.from_trees(trees, prepared.params.n_jobs)
         return self._commit(prepared, Fitted(forest, prepared.targets, settings))
-
-    def _earlier_fit(self) -> Fitted | None:
-        """What a warm start adds trees to."""
-        if bool(getattr(self, "warm_start", False)) and "_forest" in vars(self):
-            return Fitted(self._forest, self._targets, self._settings)
-        return None
 
     def _commit(self, prepared: Prepared, fitted: Fitted) -> Self:
         """Makes the result of a fit this estimator's own: all of it, or after an error nothing."""

@@ -7,12 +7,10 @@ from numbers import Integral, Real
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from sketchforest._estimators.thresholds import DEFAULT, is_threshold
-from sketchforest.projection import Projection, TransformerProjection
+from sketchforest.projection import ProjectionLike
 
-ProjectionLike: TypeAlias = str | Projection | TransformerProjection | BaseEstimator | None
 NComponents: TypeAlias = int | float | Literal["log", "sqrt", "all", "auto"] | None
 MaxFeatures: TypeAlias = int | float | Literal["sqrt", "log2", "auto"] | None
 RandomState: TypeAlias = int | np.random.RandomState | None

@@ -61,10 +61,10 @@ def prepare(
     X: MatrixLike,
     y: MatrixLike,
     sample_weight: WeightsLike = None,
-    earlier: Fitted | None = None,
 ) -> Prepared:
     """Checks and encodes what a fit is given. The estimator stays as it is."""
     params = Parameters.of(estimator)
+    earlier = _earlier_fit(estimator) if params.warm_start else None
     X, features = check_training_features(estimator, X, is_warm_start=earlier is not None)
     targets = check_targets(estimator, y)
     _check_threshold(params, targets)
@@ -88,6 +88,13 @@ def prepare(
     )
     problem = Problem(X, targets.labels, data, settings)
     return Prepared(params, problem, targets, features, earlier)
+
+
+def _earlier_fit(estimator: BaseEstimator) -> Fitted | None:
+    """What a warm start adds trees to."""
+    if "_forest" not in vars(estimator):
+        return None
+    return Fitted(estimator._forest, estimator._targets, estimator._settings)
 
 
 def check_targets(estimator: BaseEstimator, y: MatrixLike) -> Targets:

@@ -1,11 +1,9 @@
 """A point of the space that settings are chosen from, in the words of users."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
-from sketchforest.projection import Projection, TransformerProjection
+from sketchforest.projection import ProjectionLike
 
-ProjectionLike: TypeAlias = str | Projection | TransformerProjection | None
 SEARCHED = ("projection", "n_components", "max_features", "min_samples_leaf")
 
 

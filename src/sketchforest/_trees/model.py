@@ -5,7 +5,6 @@ Leaves hold training rows. Labels are stored once, and a prediction averages the
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -25,7 +24,7 @@ class SparseRows:
     n_columns: int
 
     @classmethod
-    def from_csr(cls, matrix: Any) -> "SparseRows":
+    def from_csr(cls, matrix: sparse.csr_array) -> "SparseRows":
         """From a canonical CSR matrix or array without explicit zeros."""
         has_ones = bool((matrix.data == 1).all())
         return cls(
@@ -43,7 +42,7 @@ class SparseRows:
     def shape(self) -> tuple[int, int]:
         return self.n_rows, self.n_columns
 
-    def to_csr(self, dtype: Any = np.float32) -> sparse.csr_array:
+    def to_csr(self, dtype: type[np.generic] = np.float32) -> sparse.csr_array:
         values = np.ones(len(self.columns), dtype) if self.values is None else self.values
         arrays = (values.astype(dtype, copy=False), self.columns, self.row_start)
         return sparse.csr_array(arrays, shape=self.shape)
@@ -93,23 +92,17 @@ class Forest:
     @classmethod
     def from_trees(cls, trees: Sequence[Tree], n_jobs: int | None = 1) -> "Forest":
         # Memory that is new to the process comes slowly, but to several threads at once.
-        joins: list[Callable[[Sequence[Tree]], Any]] = [
-            lambda trees: np.concatenate([tree.nodes for tree in trees]),  # the largest first
-            lambda trees: np.concatenate([tree.members for tree in trees]),
-            lambda trees: np.concatenate([tree.member_start for tree in trees]),
-            _joined_gains,
-            _joined_thresholds,
-            _joined_weights,
-        ]
-        joined = run_blocks(lambda join: join(trees), joins, n_jobs=n_jobs)
-        nodes, members, member_start, gains, thresholds, weights = joined
+        arrays: dict[str, Callable[[], np.ndarray | None]] = {
+            "nodes": lambda: np.concatenate([tree.nodes for tree in trees]),  # the largest first
+            "members": lambda: np.concatenate([tree.members for tree in trees]),
+            "member_start": lambda: np.concatenate([tree.member_start for tree in trees]),
+            "gains": lambda: _joined_gains(trees),
+            "thresholds": lambda: _joined_thresholds(trees),
+            "weights": lambda: _joined_weights(trees),
+        }
+        joined = run_blocks(lambda join: join(), list(arrays.values()), n_jobs=n_jobs)
         return cls(
-            nodes=nodes,
-            thresholds=thresholds,
-            gains=gains,
-            member_start=member_start,
-            members=members,
-            weights=weights,
+            **dict(zip(arrays, joined, strict=True)),  # type: ignore[arg-type]
             depths=np.array([tree.depth for tree in trees], np.int32),
             node_start=_starts([len(tree.nodes) for tree in trees]),
             leaf_start=_starts([len(tree.member_start) for tree in trees]),

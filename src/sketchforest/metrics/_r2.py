@@ -1,13 +1,13 @@
 """The coefficient of determination, for sparse outputs too."""
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 from sklearn.metrics import r2_score
 
+from sketchforest._typing import MatrixLike, WeightsLike
 
-def r2(Y_true: Any, Y_pred: Any, sample_weight: Any = None) -> float:
+
+def r2(Y_true: MatrixLike, Y_pred: MatrixLike, sample_weight: WeightsLike = None) -> float:
     """Mean over the outputs of R2, as scikit-learn's `r2_score`; neither matrix is made dense."""
     if not (sparse.issparse(Y_true) or sparse.issparse(Y_pred)):
         return float(r2_score(Y_true, Y_pred, sample_weight=sample_weight))
@@ -26,7 +26,7 @@ def r2(Y_true: Any, Y_pred: Any, sample_weight: Any = None) -> float:
     return float(score.mean())
 
 
-def _canonical(matrix: Any) -> sparse.csr_array:
+def _canonical(matrix: MatrixLike) -> sparse.csr_array:
     matrix = sparse.csr_array(matrix, dtype=np.float64, copy=True)
     matrix.sum_duplicates()
     matrix.eliminate_zeros()

@@ -1,21 +1,21 @@
 """Ranks, best labels and hits of blocks of rows, for dense and sparse scores."""
 
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from sketchforest import _core
+from sketchforest._typing import Matrix
 
-Array: TypeAlias = npt.NDArray[Any]
+Array: TypeAlias = np.ndarray
 
 # Scores handled together: enough to hide NumPy's overhead, few enough to stay in cache.
 BLOCK_SIZE = 2**18
 
 
-def true_ranks(Y: Any, S: Any) -> Array:
+def true_ranks(Y: sparse.csr_array, S: Matrix) -> Array:
     """(2, n_true) per true label: how many labels, and how many true ones, score at least as much.
 
     Being integers, they are the same for dense and sparse scores.
@@ -24,9 +24,9 @@ def true_ranks(Y: Any, S: Any) -> Array:
     return np.concatenate([_block_ranks(Y[rows], S_block) for rows, S_block in blocks], axis=1)
 
 
-def _block_ranks(Y: Any, S: Any) -> Array:
+def _block_ranks(Y: sparse.csr_array, S: Matrix) -> Array:
     true = (Y.indptr.astype(np.int64), Y.indices.astype(np.int64))
-    if not sparse.issparse(S):
+    if isinstance(S, np.ndarray):
         return np.stack(_core.ranks_dense(*true, np.ascontiguousarray(S)))
     places = (S.indices.astype(np.int64), S.indptr.astype(np.int64))
     return np.stack(_core.ranks_sparse(*true, S.data, *places, S.shape[1]))
@@ -39,8 +39,10 @@ def _keys(rows: Array, scores: Array) -> Array:
     return keys
 
 
-def block_top_k(S: Any, k: int) -> tuple[Array, Array]:
-    rows, labels, scores = _sparse_candidates(S, k) if sparse.issparse(S) else _candidates(S, k)
+def block_top_k(S: Matrix, k: int) -> tuple[Array, Array]:
+    rows, labels, scores = (
+        _candidates(S, k) if isinstance(S, np.ndarray) else _sparse_candidates(S, k)
+    )
     # Candidates of equal score come by ascending label, and a stable sort keeps it so.
     order = np.argsort(_keys(rows, -scores), kind="stable")
     n_candidates = np.bincount(rows, minlength=S.shape[0])
@@ -57,7 +59,7 @@ def _candidates(S: Array, k: int) -> tuple[Array, Array, Array]:
     return rows, labels, S[rows, labels]
 
 
-def _sparse_candidates(S: Any, k: int) -> tuple[Array, Array, Array]:
+def _sparse_candidates(S: sparse.csr_array, k: int) -> tuple[Array, Array, Array]:
     """Row, label and score of all that is stored, and of the k lowest absent labels per row."""
     n_rows, n_labels = S.shape
     stored_rows = entry_rows(S.indptr)
@@ -75,13 +77,13 @@ def _sparse_candidates(S: Any, k: int) -> tuple[Array, Array, Array]:
     )
 
 
-def find_hits(Y: Any, labels: Array) -> Array:
+def find_hits(Y: sparse.csr_array, labels: Array) -> Array:
     """(n_samples, k) whether each of the labels is true."""
     n_rows, k = labels.shape
     return _lookup(Y, np.repeat(np.arange(n_rows), k), labels.ravel()).reshape(n_rows, k)
 
 
-def _lookup(M: Any, rows: Array, labels: Array) -> Array:
+def _lookup(M: sparse.csr_array, rows: Array, labels: Array) -> Array:
     """M at (rows, labels); 0 where nothing is stored."""
     # One entry more for what is not found; False is 0 in any type.
     keys = np.append(entry_rows(M.indptr) * M.shape[1] + M.indices, -1)
@@ -96,15 +98,16 @@ def entry_rows(indptr: Array) -> Array:
     return np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
 
 
-def row_sums(Y: Any, values: Array) -> Array:
+def row_sums(Y: sparse.csr_array, values: Array) -> Array:
     """(n_samples,) sums of one value per true label."""
     return np.bincount(entry_rows(Y.indptr), weights=values, minlength=Y.shape[0])
 
 
-def row_blocks(S: Any, extra: Array | int) -> Iterator[tuple[slice, Any]]:
+def row_blocks(S: Matrix, extra: Array | int) -> Iterator[tuple[slice, Matrix]]:
     """Rows that hold about BLOCK_SIZE entries, with so many extra per row, and their scores."""
     n_rows, n_labels = S.shape
-    n_stored = np.diff(S.indptr) if sparse.issparse(S) else np.full(n_rows, n_labels)
+    full = np.full(n_rows, n_labels)
+    n_stored = full if isinstance(S, np.ndarray) else np.diff(S.indptr)
     size = np.cumsum(n_stored + extra + 1, dtype=np.int64)
     cuts = np.flatnonzero(np.diff(size // BLOCK_SIZE)) + 1
     for first, end in zip([0, *cuts], [*cuts, n_rows], strict=True):

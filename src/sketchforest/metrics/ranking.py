@@ -3,13 +3,13 @@
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from sketchforest._typing import MatrixLike, WeightsLike
+from sketchforest._typing import Matrix, MatrixLike, WeightsLike
 from sketchforest.metrics._ranks import (
     Array,
     block_top_k,
@@ -157,7 +157,7 @@ def psp_at_k(
     return float(weight @ (find_hits(Y, labels) * gain[labels]).sum(axis=1) / best_total)
 
 
-def propensities(Y_train: MatrixLike, A: float = 0.55, B: float = 1.5) -> npt.NDArray[np.float64]:
+def propensities(Y_train: MatrixLike, A: float = 0.55, B: float = 1.5) -> np.ndarray:
     """(n_labels,) chance that a true label is observed, by Jain, Prabhu and Varma (2016).
 
     With N rows, N_l of them with label l, it is 1 / (1 + C (N_l + B)^-A), where
@@ -261,21 +261,21 @@ _METRICS: dict[str, Metric] = {
 _METRICS_AT_K: dict[str, Metric] = {"precision_at_": precision_at_k, "ndcg_at_": ndcg_at_k}
 
 
-def _lrap_of_rows(Y: Any, S: Any) -> Array:
+def _lrap_of_rows(Y: sparse.csr_array, S: Matrix) -> Array:
     n_at_least, n_true_at_least = true_ranks(Y, S)
     n_true = np.diff(Y.indptr)
     share = row_sums(Y, n_true_at_least / n_at_least) / np.maximum(n_true, 1)
     return np.where(n_true > 0, share, np.nan)
 
 
-def _coverage_of_rows(Y: Any, S: Any) -> Array:
+def _coverage_of_rows(Y: sparse.csr_array, S: Matrix) -> Array:
     n_at_least, _ = true_ranks(Y, S)
     depth = np.zeros(Y.shape[0], dtype=np.int64)
     np.maximum.at(depth, entry_rows(Y.indptr), n_at_least)
     return depth
 
 
-def _ranking_loss_of_rows(Y: Any, S: Any) -> Array:
+def _ranking_loss_of_rows(Y: sparse.csr_array, S: Matrix) -> Array:
     n_at_least, n_true_at_least = true_ranks(Y, S)
     n_true = np.diff(Y.indptr).astype(np.int64)
     n_pairs = n_true * (Y.shape[1] - n_true)
@@ -283,12 +283,12 @@ def _ranking_loss_of_rows(Y: Any, S: Any) -> Array:
     return loss
 
 
-def _precision_of_rows(Y: Any, S: Any, k: int = 5) -> Array:
+def _precision_of_rows(Y: sparse.csr_array, S: Matrix, k: int = 5) -> Array:
     precision: Array = find_hits(Y, top_k(S, k)[0]).mean(axis=1)
     return precision
 
 
-def _ndcg_of_rows(Y: Any, S: Any, k: int = 5) -> Array:
+def _ndcg_of_rows(Y: sparse.csr_array, S: Matrix, k: int = 5) -> Array:
     labels, _ = top_k(S, k)
     discount = 1.0 / np.log2(np.arange(2, k + 2))
     # A row without labels has no hit, so any divisor but 0 makes it count as 0.
@@ -297,7 +297,7 @@ def _ndcg_of_rows(Y: Any, S: Any, k: int = 5) -> Array:
     return ndcg
 
 
-_OF_ROWS: dict[Any, Callable[..., Array]] = {
+_OF_ROWS: dict[Metric, Callable[..., Array]] = {
     lrap: _lrap_of_rows,
     coverage_error: _coverage_of_rows,
     label_ranking_loss: _ranking_loss_of_rows,
@@ -308,7 +308,7 @@ _OF_ROWS: dict[Any, Callable[..., Array]] = {
 
 def _validated(
     Y_true: MatrixLike, Y_score: MatrixLike, weight: WeightsLike
-) -> tuple[Any, Any, Array]:
+) -> tuple[sparse.csr_array, Matrix, Array]:
     """Truth as canonical CSR, scores as an array or canonical CSR, and one weight per row."""
     Y, S = _indicator(Y_true, "Y_true"), _scores(Y_score)
     if Y.shape != S.shape:
@@ -323,15 +323,15 @@ def _validated(
     return Y, S, weight
 
 
-def _indicator(Y_true: MatrixLike, name: str) -> Any:
+def _indicator(Y_true: MatrixLike, name: str) -> sparse.csr_array:
     """Boolean CSR without duplicates or stored zeros."""
     Y = _matrix(Y_true, name)
-    if sparse.issparse(Y):
-        entries = Y.tocoo()
-        rows, labels, values = entries.row, entries.col, entries.data
-    else:
+    if isinstance(Y, np.ndarray):
         rows, labels = np.nonzero(Y)
         values = Y[rows, labels]
+    else:
+        entries = Y.tocoo()
+        rows, labels, values = entries.row, entries.col, entries.data
     is_indicator = (values == 0) | (values == 1)
     _check_all(is_indicator, values, f"{name} must hold only 0 and 1", "Use Y > 0 to make it so.")
     # Booleans add up by "or", so that duplicates merge.
@@ -340,23 +340,23 @@ def _indicator(Y_true: MatrixLike, name: str) -> Any:
     return truth
 
 
-def _scores(Y_score: MatrixLike) -> Any:
+def _scores(Y_score: MatrixLike) -> Matrix:
     """The array, or a CSR sorted and without duplicates or stored zeros."""
     S = _matrix(Y_score, "Y_score")
-    if sparse.issparse(S):
+    if not isinstance(S, np.ndarray):
         S = sparse.csr_array(S, copy=True)
         S.sum_duplicates()
         S.eliminate_zeros()
-    values = S.data if sparse.issparse(S) else S
+    values = S if isinstance(S, np.ndarray) else S.data
     # The extremes show any NaN or infinity without an array of flags.
     extremes = np.array([values.min(initial=0), values.max(initial=0)])
     _check_all(np.isfinite(extremes), extremes, "Y_score must be finite", "Try np.nan_to_num.")
     return S
 
 
-def _matrix(M: MatrixLike, name: str) -> Any:
+def _matrix(M: MatrixLike, name: str) -> Matrix:
     """Two axes of real numbers; what is not sparse becomes an array."""
-    matrix: Any = M if sparse.issparse(M) else np.asarray(M)
+    matrix: Matrix = M if sparse.issparse(M) else np.asarray(M)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(
             f"{name} must be 2-d, (n_samples, n_labels), and not empty; got shape {matrix.shape}. "

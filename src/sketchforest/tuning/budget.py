@@ -2,7 +2,6 @@
 
 import re
 import time
-from typing import Any
 
 # Ten fits of the usual forest, less an error of what is measured on its first trees, and less the
 # seconds of work that a fit does not have.
@@ -18,12 +17,12 @@ clock = time.perf_counter
 class Budget:
     """A limit and what is spent. Trees are counted by the tuner, seconds by the clock."""
 
-    def __init__(self, budget: Any, started: float):
+    def __init__(self, budget: object, started: float):
         self._started = started
         self.n_trees_spent = 0
         self.is_default = budget is None
         self.in_trees = isinstance(budget, str)
-        self.limit: float | None = _n_trees(budget) if self.in_trees else _seconds(budget)
+        self.limit = _n_trees(budget) if isinstance(budget, str) else _seconds(budget)
 
     def set_default(self, seconds_of_a_fit: float) -> None:
         """Without a limit of the user's, it is a multiple of a usual fit."""
@@ -57,7 +56,7 @@ def _n_trees(budget: str) -> int:
     return int(match[1])
 
 
-def _seconds(budget: Any) -> float | None:
+def _seconds(budget: object) -> float | None:
     if budget is None:
         return None
     if isinstance(budget, bool) or not isinstance(budget, int | float) or not 0 < budget < 1e12:
@@ -65,7 +64,7 @@ def _seconds(budget: Any) -> float | None:
     return float(budget)
 
 
-def _wrong(budget: Any) -> ValueError:
+def _wrong(budget: object) -> ValueError:
     return ValueError(
         "budget must be a number of seconds above 0, a number of trees as in '2000 trees', or "
         f"None; got {budget!r}. None is what ten usual fits cost."

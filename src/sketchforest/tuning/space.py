@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TypedDict
 
-from sketchforest._estimators.parameters import n_features_drawn
+from sketchforest._estimators.parameters import MaxFeatures, NComponents, n_features_drawn
 from sketchforest._selection.setting import SEARCHED, Setting
-from sketchforest.projection import resolve_n_components, resolve_projection
+from sketchforest.projection import ProjectionLike, resolve_n_components, resolve_projection
 
 PROJECTIONS = ("gaussian", "rademacher", "subsample")
 COMPONENTS, PROMISING_COMPONENTS = (1, 8, 32, 128, 512), 32
@@ -28,6 +28,15 @@ STEPS = (
 )
 
 
+class SpaceLike(TypedDict, total=False):
+    """Values to choose from instead of ours."""
+
+    projection: Sequence[ProjectionLike]
+    n_components: Sequence[NComponents]
+    max_features: Sequence[MaxFeatures]
+    min_samples_leaf: Sequence[int]
+
+
 class Space:
     """Levels of the parameters for a problem; `given` ones replace ours."""
 
@@ -36,15 +45,16 @@ class Space:
         estimators: Sequence[str],
         n_features: int,
         n_labels: int,
-        given: Mapping[str, Sequence[Any]] | None = None,
+        given: SpaceLike | None = None,
     ):
-        given = dict(given or {})
+        given = given or {}
         unknown = sorted(set(given) - set(SEARCHED))
         if unknown:
             raise ValueError(
                 f"space must have keys among {', '.join(SEARCHED)}; got {unknown[0]!r}."
             )
-        for name, values in given.items():
+        for name in given:
+            values = given[name]  # type: ignore[literal-required]
             if isinstance(values, str) or not len(values):
                 raise ValueError(f"space[{name!r}] must be a list of values; got {values!r}.")
         self._estimators = tuple(estimators)

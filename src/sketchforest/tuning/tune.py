@@ -1,6 +1,6 @@
 """The search as one function."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -25,7 +25,7 @@ from sketchforest.metrics import Metric
 from sketchforest.tuning import budget as _budget
 from sketchforest.tuning.budget import Budget
 from sketchforest.tuning.result import TuningResult, make_trials
-from sketchforest.tuning.space import Space
+from sketchforest.tuning.space import Space, SpaceLike
 from sketchforest.tuning.tuner import Tuner, no_report
 
 _KINDS: dict[str, Callable[[], ForestMixin]] = {
@@ -45,7 +45,7 @@ def tune(
     n_jobs: int | None = None,
     verbose: int = 0,
     *,
-    space: Mapping[str, Sequence[object]] | None = None,
+    space: SpaceLike | None = None,
     sample_weight: WeightsLike = None,
 ) -> TuningResult:
     """Choose the projection, m, k, the size of leaves and the kind of forest, and fit it.

@@ -1,0 +1,92 @@
+"""The house: which part may import which. CONTRIBUTING.md has the picture."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import sketchforest
+
+PACKAGE = Path(sketchforest.__file__).parent
+TOOLS = {"_eigenvectors", "_files", "_progress", "_typing", "_units", "_warning", "_registry"}
+# Each part with what it may import besides itself and the tools, from the bottom to the top.
+MAY_IMPORT = {
+    "_core": set(),
+    "datasets": set(),
+    "metrics": {"_core"},
+    "projection": {"_core"},
+    "_trees": {"_core", "projection"},
+    "_selection": {"_core", "_trees", "metrics", "projection"},
+    "_saving": {"_core", "_trees", "projection"},
+    "_estimators": {"_selection", "_saving", "_trees", "metrics", "projection"},
+}
+PUBLIC = {"tree", "forest", "extra_trees", "explain"}
+MAY_IMPORT |= {
+    "tree": {"_estimators"},
+    "forest": {"_estimators", "_saving", "tree"},
+    "extra_trees": {"_estimators", "tree"},
+    "explain": {"_estimators", "_trees"},
+    "tuning": {*MAY_IMPORT, *PUBLIC} - {"datasets"},
+}
+MAY_IMPORT["_workflows"] = {*MAY_IMPORT}
+MAY_IMPORT["lab"] = {*MAY_IMPORT}
+MAY_IMPORT["cli"] = {*MAY_IMPORT}
+
+
+def part_of(path):
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported_parts(path):
+    """Names directly below the package that a file imports, wherever in the file, except for the
+    sake of types alone."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    skipped = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            skipped.update(ast.walk(node))
+    for node in ast.walk(tree):
+        if node in skipped:
+            continue
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative imports hide the arrows"
+            if node.module == "sketchforest":
+                yield from (alias.name for alias in node.names)
+            elif node.module.startswith("sketchforest."):
+                yield node.module.split(".")[1]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+            yield from (name.split(".")[1] for name in names if name.startswith("sketchforest."))
+
+
+FILES = sorted(p for p in PACKAGE.rglob("*.py") if p.parent != PACKAGE or "__" not in p.name)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_file_imports_only_from_the_layers_below_it(path):
+    part = part_of(path)
+    if part in TOOLS:
+        assert not set(imported_parts(path)) - TOOLS
+        return
+    allowed = MAY_IMPORT[part] | TOOLS | {part, "__version__"}
+    if "forest" in allowed:  # the estimators themselves, by the name that users import
+        allowed |= set(sketchforest.__all__)
+    assert not set(imported_parts(path)) - allowed
+
+
+def test_the_table_names_every_part_and_no_other():
+    parts = {part_of(path) for path in FILES} - TOOLS
+    assert parts == set(MAY_IMPORT) - {"_core"}
+
+
+def test_a_file_can_be_held_in_the_head():
+    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
+    assert {path: n for path, n in lines.items() if n > 400} == {}
+
+
+def test_no_class_but_the_public_estimators_has_more_than_15_methods():
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and node.name not in sketchforest.__all__:
+                methods = [m for m in node.body if isinstance(m, ast.FunctionDef)]
+                assert len(methods) <= 15, f"{path.name}: {node.name}"

@@ -9,11 +9,11 @@ from sketchforest._estimators.parameters import (
     MaxFeatures,
     NComponents,
     OobScore,
-    ProjectionLike,
     RandomState,
     Threshold,
 )
 from sketchforest._estimators.regressor import TreesRegressor
+from sketchforest.projection import ProjectionLike
 from sketchforest.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 

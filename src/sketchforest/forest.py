@@ -11,13 +11,13 @@ from sketchforest._estimators.parameters import (
     MaxFeatures,
     NComponents,
     OobScore,
-    ProjectionLike,
     RandomState,
     Threshold,
 )
 from sketchforest._estimators.regressor import TreesRegressor
 from sketchforest._registry import estimator_class
 from sketchforest._saving.estimators import load_estimator
+from sketchforest.projection import ProjectionLike
 from sketchforest.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 
@@ -259,4 +259,5 @@ def load_forest(path: str | os.PathLike[str], mmap: bool = True) -> TreesEstimat
     ...     load_forest(path, mmap=False).predict([[0.9]])
     array([4.])
     """
-    return load_estimator(path, estimator_class, mmap)
+    loaded: TreesEstimator = load_estimator(path, estimator_class, mmap)
+    return loaded

@@ -11,11 +11,11 @@ from sketchforest._estimators.parameters import (
     ClassWeight,
     MaxFeatures,
     NComponents,
-    ProjectionLike,
     RandomState,
 )
 from sketchforest._estimators.regressor import TreesRegressor
 from sketchforest._typing import MatrixLike
+from sketchforest.projection import ProjectionLike
 
 
 class SingleTreeMixin(TreesEstimator):

@@ -29,7 +29,8 @@ class Costs:
         if self._budget.in_trees:
             return n_trees
         assert known.setting is not None
-        ratio = max(1.0, setting.max_features / known.setting.max_features) ** COST_EXPONENT
+        n_more = max(1.0, setting.max_features / known.setting.max_features)
+        ratio = float(n_more**COST_EXPONENT)
         return n_trees * ratio * known.seconds_per_tree + known.score_seconds
 
     def is_too_dear(self, setting: Setting, known: Candidate) -> bool:

@@ -127,8 +127,10 @@ def _make_templates(
     """By name; all with one seed, so that tree number i of each is drawn from the same stream."""
     if isinstance(estimators, str) or not len(estimators):
         raise ValueError(f"estimators must be a list of names or forests; got {estimators!r}.")
-    if n_estimators == "auto":
-        raise ValueError("n_estimators must be an int in tune; got 'auto'. Use 100, for example.")
+    if not isinstance(n_estimators, int | np.integer):
+        raise ValueError(
+            f"n_estimators must be an int in tune; got {n_estimators!r}. Use 100, for example."
+        )
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     templates = {}
     for given in estimators:
@@ -175,9 +177,10 @@ def _fitted(template: ForestMixin, prepared: Prepared, winner: Candidate) -> For
     """The winner as an ordinary forest."""
     assert winner.setting is not None
     params = {"n_estimators": winner.n_trees, **winner.setting.params()}
-    forest = clone(template).set_params(**params)
+    forest: ForestMixin = clone(template).set_params(**params)
     fitted = Fitted(Forest.from_trees(winner.trees), prepared.targets, winner.settings)
-    return forest._commit(replace(prepared, params=Parameters.of(forest)), fitted)
+    forest._commit(replace(prepared, params=Parameters.of(forest)), fitted)
+    return forest
 
 
 @contextmanager

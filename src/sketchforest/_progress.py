@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from types import TracebackType
+    from typing import TextIO
 
     from rich.progress import Progress, ProgressColumn
 
@@ -32,8 +33,12 @@ def progress_bar(*, transient: bool = False, disable: bool = False) -> Progress:
         transient=transient,
         disable=disable,
         # What is printed meanwhile appears above the bar; a file that gets it must go on doing so.
-        redirect_stdout=sys.stdout.isatty(),
+        redirect_stdout=_is_terminal(sys.stdout),
     )
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()  # programs without a console have no streams
 
 
 def _time_left_column() -> ProgressColumn:
@@ -59,7 +64,7 @@ class RunProgress:
     def __init__(self, keys: Sequence[Hashable]):
         self._waiting = list(keys)
         self._seconds: dict[Hashable, float] = {}
-        self._bar = progress_bar(transient=True, disable=not sys.stderr.isatty())
+        self._bar = progress_bar(transient=True, disable=not _is_terminal(sys.stderr))
         self._task = self._bar.add_task("", total=len(keys))
 
     def __enter__(self) -> RunProgress:

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,22 +13,18 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from sketchforest import cli
-from sketchforest.datasets import make_multilabel, make_sparse_multilabel
+from sketchforest.datasets import make_multilabel
 from sketchforest.lab.bench import run as bench
-from sketchforest.lab.bench import scaling
-from sketchforest.lab.bench.axes import Axis, Point, exponent, parse_base
+from sketchforest.lab.bench.adapter import Options
+from sketchforest.lab.bench.data import choose_datasets, load_split
 from sketchforest.lab.bench.figure import save_benchmark_figure
-from sketchforest.lab.bench.forests import Options
 from sketchforest.lab.bench.methods import DEFAULT_METHODS, Method, find_method
-from sketchforest.lab.bench.peers import _scores, _write_xc
+from sketchforest.lab.bench.other_libraries import Omikuji, _scores
 from sketchforest.lab.bench.process import MeasurementError, in_own_process
-from sketchforest.lab.bench.results import Costs, Run, RunsFile, summarise
+from sketchforest.lab.bench.results import Costs, Run, summarise
 from sketchforest.lab.bench.run import BenchSettings, affordable_trees, run_bench
-from sketchforest.lab.bench.scaling_report import save_scaling_figure, scaling_table
-from sketchforest.lab.bench.sizes import measure_point
 from sketchforest.lab.bench.table import benchmark_table
-from sketchforest.lab.data import Problem, choose_datasets, load_problem
-from sketchforest.lab.progress import seconds_left
+from sketchforest.lab.data import TrainTestSplit, better_dense
 
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 MB = 1_000_000
@@ -154,44 +151,6 @@ def test_a_failure_in_the_process_is_one_sentence(data_home):
         in_own_process("trial", 1, method="sklearn-rf", dataset="none", n_jobs=1)
 
 
-def test_scaling_measures_each_point_once_in_a_repeat(tmp_path, monkeypatch):
-    pytest.importorskip("matplotlib")
-    # Time goes as n * t, as the table must find out; the other costs stay.
-    monkeypatch.setattr(
-        scaling,
-        "in_own_process",
-        lambda task, n_threads, point, **_: {
-            "fit_seconds": point["n"] * point["t"],
-            "predict_seconds": 1.0,
-            "added_bytes": MB,
-        },
-    )
-    console = captured_console()
-    settings = scaling.ScalingSettings(Point(n=60), ("n", "t", "m"), doublings=2, repeats=2)
-    result = scaling.run_scaling(settings, tmp_path, console)
-    assert [(axis.name, axis.values) for axis in result.axes] == [
-        ("n", [60, 120, 240]),
-        ("t", [16, 32, 64]),
-        ("m", [8, 16, 32]),
-    ]
-    fit_exponents = [axis.exponents["fit_seconds"] for axis in result.axes]
-    assert fit_exponents == pytest.approx([1, 1, 0], abs=1e-9)
-    # The base belongs to all three axes.
-    assert len(rows_of(tmp_path / "scaling-runs.csv")) == 2 * 7
-    assert len(rows_of(tmp_path / "scaling.csv")) == 9
-    assert [row["axis"] for row in rows_of(tmp_path / "scaling-exponents.csv")] == ["n", "t", "m"]
-    assert (tmp_path / "scaling.png").read_bytes().startswith(PNG_SIGNATURE)
-
-
-@pytest.mark.parametrize("dataset", [None, "tiny"])
-def test_a_point_of_the_scaling_study_is_measured(dataset, data_home):
-    point = {"n": 60, "p": 30, "m": 2, "d": 10, "t": 2, "threads": 1}
-    answer = measure_point(point, seed=0, dataset=dataset, data_home=str(data_home))
-    assert answer["fit_seconds"] > 0
-    assert answer["predict_seconds"] > 0
-    assert answer["peak_bytes"] > answer["added_bytes"] >= 0
-
-
 def test_large_reports_time_and_memory(tmp_path):
     options = "--n-samples 200 --n-features 300 --n-labels 60 --n-estimators 2 --n-jobs 1 --json"
     result = CliRunner().invoke(cli.app, ["bench", "large", *options.split()])
@@ -298,27 +257,26 @@ def test_names_lead_to_methods_and_to_what_they_are_compared_with():
 
 def test_both_libraries_split_on_the_very_same_shared_outputs():
     data = make_multilabel(40, 20, 15, labels_per_row=3, features_per_row=5)
-    problem = Problem(data.X, data.Y, data.X, data.Y)
+    data = TrainTestSplit(data.X, data.Y, data.X, data.Y)
     options = Options(2, 2, n_jobs=1, seed=3)
-    theirs, ours = (find_method(name).build(problem, options) for name in ("sklearn-z5", "rf-z5"))
+    theirs, ours = (find_method(name).build(data, options) for name in ("sklearn-z5", "rf-z5"))
     assert theirs.Y.shape == (40, 5)
     np.testing.assert_array_equal(theirs.Y, ours.Y)
     assert not ours.predicts_labels
 
 
 def test_few_trees_predict_at_the_cost_of_all(data_home):
-    problem = load_problem("tiny", data_home)
-    contender = find_method("sklearn-rf").build(problem, Options(7, 3, n_jobs=1))
-    contender.fit()
-    contender.prepare_predictions()
-    assert len(contender.estimator.estimators_) == 7
+    model = find_method("sklearn-rf").build(load_split("tiny", data_home), Options(7, 3, n_jobs=1))
+    model.fit()
+    model.prepare_predictions()
+    assert len(model.estimator.estimators_) == 7
 
 
 def test_a_set_without_a_split_gets_the_same_one_every_time(data_home):
-    first, again = (load_problem("tiny", data_home) for _ in range(2))
+    first, again = (load_split("tiny", data_home) for _ in range(2))
     assert (first.X_train.shape[0], first.X_test.shape[0]) == (100, 50)
     assert (first.X_train != again.X_train).nnz == 0
-    assert not first.is_dense
+    assert not better_dense(first.X_train)
 
 
 def test_datasets_are_checked_by_name(data_home, monkeypatch):
@@ -332,23 +290,24 @@ def test_datasets_are_checked_by_name(data_home, monkeypatch):
 @pytest.mark.parametrize("name", ["napkinxc", "omikuji"])
 def test_installed_peers_fit_and_score_every_row(name, data_home):
     pytest.importorskip(name)
-    problem = load_problem("tiny", data_home)
-    contender = find_method(name).build(problem, Options(n_jobs=1))
-    contender.fit()
-    assert contender.n_bytes() > 0
-    contender.prepare_predictions()
-    scores = contender.scores(contender.predict(contender.X_test))
-    assert scores.shape == problem.Y_test.shape
+    data = load_split("tiny", data_home)
+    model = find_method(name).build(data, Options(n_jobs=1))
+    model.fit()
+    assert model.n_bytes() > 0
+    model.prepare_predictions()
+    scores = model.scores(model.predict(model.X_test))
+    assert scores.shape == data.Y_test.shape
     assert np.isfinite(scores).all()
-    contender.use_one_thread()
-    one = contender.scores(contender.predict(contender.X_test[3:4]))
+    model.use_one_thread()
+    one = model.scores(model.predict(model.X_test[3:4]))
     np.testing.assert_allclose(one, scores[3:4], rtol=1e-5)
 
 
-def test_peers_read_and_answer_in_their_own_formats(tmp_path):
+def test_peers_read_and_answer_in_their_own_formats():
     data = make_multilabel(3, 20, 10, labels_per_row=2, features_per_row=3)
-    _write_xc(data.X, data.Y, tmp_path / "data.txt")
-    header, *lines = (tmp_path / "data.txt").read_text().splitlines()
+    split = TrainTestSplit(data.X, data.Y, data.X, data.Y)
+    omikuji = Omikuji(split, Options())
+    header, *lines = Path(omikuji.data_path).read_text().splitlines()
     assert header == "3 20 10"
     for i, line in enumerate(lines):
         labels, *pairs = line.split()
@@ -356,16 +315,6 @@ def test_peers_read_and_answer_in_their_own_formats(tmp_path):
         assert pairs == [f"{j}:1" for j in data.X[i : i + 1].indices]
     expected = np.array([[0, 0, 0.5], [0, 0, 0], [0.25, 1, 0]], np.float32)
     np.testing.assert_array_equal(_scores([[(2, 0.5)], [], [(1, 1.0), (0, 0.25)]], 3), expected)
-
-
-def test_sparse_rows_have_as_many_labels_and_features_as_asked():
-    data = make_sparse_multilabel(12_000, 3000, 900, 5, 50, random_state=1)
-    assert (data.X.shape, data.Y.shape) == ((12_000, 3000), (12_000, 900))
-    assert set(np.diff(data.X.indptr)) == {50}
-    assert set(np.diff(data.Y.indptr)) == {5}
-    assert data.X.has_canonical_format
-    again = make_sparse_multilabel(12_000, 3000, 900, 5, 50, random_state=1)
-    np.testing.assert_array_equal(data.X.indices, again.X.indices)
 
 
 # ---- results
@@ -428,64 +377,6 @@ def test_the_picture_takes_any_mix_of_methods(tmp_path):
     runs = [Run(data, name, 0, sklearn_costs()) for data in "ab" for name in methods]
     save_benchmark_figure(summarise(runs), tmp_path / "bench.png")
     assert (tmp_path / "bench.png").read_bytes().startswith(PNG_SIGNATURE)
-
-
-def test_rows_are_in_the_file_as_soon_as_they_are_known(tmp_path):
-    path = tmp_path / "runs.csv"
-    path.write_text("of an earlier run\n")
-    file = RunsFile(path)
-    file.append({"a": 1, "b": None})
-    assert path.read_text().splitlines() == ["a,b", "1,"]
-    file.append({"a": 2, "b": 0.5})
-    assert path.read_text().splitlines() == ["a,b", "1,", "2,0.5"]
-
-
-def test_time_left_goes_by_the_last_run_of_a_kind_or_by_the_average():
-    assert seconds_left(["slow", "fast", "new"], {"slow": 9.0, "fast": 1.0}) == 15.0
-    assert seconds_left([], {"slow": 9.0}) == 0
-
-
-# ---- scaling study
-
-
-@pytest.mark.parametrize("power", [-1.0, 0.0, 0.7, 1.4])
-def test_exponents_are_recovered_from_noisy_timings(power):
-    sizes = 1000 * 2.0 ** np.arange(6)
-    noise = np.exp(np.random.default_rng(0).normal(scale=0.02, size=6))
-    assert exponent(sizes, 3e-4 * sizes**power * noise) == pytest.approx(power, abs=0.05)
-
-
-def test_one_point_has_no_exponent_and_zeros_are_left_out():
-    assert exponent([4], [1.0]) is None
-    assert exponent([1, 2, 4], [0.0, 2.0, 4.0]) == pytest.approx(1)
-
-
-def test_a_base_changes_the_sizes_that_it_names():
-    assert parse_base("n=8000, t=32") == Point(n=8000, t=32)
-    for text in ("q=1", "n=0", "n"):
-        with pytest.raises(ValueError, match="base must be like"):
-            parse_base(text)
-
-
-def test_the_scaling_table_ends_each_axis_with_its_exponents(tmp_path):
-    line = [{"fit_seconds": 0.2 * x, "predict_seconds": 0.1, "added_bytes": MB} for x in (1, 2)]
-    exponents = {"fit_seconds": 1.0, "predict_seconds": 0.0, "added_bytes": None}
-    axes = [Axis("n", [1000, 2000], line, exponents), Axis("threads", [1, 2], line, exponents)]
-    console = captured_console()
-    console.print(scaling_table(axes, "generated"))
-    assert re.search(r"n, training rows +1,000 +0\.2 s +0\.1 s +1 MB", printed(console))
-    assert len(re.findall(r"exponent +1\.00 +0\.00 +–", printed(console))) == 2
-    pytest.importorskip("matplotlib")
-    save_scaling_figure(axes, "generated", tmp_path / "scaling.png")
-    assert (tmp_path / "scaling.png").read_bytes().startswith(PNG_SIGNATURE)
-
-
-def test_rows_of_a_real_set_double_up_to_all_of_them(data_home):
-    settings = scaling.ScalingSettings(doublings=2, dataset="tiny", data_home=str(data_home))
-    grid = scaling._grid(settings)
-    assert list(grid) == ["n", "m", "t", "threads"]
-    assert [point.n for point in grid["n"]] == [25, 50, 100]
-    assert {(point.p, point.d) for line in grid.values() for point in line} == {(30, 12)}
 
 
 # ---- command line

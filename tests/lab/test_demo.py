@@ -11,9 +11,10 @@ from typer.testing import CliRunner
 
 import sketchforest
 from sketchforest import cli
+from sketchforest.lab.demo.measurement import Measurement
 from sketchforest.lab.demo.run import run_demo
 from sketchforest.lab.demo.table import comparison_table
-from sketchforest.lab.measure import Measurement, pickled_size
+from sketchforest.lab.measure import pickled_size
 
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 

@@ -10,9 +10,17 @@ from typer.testing import CliRunner
 from sketchforest import load_forest
 from sketchforest.cli import app
 from sketchforest.datasets import make_multilabel
-from sketchforest.lab.studies import components as study_components
-from sketchforest.lab.studies import tuning as study_tuning
-from sketchforest.lab.studies.cells import Cell, CellFile, random_split, run_cells
+from sketchforest.lab.experiments import Workspace, run_experiments
+from sketchforest.lab.store import ResultStore
+from sketchforest.lab.studies import predicted_scores
+from sketchforest.lab.studies.components import components_page, run_components
+from sketchforest.lab.studies.method_experiment import (
+    FitResult,
+    MethodExperiment,
+    random_split,
+    values_by_method,
+)
+from sketchforest.lab.studies.tuning import run_tuning
 from sketchforest.metrics import lrap
 
 
@@ -45,21 +53,28 @@ def test_splits_have_the_sizes_of_the_source_and_differ():
 def test_a_study_goes_on_where_it_stopped(data_home, tmp_path, console):
     measured = []
 
-    def cells(n_before_the_end):
-        def measure(problem):
+    def run(n_before_the_end):
+        def measure(data):
             if len(measured) == n_before_the_end:
                 raise KeyboardInterrupt
-            measured.append(problem.X_train.shape)
-            return {"lrap": 0.5}
+            measured.append(data.X_train.shape)
+            return FitResult(0.5, 1.0)
 
-        return [Cell("few", split, "method", measure) for split in range(3)]
+        experiments = [
+            MethodExperiment("few", split, "method", "study", FitResult, measure)
+            for split in range(3)
+        ]
+        store = ResultStore(tmp_path)
+        return run_experiments(experiments, store, Workspace(data_home), console), store
 
-    path = tmp_path / "cells.csv"
-    assert not run_cells(cells(1), CellFile(path), data_home, console)
-    assert len(CellFile(path).rows) == 1
-    assert run_cells(cells(99), CellFile(path), data_home, console)
+    is_complete, store = run(1)
+    assert not is_complete
+    assert len(store.rows("study")) == 1
+    is_complete, store = run(99)
+    assert is_complete
     assert len(measured) == 3
-    assert CellFile(path).table("lrap") == {("few", "method"): [0.5] * 3}
+    assert (tmp_path / "study.csv").read_text().startswith("dataset,split,method,lrap,seconds\n")
+    assert values_by_method(store.rows("study"), "lrap") == {("few", "method"): [0.5] * 3}
 
 
 def test_the_study_of_components_names_the_cheapest_that_holds(
@@ -68,40 +83,35 @@ def test_the_study_of_components_names_the_cheapest_that_holds(
     # All sets that are here are meant: those of SKETCHFOREST_DATA would be among them.
     monkeypatch.delenv("SKETCHFOREST_DATA", raising=False)
     options = {"n_splits": 2, "n_estimators": 5, "n_jobs": 1, "data_home": data_home}
-    assert study_components.run_components([], tmp_path, console=console, **options)
+    assert run_components([], tmp_path, console=console, **options)
     page = (tmp_path / "components.md").read_text()
     assert "| few |" in page
     assert "m=32" in page
-    rows = CellFile(tmp_path / "components-5-trees.csv").rows
+    rows = ResultStore(tmp_path).rows("components-5-trees")
     # On five labels only m=1, ln d and 4 project; on forty 64 and 128 do not.
     per_split = {"few": 2 * (1 + 3), "some": 2 * (1 + 6)}
     assert len(rows) == 2 * sum(per_split.values())
 
 
-def test_the_verdict_counts_sets_within_one_sd_of_the_plain_forest(tmp_path):
-    file = CellFile(tmp_path / "cells.csv")
+def test_the_page_counts_sets_within_one_sd_of_the_plain_forest():
+    rows = []
     for kind in ("rf", "et"):
         for split, plain in enumerate((0.5, 0.6)):  # mean 0.55, sd 0.07
             for method, score, seconds in (("plain", plain, 4), ("1", 0.4, 1), ("16", 0.5, 2)):
                 where = {"dataset": "set", "split": split, "method": f"{kind}-{method}"}
-                file.append({**where, "lrap": score, "seconds": seconds})
-    page = study_components.components_page(file)
+                rows.append({**where, "lrap": score, "seconds": seconds})
+    page = components_page(rows)
     assert "n_components=16." in page
     assert "| 1 | 0% | 0% | 0.25 of the original's |" in page
     assert "| 16 | 100% | 100% | 0.50 of the original's |" in page
 
 
 def test_the_study_of_tuning_compares_scores_and_times(data_home, tmp_path, console, monkeypatch):
-    monkeypatch.setattr(study_tuning, "find_spec", lambda name: None)
-    monkeypatch.setattr("sketchforest.lab.studies.search.N_TRIALS", 2)
-    monkeypatch.setattr(study_tuning, "FORETOLD_AT", 40)
+    monkeypatch.setattr(predicted_scores, "N_PREDICTED", 40)
     options = {"n_splits": 2, "n_estimators": 20, "n_jobs": 1, "data_home": data_home}
-    sets = [["some"], ["some"], ["some"]]
-    assert study_tuning.run_tuning(*sets, tmp_path, console=console, **options)
+    assert run_tuning(["some"], ["some"], tmp_path, console=console, **options)
     page = (tmp_path / "tuning.md").read_text()
     assert "of 1 sets" in page
-    assert "| some | random search |" in page
-    assert "Of 1 sets with random search" in page
     assert "## Rows that each extra-tree sees" in page
     assert "of 4." in page
 

@@ -12,7 +12,7 @@ bench_app = typer.Typer(invoke_without_command=True, pretty_exceptions_enable=Fa
 _OUT = Path("sketchforest-bench")
 _STUDY = Path("sketchforest-study")
 _StudyOption = Annotated[
-    Path, typer.Option(help="Folder for tables; cells that it has are not measured again.")
+    Path, typer.Option(help="Folder for tables; what it has is not measured again.")
 ]
 _JobsOption = Annotated[int, typer.Option(help="Threads of each method; -1 uses all cores.")]
 _OutOption = Annotated[
@@ -106,8 +106,8 @@ def scaling(
 
     Example:  sketchforest bench scaling --axes n,m --base n=8000,t=32
     """
-    from sketchforest.lab.bench.axes import Point, parse_base
     from sketchforest.lab.bench.scaling import ScalingSettings, run_scaling
+    from sketchforest.lab.bench.scaling_axes import Point, parse_base
 
     settings = ScalingSettings(
         base=parse_base(base, Point(n=2000, p=500, d=200, t=8) if quick else Point()),
@@ -185,11 +185,11 @@ def tuning(
     datasets: Annotated[
         str, typer.Option(help="Names, separated by commas; else all.", show_default=False)
     ] = "",
-    searched: Annotated[
-        str, typer.Option(help="Sets for random search, and Optuna if installed.")
-    ] = "emotions,medical,genbase,CAL500,enron",
-    foretold: Annotated[
-        str, typer.Option(help="Sets on which scores of 500 trees are foretold.")
+    predicted: Annotated[
+        str,
+        typer.Option(
+            "--predicted", "--foretold", help="Sets on which scores of 500 trees are predicted."
+        ),
     ] = "bibtex,diatoms,enron-hierarchical,stackex_cooking,Expression-GO",
     splits: Annotated[int, typer.Option(min=1, help="Random splits of each set.")] = 3,
     n_estimators: Annotated[int, typer.Option(min=1, help="Trees in each forest.")] = 100,
@@ -197,16 +197,15 @@ def tuning(
     out: _StudyOption = _STUDY,
     data_home: DataHomeOption = None,
 ) -> None:
-    """Compare the tuned forest with usual ones and with other searches, on every data set.
+    """Compare the tuned forest with usual ones, on every data set.
 
-    Example:  sketchforest bench tuning --datasets emotions,enron --searched emotions
+    Example:  sketchforest bench tuning --datasets emotions,enron --predicted emotions
     """
     from sketchforest.lab.studies.tuning import run_tuning
 
     is_complete = run_tuning(
         names(datasets),
-        names(searched),
-        names(foretold),
+        names(predicted),
         out,
         n_splits=splits,
         n_estimators=n_estimators,

@@ -18,7 +18,7 @@ def reproduce(
     ],
     repeats: Annotated[
         int | None,
-        typer.Option(min=1, help="Splits or seeds of each cell; the paper's 10 where affordable."),
+        typer.Option(min=1, help="Splits or seeds of each score; the paper's 10 where affordable."),
     ] = None,
     datasets: Annotated[
         str,
@@ -30,12 +30,6 @@ def reproduce(
     with_all: Annotated[
         bool, typer.Option("--with-all", help="Add m = d, which takes longest.")
     ] = False,
-    synthetic: Annotated[
-        bool,
-        typer.Option(
-            "--synthetic", help="Generated data for the sets that are not here; rows are marked."
-        ),
-    ] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="Few repeats, trees and points: a few minutes.")
     ] = False,
@@ -44,7 +38,7 @@ def reproduce(
     out: Annotated[
         Path,
         typer.Option(
-            help="Folder for CSV, pictures and pages. Finished cells are kept in its cells.jsonl "
+            help="Folder for CSV, pictures and pages. Finished runs are kept in its folder 'runs' "
             "and not run again; delete that to start anew."
         ),
     ] = Path("sketchforest-paper"),
@@ -70,7 +64,6 @@ def reproduce(
         n_jobs=n_jobs,
         data_home=text_of(data_home),
         with_all=with_all,
-        synthetic=synthetic,
         seed=seed,
     )
     finish(run_reproduce(what, settings, out, console(json)), json)

@@ -158,7 +158,7 @@ def _as_json(result: "TuningResult", score: float | None) -> dict[str, Any]:
 def _write(result: "TuningResult", folder: Path, console: "Console") -> None:
     from importlib.util import find_spec
 
-    from sketchforest.lab.bench.results import write_csv
+    from sketchforest.lab.store import write_csv
     from sketchforest.tuning.result import as_rows
 
     folder.mkdir(parents=True, exist_ok=True)

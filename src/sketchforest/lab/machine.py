@@ -3,25 +3,52 @@
 import os
 import platform
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
+from sketchforest._units import size
 from sketchforest.lab.memory import physical_bytes
 
 _PACKAGES = ("sketchforest", "scikit-learn", "numpy", "scipy", "joblib", "napkinxc", "omikuji")
 
 
-def machine_facts() -> dict[str, Any]:
+@dataclass(frozen=True)
+class Machine:
     """CPU model, cores, memory, system, and the versions of the packages that are installed."""
-    return {
-        "cpu": _cpu_model(),
-        "cores": _usable_cores(),
-        "memory_bytes": physical_bytes(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        "packages": _versions(),
-    }
+
+    cpu: str
+    cores: int
+    memory_bytes: int
+    system: str
+    python: str
+    packages: dict[str, str]
+
+    def describe(self, n_jobs: int) -> str:
+        """In one line, for a run that uses so many threads."""
+        versions = ", ".join(f"{name} {number}" for name, number in self.packages.items())
+        cores = "1 core" if self.cores == 1 else f"{self.cores} cores"
+        return (
+            f"{self.cpu}, {cores}, {size(self.memory_bytes)}, {n_jobs} used at once; "
+            f"Python {self.python}, {versions}"
+        )
+
+
+def this_machine() -> Machine:
+    return Machine(
+        cpu=_cpu_model(),
+        cores=usable_cores(),
+        memory_bytes=physical_bytes(),
+        system=f"{platform.system()} {platform.machine()}",
+        python=platform.python_version(),
+        packages=_versions(),
+    )
+
+
+def usable_cores() -> int:
+    with suppress(AttributeError):  # not on every system
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _versions() -> dict[str, str]:
@@ -30,12 +57,6 @@ def _versions() -> dict[str, str]:
         with suppress(PackageNotFoundError):
             versions[package] = version(package)
     return versions
-
-
-def _usable_cores() -> int:
-    with suppress(AttributeError):  # not on every system
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _cpu_model() -> str:

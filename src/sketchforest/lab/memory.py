@@ -18,11 +18,11 @@ def current_bytes() -> int:
 
 
 def peak_bytes() -> int:
-    """The most that was resident at once since `forget_peak`, or since the start."""
+    """The most that was resident at once since `reset_peak`, or since the start."""
     return _status("VmHWM") or _highest_ever()
 
 
-def forget_peak() -> None:
+def reset_peak() -> None:
     """Let loading and warming up not count; does nothing where the system cannot."""
     with suppress(OSError):
         _CLEAR.write_text("5")

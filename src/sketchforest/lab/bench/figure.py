@@ -1,11 +1,15 @@
 """The picture of the benchmark: a dot for each method, on log scales."""
 
 import os
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from sketchforest._units import ratio, seconds, size
 from sketchforest.lab.bench.results import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Told apart by readers who see few colours, too.
 _COLOURS = {
@@ -52,7 +56,13 @@ def family(method: str) -> str:
     return "label trees of linear models"
 
 
-def _draw(axes: Any, group: Sequence[Summary], cost: str, compared: str, unit: Any) -> None:
+def _draw(
+    axes: "Axes",
+    group: Sequence[Summary],
+    cost: str,
+    compared: str,
+    unit: Callable[[float | None], str],
+) -> None:
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     values = [getattr(summary.costs, cost) for summary in group]
@@ -91,7 +101,7 @@ def _label(summary: Summary, figure: str, compared: str) -> str:
     return f"{figure}{scaled}  ({ratio(value)})"
 
 
-def _add_legend(figure: Any, summaries: Sequence[Summary]) -> None:
+def _add_legend(figure: "Figure", summaries: Sequence[Summary]) -> None:
     from matplotlib.lines import Line2D
 
     present = {family(summary.method) for summary in summaries}
@@ -101,9 +111,9 @@ def _add_legend(figure: Any, summaries: Sequence[Summary]) -> None:
         if name in present
     ]
     if any(summary.costs.is_scaled for summary in summaries):
-        hollow: dict[str, Any] = {"color": "#666666", "markerfacecolor": "white"}
-        label = "* scaled from fewer trees"
-        handles.append(Line2D([], [], marker="o", linestyle="", label=label, **hollow))
+        hollow = Line2D([], [], color="#666666", markerfacecolor="white", marker="o", linestyle="")
+        hollow.set_label("* scaled from fewer trees")
+        handles.append(hollow)
     figure.legend(
         handles=handles,
         loc="outside lower center",

@@ -1,7 +1,7 @@
 """One fit on a generated set with very many rows, features and labels."""
 
 import json
-from typing import Any
+from dataclasses import asdict
 
 from rich import box
 from rich.console import Console
@@ -9,7 +9,8 @@ from rich.table import Table
 
 from sketchforest._units import seconds, size
 from sketchforest.lab.bench.process import in_own_process
-from sketchforest.lab.machine import machine_facts
+from sketchforest.lab.machine import this_machine
+from sketchforest.lab.store import Row
 
 
 def run_large(
@@ -20,7 +21,7 @@ def run_large(
     n_components: int = 16,
     n_jobs: int = 2,
     console: Console | None = None,
-) -> dict[str, Any]:
+) -> Row:
     """Time and peak memory of fitting and of ranking the five best labels of new rows."""
     console = console or Console()
     sizes = {
@@ -41,11 +42,11 @@ def run_large(
     return {**sizes, **answer}
 
 
-def large_json(result: dict[str, Any]) -> str:
-    return json.dumps({"machine": machine_facts(), **result}, indent=2)
+def large_json(result: Row) -> str:
+    return json.dumps({"machine": asdict(this_machine()), **result}, indent=2)
 
 
-def _table(answer: dict[str, Any]) -> Table:
+def _table(answer: dict[str, float]) -> Table:
     table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
     table.add_column()
     table.add_column(justify="right")

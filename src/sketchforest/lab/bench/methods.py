@@ -6,14 +6,10 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 
-from sketchforest.lab.bench.forests import (
-    Contender,
-    Options,
-    sketch_forest,
-    sklearn_forest,
-)
-from sketchforest.lab.bench.peers import NapkinXC, Omikuji
-from sketchforest.lab.data import Problem
+from sketchforest.lab.bench.adapter import ModelAdapter, Options
+from sketchforest.lab.bench.forests import sketch_forest, sklearn_forest
+from sketchforest.lab.bench.other_libraries import NapkinXC, Omikuji
+from sketchforest.lab.data import TrainTestSplit
 
 DEFAULT_METHODS = (
     "sklearn-rf",
@@ -41,7 +37,7 @@ class Method:
     """
 
     name: str
-    build: Callable[[Problem, Options], Contender]
+    build: Callable[[TrainTestSplit, Options], ModelAdapter]
     reference: str = "sklearn-rf"
     package: str = "sketchforest"
     can_be_scaled: bool = False

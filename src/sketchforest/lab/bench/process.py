@@ -18,7 +18,7 @@ class MeasurementError(ChildProcessError):
     """A method failed; the message says how, in one line."""
 
 
-def in_own_process(task: str, n_threads: int, **request: Any) -> dict[str, Any]:
+def in_own_process(task: str, n_threads: int, **request: object) -> dict[str, Any]:
     """The answer of a worker that lives for this one request, held to so many threads."""
     environment = os.environ | dict.fromkeys(_THREAD_VARIABLES, str(n_threads))
     done = subprocess.run(

@@ -1,13 +1,12 @@
 """Runs of the benchmark, their medians, and the ratios between methods."""
 
-import csv
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from pathlib import Path
 from typing import Any
 
 from sketchforest.lab.bench.methods import find_method
+from sketchforest.lab.store import Row
 
 # Cost of a run -> name of how many times less it is than the reference's.
 RATIOS = {
@@ -84,11 +83,11 @@ class Run:
     error: str = ""
 
     @classmethod
-    def from_answer(cls, dataset: str, method: str, repeat: int, answer: Mapping) -> "Run":
+    def from_answer(cls, dataset: str, method: str, repeat: int, answer: dict[str, Any]) -> "Run":
         costs = Costs(**{name: answer[name] for name in _COST_NAMES if name in answer})
         return cls(dataset, method, repeat, costs)
 
-    def as_row(self) -> dict[str, Any]:
+    def as_row(self) -> Row:
         names = {"dataset": self.dataset, "method": self.method, "repeat": self.repeat}
         return {**names, **asdict(self.costs), "error": self.error}
 
@@ -104,7 +103,7 @@ class Summary:
     reference: str
     ratios: dict[str, float | None] = field(default_factory=dict)
 
-    def as_row(self) -> dict[str, Any]:
+    def as_row(self) -> Row:
         return {
             "dataset": self.dataset,
             "method": self.method,
@@ -148,25 +147,3 @@ def _ratios(reference: Costs | None, costs: Costs) -> dict[str, float | None]:
         theirs, ours = getattr(reference, cost, None), getattr(costs, cost)
         ratios[ratio] = theirs / ours if theirs and ours else None
     return ratios
-
-
-class RunsFile:
-    """A CSV file that has every row as soon as it is known: an interrupt loses none."""
-
-    def __init__(self, path: Path):
-        self.path = path
-        self.path.unlink(missing_ok=True)
-
-    def append(self, row: Mapping[str, Any]) -> None:
-        is_new = not self.path.exists()
-        with self.path.open("a", newline="") as file:
-            writer = csv.DictWriter(file, list(row))
-            if is_new:
-                writer.writeheader()
-            writer.writerow(row)
-
-
-def write_csv(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
-    file = RunsFile(path)
-    for row in rows:
-        file.append(row)

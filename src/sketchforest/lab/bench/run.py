@@ -2,22 +2,23 @@
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from joblib import effective_n_jobs
 from rich.console import Console
 
+from sketchforest._progress import RunProgress
+from sketchforest.lab.bench.data import choose_datasets
 from sketchforest.lab.bench.methods import DEFAULT_METHODS, Method, find_method
 from sketchforest.lab.bench.process import MeasurementError, in_own_process
-from sketchforest.lab.bench.results import Run, RunsFile, Summary, summarise, write_csv
-from sketchforest.lab.bench.table import benchmark_table, machine_line
-from sketchforest.lab.data import choose_datasets
-from sketchforest.lab.machine import machine_facts
+from sketchforest.lab.bench.results import Run, Summary, summarise
+from sketchforest.lab.bench.table import benchmark_table
+from sketchforest.lab.machine import Machine, this_machine
 from sketchforest.lab.memory import physical_bytes
-from sketchforest.lab.progress import RunProgress
+from sketchforest.lab.store import append_row, write_csv
 
 # What one fit of scikit-learn may take where the number of its trees is left to the benchmark.
 SKLEARN_SECONDS, _QUICK_SKLEARN_SECONDS = 20.0, 2.0
@@ -56,12 +57,20 @@ class BenchSettings:
         )
 
 
+class Plan(TypedDict, total=False):
+    """How many of scikit-learn's trees to grow and on which form of X, or why that is unknown."""
+
+    n_grown: int
+    is_dense: bool
+    error: str
+
+
 @dataclass(frozen=True)
 class BenchResult:
     """The medians, and whether they are of all the runs that were planned."""
 
     summaries: list[Summary]
-    machine: dict[str, Any]
+    machine: Machine
     settings: BenchSettings
     is_complete: bool = True
 
@@ -69,7 +78,7 @@ class BenchResult:
         settings = self.settings
         return json.dumps(
             {
-                "machine": self.machine,
+                "machine": asdict(self.machine),
                 "n_estimators": settings.n_estimators,
                 "n_jobs": settings.n_jobs,
                 "repeats": settings.repeats,
@@ -89,12 +98,14 @@ def run_bench(
     methods = _installed([find_method(name) for name in settings.methods or ()], console)
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    machine = machine_facts()
-    (folder / "machine.json").write_text(json.dumps(machine, indent=2) + "\n")
+    machine = this_machine()
+    (folder / "machine.json").write_text(json.dumps(asdict(machine), indent=2) + "\n")
+    path = folder / "runs.csv"
+    path.unlink(missing_ok=True)
     runs: list[Run] = []
     is_complete = True
     try:
-        _run_all(settings, methods, RunsFile(folder / "runs.csv"), runs, console)
+        _run_all(settings, methods, path, runs, console)
     except KeyboardInterrupt:
         is_complete = False
         console.print(f"Interrupted; the {len(runs)} runs before are kept.")
@@ -117,7 +128,7 @@ def _installed(methods: list[Method], console: Console) -> list[Method]:
 def _run_all(
     settings: BenchSettings,
     methods: list[Method],
-    file: RunsFile,
+    path: Path,
     runs: list[Run],
     console: Console,
 ) -> None:
@@ -128,9 +139,9 @@ def _run_all(
         for repeat in range(settings.repeats)
         for method in methods
     ]
-    plans: dict[tuple[str, str], dict[str, Any]] = {}
+    plans: dict[tuple[str, str], Plan] = {}
     failed: set[tuple[str, str]] = set()
-    with RunProgress([(dataset, method.name) for dataset, _, method in steps], console) as progress:
+    with RunProgress([(dataset, method.name) for dataset, _, method in steps]) as progress:
         for dataset, repeat, method in steps:
             key = dataset, method.name
             progress.start(f"{dataset}: {method.name}, run {repeat + 1}")
@@ -138,7 +149,7 @@ def _run_all(
                 if key not in plans and method.can_be_scaled:
                     plans[key] = _plan(settings, dataset, method)
                 run = _run(settings, dataset, method, repeat, plans.get(key, {}))
-                file.append(run.as_row())
+                append_row(run.as_row(), path)
                 if run.error:
                     failed.add(key)
                     console.print(f"{method.name} failed on {dataset}: {run.error}", markup=False)
@@ -146,9 +157,7 @@ def _run_all(
             progress.finish()
 
 
-def _run(
-    settings: BenchSettings, dataset: str, method: Method, repeat: int, plan: dict[str, Any]
-) -> Run:
+def _run(settings: BenchSettings, dataset: str, method: Method, repeat: int, plan: Plan) -> Run:
     if "error" in plan:
         return Run(dataset, method.name, repeat, error=plan["error"])
     try:
@@ -169,8 +178,7 @@ def _run(
     return Run.from_answer(dataset, method.name, repeat, answer)
 
 
-def _plan(settings: BenchSettings, dataset: str, method: Method) -> dict[str, Any]:
-    """How many of scikit-learn's trees to grow, and on which form of X it is faster."""
+def _plan(settings: BenchSettings, dataset: str, method: Method) -> Plan:
     try:
         trial = in_own_process(
             "trial",
@@ -231,7 +239,7 @@ def _report(result: BenchResult, folder: Path, console: Console) -> None:
         console.print()
         console.print(benchmark_table([s for s in result.summaries if s.dataset == dataset]))
     console.print()
-    console.print(machine_line(result.machine, result.settings.n_jobs), markup=False)
+    console.print(result.machine.describe(result.settings.n_jobs), markup=False)
     written = "runs.csv, medians.csv, machine.json"
     if find_spec("matplotlib") is not None:
         from sketchforest.lab.bench.figure import save_benchmark_figure

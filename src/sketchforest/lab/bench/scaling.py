@@ -10,13 +10,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from sketchforest.lab.bench.axes import COSTS, MEANINGS, Axis, Point, exponent
+from sketchforest._progress import RunProgress
+from sketchforest.lab.bench.data import load_split
 from sketchforest.lab.bench.process import in_own_process
-from sketchforest.lab.bench.results import RunsFile, write_csv
+from sketchforest.lab.bench.scaling_axes import COSTS, MEANINGS, Axis, Point, exponent
 from sketchforest.lab.bench.scaling_report import save_scaling_figure, scaling_table
-from sketchforest.lab.data import load_problem
-from sketchforest.lab.machine import machine_facts
-from sketchforest.lab.progress import RunProgress
+from sketchforest.lab.machine import this_machine, usable_cores
+from sketchforest.lab.store import append_row, write_csv
 
 _ONLY_GENERATED = ("p", "d")  # what real data do not let one change
 
@@ -42,7 +42,7 @@ class ScalingResult:
 
     def as_json(self) -> str:
         axes = [asdict(axis) for axis in self.axes]
-        result = {"machine": machine_facts(), "is_complete": self.is_complete, "axes": axes}
+        result = {"machine": asdict(this_machine()), "is_complete": self.is_complete, "axes": axes}
         return json.dumps(result, indent=2)
 
 
@@ -54,10 +54,12 @@ def run_scaling(
     grid = _grid(settings)
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "scaling-runs.csv"
+    path.unlink(missing_ok=True)
     measured: dict[Point, list[dict[str, float]]] = {}
     is_complete = True
     try:
-        _run_all(settings, grid, measured, RunsFile(folder / "scaling-runs.csv"), console)
+        _run_all(settings, grid, measured, path)
     except KeyboardInterrupt:
         is_complete = False
         console.print("Interrupted; the runs before are kept.")
@@ -73,10 +75,10 @@ def _grid(settings: ScalingSettings) -> dict[str, list[Point]]:
     if unknown:
         raise ValueError(f"axes must be among {', '.join(MEANINGS)}; got {', '.join(unknown)}.")
     if settings.dataset is not None:
-        problem = load_problem(settings.dataset, settings.data_home)
-        n_rows, p = problem.X_train.shape
+        data = load_split(settings.dataset, settings.data_home)
+        n_rows, p = data.X_train.shape
         n = max(2, n_rows // 2**settings.doublings)
-        base = replace(base, n=n, p=p, d=problem.Y_train.shape[1])
+        base = replace(base, n=n, p=p, d=data.Y_train.shape[1])
         axes = tuple(name for name in axes if name not in _ONLY_GENERATED)
     return {name: _doubled(base, name, settings.doublings) for name in axes}
 
@@ -84,7 +86,7 @@ def _grid(settings: ScalingSettings) -> dict[str, list[Point]]:
 def _doubled(base: Point, axis: str, doublings: int) -> list[Point]:
     values = [getattr(base, axis) * 2**step for step in range(doublings + 1)]
     if axis == "threads":
-        values = [value for value in values if value <= machine_facts()["cores"]] or values[:1]
+        values = [value for value in values if value <= usable_cores()] or values[:1]
     return [replace(base, **{axis: value}) for value in values]
 
 
@@ -92,12 +94,11 @@ def _run_all(
     settings: ScalingSettings,
     grid: Mapping[str, list[Point]],
     measured: dict[Point, list[dict[str, float]]],
-    file: RunsFile,
-    console: Console,
+    path: Path,
 ) -> None:
     """Every point once in each repeat, in a process of its own; `measured` grows with them."""
     points = list(dict.fromkeys(point for line in grid.values() for point in line))
-    with RunProgress(points * settings.repeats, console) as progress:
+    with RunProgress(points * settings.repeats) as progress:
         for repeat in range(settings.repeats):
             for point in points:
                 progress.start(" ".join(f"{name}={v}" for name, v in asdict(point).items()))
@@ -110,7 +111,7 @@ def _run_all(
                     data_home=settings.data_home,
                 )
                 measured.setdefault(point, []).append(answer)
-                file.append({"repeat": repeat, **asdict(point), **answer})
+                append_row({"repeat": repeat, **asdict(point), **answer}, path)
                 progress.finish()
 
 

@@ -2,13 +2,16 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.table import Table
 
 from sketchforest._units import UNKNOWN, seconds, size
-from sketchforest.lab.bench.axes import COSTS, MEANINGS, Axis
+from sketchforest.lab.bench.scaling_axes import COSTS, MEANINGS, Axis
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _LABELS = {
     "fit_seconds": ("fit", "#0072b2", "o-"),
@@ -59,7 +62,7 @@ def save_scaling_figure(axes: Sequence[Axis], name: str, path: str | os.PathLike
     figure.savefig(path, format="png", dpi=150)
 
 
-def _draw(panel: Any, axis: Axis) -> None:
+def _draw(panel: "Axes", axis: Axis) -> None:
     from matplotlib.ticker import FuncFormatter, NullLocator
 
     first = axis.values[0]

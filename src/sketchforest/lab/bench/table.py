@@ -1,7 +1,6 @@
-"""The tables of the benchmark."""
+"""The table of the benchmark."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from rich import box
 from rich.table import Table
@@ -36,20 +35,11 @@ def benchmark_table(summaries: Sequence[Summary]) -> Table:
         table.add_column(f"{name}\n{compared}", justify="right", no_wrap=True)
     table.add_column("LRAP\nP@1/3/5 %", justify="right", no_wrap=True)
     for summary in summaries:
-        table.add_row(*_cells(summary))
+        table.add_row(*_row(summary))
     return table
 
 
-def machine_line(machine: dict[str, Any], n_jobs: int) -> str:
-    versions = ", ".join(f"{name} {number}" for name, number in machine["packages"].items())
-    cores = "1 core" if machine["cores"] == 1 else f"{machine['cores']} cores"
-    return (
-        f"{machine['cpu']}, {cores}, {size(machine['memory_bytes'])}, {n_jobs} used at once; "
-        f"Python {machine['python']}, {versions}"
-    )
-
-
-def _cells(summary: Summary) -> list[Text | str]:
+def _row(summary: Summary) -> list[Text | str]:
     costs = summary.costs
     figures = {
         "fit_ratio": seconds(costs.fit_seconds),

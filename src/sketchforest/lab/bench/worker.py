@@ -6,9 +6,9 @@ echo '{"task": "measure", "method": "rf", ...}' | python -m sketchforest.lab.ben
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, TextIO
+from typing import TextIO
 
 
 def main() -> None:
@@ -23,15 +23,15 @@ def main() -> None:
     answers.flush()
 
 
-def _task(name: str) -> Callable[..., dict[str, Any]]:
+def _task(name: str) -> Callable[..., Mapping[str, object]]:
     # Imported when asked for, so that no task pays for another's libraries.
-    tasks: dict[str, Callable[..., dict[str, Any]]]
+    tasks: dict[str, Callable[..., Mapping[str, object]]]
     if name in ("scaling", "large"):
-        from sketchforest.lab.bench.sizes import measure_large, measure_point
+        from sketchforest.lab.bench.measure_sizes import measure_large, measure_point
 
         tasks = {"scaling": measure_point, "large": measure_large}
     else:
-        from sketchforest.lab.bench.measure import measure, trial
+        from sketchforest.lab.bench.measure_method import measure, trial
 
         tasks = {"measure": measure, "trial": trial}
     return tasks[name]

@@ -1,10 +1,13 @@
-"""Pictures for files; matplotlib, an optional extra, is imported when one is drawn."""
+"""The picture of the demo; matplotlib, an optional extra, is imported when it is drawn."""
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
-from sketchforest.lab.measure import Measurement
+from sketchforest.lab.demo.measurement import Measurement
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Told apart by readers who see few colours, too.
 _COLOURS = {"projected": "#0072b2", "sketchforest": "#222222", "scikit-learn": "#d55e00"}
@@ -31,7 +34,7 @@ def save_components_figure(
     figure.savefig(path, format="png", dpi=150)
 
 
-def _draw(axes: Any, measurements: Sequence[Measurement], field: str, label: str) -> None:
+def _draw(axes: "Axes", measurements: Sequence[Measurement], field: str, label: str) -> None:
     from matplotlib.ticker import NullLocator, StrMethodFormatter
 
     known = [row for row in measurements if getattr(row, field) is not None]
@@ -54,7 +57,7 @@ def _draw(axes: Any, measurements: Sequence[Measurement], field: str, label: str
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _draw_level(axes: Any, row: Measurement, value: float, label: str) -> None:
+def _draw_level(axes: "Axes", row: Measurement, value: float, label: str) -> None:
     scaled = (
         f" (scaled from {row.n_grown} of {row.n_estimators})"
         if row.n_grown != row.n_estimators
@@ -68,7 +71,7 @@ def _draw_level(axes: Any, row: Measurement, value: float, label: str) -> None:
     )
 
 
-def _annotate(axes: Any, x: int, value: float, label: str, *, above: bool) -> None:
+def _annotate(axes: "Axes", x: int, value: float, label: str, *, above: bool) -> None:
     axes.annotate(
         label.format(value),
         (x, value),

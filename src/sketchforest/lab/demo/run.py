@@ -5,13 +5,16 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
-from joblib import effective_n_jobs
 from rich.console import Console
 
+from sketchforest._progress import RunProgress
 from sketchforest.datasets import Dataset, make_delicious_like
+from sketchforest.lab.demo.measurement import (
+    Measurement,
+    measure_sketchforest,
+    measure_sklearn,
+)
 from sketchforest.lab.demo.table import comparison_table
-from sketchforest.lab.measure import Measurement, pickled_size, ranking_quality, timed_fit
-from sketchforest.lab.progress import RunProgress
 
 FULL_SIZE, QUICK_SIZE = 16_105, 2_000
 
@@ -35,14 +38,14 @@ def run_demo(
     console.print(_description(data))
     n_labels = data.Y.shape[1]
     components = [None, 25, math.floor(0.5 + math.log(n_labels)), 1]
-    with RunProgress(["scikit-learn", *components], console) as progress:
+    with RunProgress(["scikit-learn", *components]) as progress:
         progress.start("scikit-learn, original outputs")
-        measurements = [_measure_sklearn(data, n_estimators, n_jobs, seed)]
+        measurements = [measure_sklearn(data, n_estimators, n_jobs, seed)]
         progress.finish()
         for m in components:
             outputs = "original outputs" if m is None else f"{m} projected outputs"
             progress.start(f"sketchforest, {outputs}")
-            measurements.append(_measure_sketchforest(data, m, n_estimators, n_jobs, seed))
+            measurements.append(measure_sketchforest(data, m, n_estimators, n_jobs, seed))
             progress.finish()
     console.print(comparison_table(measurements, n_labels=n_labels))
     _write_picture(measurements, picture, console)
@@ -63,59 +66,6 @@ def _description(data: Dataset) -> str:
         f"Tags generated in the shape of Delicious: {n_train:,} training rows, {n_test:,} test "
         f"rows, {data.X.shape[1]:,} features, {data.Y.shape[1]:,} labels."
     )
-
-
-def _measure_sketchforest(
-    data: Dataset, n_components: int | None, n_estimators: int, n_jobs: int, seed: int
-) -> Measurement:
-    from sketchforest import RandomForestClassifier
-
-    train, test = data.splits["train"], data.splits["test"]
-    projected = n_components is not None
-    forest = RandomForestClassifier(
-        n_estimators=n_estimators,
-        max_features="sqrt",
-        n_jobs=n_jobs,
-        random_state=seed,
-        projection="gaussian" if projected else None,
-        **({"n_components": n_components} if projected else {}),
-    )
-    fit_seconds = timed_fit(forest, data.X[train], data.Y[train])
-    lrap, precision = ranking_quality(data.Y[test], forest.predict_proba(data.X[test]))
-    return Measurement(
-        package="sketchforest",
-        n_components=n_components,
-        n_estimators=n_estimators,
-        n_grown=n_estimators,
-        fit_seconds=fit_seconds,
-        n_bytes=pickled_size(forest),
-        lrap=lrap,
-        precision=precision,
-    )
-
-
-def _measure_sklearn(data: Dataset, n_estimators: int, n_jobs: int, seed: int) -> Measurement:
-    from sklearn.ensemble import RandomForestRegressor
-
-    # Fewer trees than jobs would leave cores idle, and scaling would blame the forest for it.
-    n_grown = min(n_estimators, effective_n_jobs(n_jobs))
-    train, test = data.splits["train"], data.splits["test"]
-    forest = RandomForestRegressor(
-        n_estimators=n_grown, max_features="sqrt", n_jobs=n_jobs, random_state=seed
-    )
-    # Dense: it refuses sparse outputs, and grows no faster on sparse features.
-    fit_seconds = timed_fit(forest, data.X[train].toarray(), data.Y[train].toarray())
-    lrap, precision = ranking_quality(data.Y[test], forest.predict(data.X[test].toarray()))
-    return Measurement(
-        package="scikit-learn",
-        n_components=None,
-        n_estimators=n_grown,
-        n_grown=n_grown,
-        fit_seconds=fit_seconds,
-        n_bytes=pickled_size(forest),
-        lrap=lrap,
-        precision=precision,
-    ).scaled_to(n_estimators)
 
 
 def _write_picture(measurements: list[Measurement], path: Path, console: Console) -> None:

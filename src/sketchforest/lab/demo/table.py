@@ -1,4 +1,4 @@
-"""Tables for the terminal."""
+"""The table of the demo."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,8 @@ from rich import box
 from rich.table import Table
 
 from sketchforest._units import UNKNOWN, ratio, seconds, size
-from sketchforest.lab.measure import PRECISION_DEPTHS, Measurement
+from sketchforest.lab.demo.measurement import Measurement
+from sketchforest.lab.measure import PRECISION_DEPTHS
 
 
 def comparison_table(measurements: Sequence[Measurement], n_labels: int) -> Table:

@@ -1,110 +1,186 @@
-"""The paper's Figures 1 to 4 as sections of the report."""
+"""Figures 1 to 4: ranking quality against m or k, on one split of a data set."""
 
-from collections.abc import Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from sketchforest.lab.page import Entry, Finding, Grid, Section
-from sketchforest.lab.reproduce.curves import Panel, figure_panels
-from sketchforest.lab.reproduce.findings import (
-    convergence,
-    pca_is_behind,
-    sparse_is_no_worse,
-)
-from sketchforest.lab.reproduce.paper import Score
-from sketchforest.lab.reproduce.pictures import panel_pictures
+from sketchforest.lab.experiments import Lookup
+from sketchforest.lab.reproduce.forest_experiment import ForestExperiment
+from sketchforest.lab.reproduce.paper import PaperSet
+from sketchforest.lab.reproduce.scores import Score, score
 from sketchforest.lab.reproduce.settings import ReproduceSettings
-from sketchforest.lab.reproduce.tables import Lookup
 
-_TITLES = {
-    "figure1": "Figure 1: one tree and both algorithms against m",
-    "figure2": "Figure 2: randomised inputs and outputs, k against m",
-    "figure3": "Figure 3: other projections",
-    "figure4": "Figure 4: k against m on Delicious",
+_COMPONENTS = (1, 2, 5, 10, 25, 50, 75, 100, 200, 400)
+_QUICK_COMPONENTS = (1, 10, 25, 100)
+_FEATURES = (1, 5, 10, 20, 50, 100, 200, 350, 700)
+_QUICK_FEATURES = (1, 20, 100)
+# Many features a split cost many times more than the square root of them.
+_REPEATS = {"figure1": 10, "figure2": 3, "figure3": 5, "figure4": 3}
+# The paper's Figure 2 is on drug-interaction, which is not to be had.
+_DATASETS = {"figure2": ("delicious", "corel5k", "medical")}
+_USUAL_DATASET = ("delicious",)
+
+DENSE = ("gaussian", "rademacher", "hadamard")
+SPARSE = ("achlioptas", "sparse", "subsample")
+NAMES = {
+    "gaussian": "gaussian",
+    "rademacher": "rademacher, s = 1",
+    "hadamard": "subsampled hadamard",
+    "achlioptas": "rademacher, s = 3",
+    "sparse": "rademacher, s = √d",
+    "subsample": "subsampled labels",
+    "pca": "PCA",
 }
-_INTROS = {
-    "figure1": "Gaussian projections in single CART trees and in random forests, either one "
-    "projection for each tree (algorithm 2) or one for all (algorithm 1). The paper sees single "
-    "trees converge around m = 200, algorithm 2 around 25 and algorithm 1 around 75.",
-    "figure2": "The paper shows drug-interaction, which is not to be had. There, forests on the "
-    "original outputs get worse when many features are tried at each split, and forests on few "
-    "projected outputs do not. Delicious is the data set of the paper's appendix; the two others "
-    "are small text and image sets.",
-    "figure3": "Dense projections behave alike in the paper; sparse ones have their best scores at "
-    "few components, above the forest on the original outputs; principal components are far less "
-    "effective.",
-    "figure4": "The paper's appendix: few outputs make the forest robust against large k, without "
-    "improving on the forest on the original outputs.",
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a figure: at each x, the same forest with several seeds.
+
+    The line of a forest on the original outputs, which has no m, has the only x None.
+    """
+
+    label: str
+    experiments: dict[int | None, tuple[ForestExperiment, ...]]
+
+    def points(self, lookup: Lookup) -> dict[int | None, Score]:
+        """What is known so far."""
+        scores = {}
+        for x, seeds in self.experiments.items():
+            results = [result for one in seeds if (result := lookup(one)) is not None]
+            known = score([result.lrap for result in results])
+            if known is not None:
+                scores[x] = known
+        return scores
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One of the coordinate systems of a figure."""
+
+    key: str
+    dataset: str
+    title: str
+    x_label: str
+    lines: tuple[Line, ...]
+
+    def line(self, label: str) -> Line:
+        return next(line for line in self.lines if line.label == label)
+
+
+def figure_panels(figure: str, settings: ReproduceSettings) -> list[Panel]:
+    """The panels of "figure1" to "figure4"."""
+    panels = []
+    for dataset in settings.datasets or _DATASETS.get(figure, _USUAL_DATASET):
+        sizes = settings.available(dataset)
+        base = ForestExperiment(
+            dataset=sizes.dataset,
+            n_estimators=settings.n_estimators,
+            split=None,
+            seed=settings.seed,
+        )
+        panels += _PANELS[figure](base, sizes, settings)
+    repeats = settings.n_repeats(_REPEATS[figure])
+    return [_repeated(panel, repeats) for panel in panels]
+
+
+def figure_experiments(figure: str, settings: ReproduceSettings) -> list[ForestExperiment]:
+    """All runs of a figure, each once."""
+    lines = [line for panel in figure_panels(figure, settings) for line in panel.lines]
+    points = [seeds for line in lines for seeds in line.experiments.values()]
+    return list(dict.fromkeys(one for seeds in points for one in seeds))
+
+
+def component_counts(n_labels: int, settings: ReproduceSettings) -> list[int]:
+    """The values of m that are tried: m = d only if asked for."""
+    counts = _QUICK_COMPONENTS if settings.quick else _COMPONENTS
+    return [m for m in counts if m < n_labels] + ([n_labels] if settings.with_all else [])
+
+
+def _figure1(base: ForestExperiment, sizes: PaperSet, settings: ReproduceSettings) -> list[Panel]:
+    counts = component_counts(sizes.n_labels, settings)
+    tree = replace(base, forest="tree", max_features=None, n_estimators=1)
+    return [
+        _panel("tree", base, "one tree", (_over_m("gaussian", tree, counts), _original(tree))),
+        _panel(
+            "forest",
+            base,
+            "random forests",
+            (
+                _over_m("algorithm 2: a projection for each tree", base, counts),
+                _over_m("algorithm 1: one projection", replace(base, shared=True), counts),
+                _original(base),
+            ),
+        ),
+    ]
+
+
+def _against_k(base: ForestExperiment, sizes: PaperSet, settings: ReproduceSettings) -> list[Panel]:
+    log_d = math.floor(0.5 + math.log(sizes.n_labels))
+    features = _QUICK_FEATURES if settings.quick else _FEATURES
+    numbers = [*(k for k in features if k < sizes.n_features), sizes.n_features]
+    lines = [
+        Line(label, {k: (replace(forest, max_features=k),) for k in numbers})
+        for label, forest in (
+            ("m = 1", replace(base, n_components=1)),
+            (f"m = ln d = {log_d}", replace(base, n_components=log_d)),
+            (f"m = 2 ln d = {2 * log_d}", replace(base, n_components=2 * log_d)),
+            ("original outputs", _unprojected(base)),
+        )
+    ]
+    key = sizes.dataset
+    return [Panel(key, key, "random forests", "k, features tried at a split", (*lines,))]
+
+
+def _figure3(base: ForestExperiment, sizes: PaperSet, settings: ReproduceSettings) -> list[Panel]:
+    counts = component_counts(sizes.n_labels, settings)
+    panels = {
+        "dense": ("dense projections", DENSE),
+        "sparse": ("sparse projections", ("gaussian", *SPARSE)),
+        "pca": ("principal components", ("gaussian", "pca")),
+    }
+    return [
+        _panel(key, base, title, (*_by_projection(base, names, counts), _original(base)))
+        for key, (title, names) in panels.items()
+    ]
+
+
+_PANELS: dict[str, Callable[[ForestExperiment, PaperSet, ReproduceSettings], list[Panel]]] = {
+    "figure1": _figure1,
+    "figure2": _against_k,
+    "figure3": _figure3,
+    "figure4": _against_k,
 }
 
 
-def figure_section(figure: str, settings: ReproduceSettings, lookup: Lookup) -> Section:
-    """One figure: pictures, a table of their points, and the claims they bear on."""
-    panels = figure_panels(figure, settings)
-    return Section(
-        name=figure,
-        title=_TITLES[figure],
-        intro=[_INTROS[figure], _protocol(panels, settings)],
-        findings=_findings(figure, panels, lookup),
-        pictures=[picture for panel in panels for picture in panel_pictures(panel, lookup)],
-        grids=[_grid(panel, lookup) for panel in panels],
-        rows=[row for panel in panels for row in _csv_rows(figure, panel, lookup)],
+def _panel(key: str, base: ForestExperiment, title: str, lines: tuple[Line, ...]) -> Panel:
+    return Panel(key, base.dataset, title, "m, projected outputs", lines)
+
+
+def _by_projection(
+    base: ForestExperiment, projections: Sequence[str], counts: Sequence[int]
+) -> Iterable[Line]:
+    return (_over_m(NAMES[name], replace(base, projection=name), counts) for name in projections)
+
+
+def _over_m(label: str, forest: ForestExperiment, counts: Sequence[int]) -> Line:
+    return Line(label, {m: (replace(forest, n_components=m),) for m in counts})
+
+
+def _original(forest: ForestExperiment) -> Line:
+    return Line("original outputs", {None: (_unprojected(forest),)})
+
+
+def _unprojected(forest: ForestExperiment) -> ForestExperiment:
+    return replace(forest, projection=None, n_components=None)
+
+
+def _repeated(panel: Panel, repeats: int) -> Panel:
+    def with_seeds(point: tuple[ForestExperiment, ...]) -> tuple[ForestExperiment, ...]:
+        return tuple(replace(one, repeat=repeat) for one in point for repeat in range(repeats))
+
+    lines = tuple(
+        Line(line.label, {x: with_seeds(point) for x, point in line.experiments.items()})
+        for line in panel.lines
     )
-
-
-def _protocol(panels: Sequence[Panel], settings: ReproduceSettings) -> str:
-    n_seeds = max(len(cells) for p in panels for c in p.curves for cells in c.cells.values())
-    stand_ins = [p.dataset for p in panels if settings.is_stand_in(p.dataset)]
-    marked = f" {', '.join(dict.fromkeys(stand_ins))}: generated data." if stand_ins else ""
-    return (
-        f"Means and standard deviations of the LRAP over {n_seeds} seeds on one split, that of the "
-        f"data set; {settings.n_estimators} trees, fully grown.{marked}"
-    )
-
-
-def _findings(figure: str, panels: Sequence[Panel], lookup: Lookup) -> list[Finding]:
-    judges = {
-        "figure1": {"forest": convergence},
-        "figure3": {"sparse": sparse_is_no_worse, "pca": pca_is_behind},
-    }.get(figure, {})
-    return [
-        finding
-        for panel in panels
-        if panel.key in judges
-        for finding in judges[panel.key](panel, lookup)
-    ]
-
-
-def _grid(panel: Panel, lookup: Lookup) -> Grid:
-    """A row for each m or k, and one for the forest without m."""
-    columns = {curve.label: curve.points(lookup) for curve in panel.curves}
-    xs = sorted({x for curve in panel.curves for x in curve.cells if x is not None})
-    rows: list[list[Entry | str]] = [
-        [f"{panel.x_label[0]} = {x:,}", *(_point(points.get(x)) for points in columns.values())]
-        for x in xs
-    ]
-    if any(None in curve.cells for curve in panel.curves):
-        rows.append(["no m", *(_point(points.get(None)) for points in columns.values())])
-    return Grid(["", *columns], rows, f"{panel.dataset}, {panel.title}")
-
-
-def _point(score: Score | None) -> str:
-    if score is None:
-        return ""
-    return f"{score.mean:.4f}" + ("" if score.sd is None else f" ± {score.sd:.4f}")
-
-
-def _csv_rows(figure: str, panel: Panel, lookup: Lookup) -> list[dict[str, Any]]:
-    return [
-        {
-            "figure": figure,
-            "panel": panel.key,
-            "dataset": panel.dataset,
-            "curve": curve.label,
-            panel.x_label[0]: x,
-            "n_seeds": len(curve.cells[x]),
-            "lrap": round(score.mean, 5),
-            "lrap_sd": None if score.sd is None else round(score.sd, 5),
-        }
-        for curve in panel.curves
-        for x, score in curve.points(lookup).items()
-    ]
+    return replace(panel, lines=lines)

@@ -8,17 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from sketchforest.lab.reproduce.scores import Score
+
 OUTPUTS = ("original", "1", "log", "all")  # the columns of both tables
 OUTPUT_TITLES = {"original": "original", "1": "m = 1", "log": "m = ln d", "all": "m = d"}
 FORESTS = {"random_forest": "Random forests", "extra_trees": "Extra-trees"}
-
-
-@dataclass(frozen=True)
-class Score:
-    """Mean LRAP and its standard deviation over splits; None of a single split."""
-
-    mean: float
-    sd: float | None
 
 
 @dataclass(frozen=True)

@@ -1,44 +1,41 @@
-"""`sketchforest reproduce`: run the cells of the studies, then write tables, pictures and pages."""
+"""`sketchforest reproduce`: run experiments, then write tables, pictures and pages."""
 
 import json
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from joblib import effective_n_jobs
 from rich.console import Console
 
 from sketchforest._units import duration
-from sketchforest.lab.bench.results import write_csv
-from sketchforest.lab.bench.table import machine_line
-from sketchforest.lab.machine import machine_facts
-from sketchforest.lab.page import Finding, Section, render_page
-from sketchforest.lab.reproduce.findings import share_finding
-from sketchforest.lab.reproduce.problems import Workspace
-from sketchforest.lab.reproduce.runner import run_cells, total_seconds, waiting_cells
+from sketchforest.lab.experiments import Experiment, run_experiments
+from sketchforest.lab.machine import Machine, this_machine
+from sketchforest.lab.reproduce.contents import CONTENTS, choose_contents
+from sketchforest.lab.reproduce.data import paper_workspace
+from sketchforest.lab.reproduce.page import Finding, Section, render_page
 from sketchforest.lab.reproduce.settings import ReproduceSettings
-from sketchforest.lab.reproduce.store import CellStore
-from sketchforest.lab.reproduce.studies import STUDIES, choose_studies
-from sketchforest.lab.reproduce.table_pages import terminal_table
+from sketchforest.lab.reproduce.tables_findings import share_finding
+from sketchforest.lab.reproduce.terminal import terminal_table
+from sketchforest.lab.store import ResultStore, write_csv
 
 _TITLE = "Random forests with random projections of the output space, reproduced"
 
 
 @dataclass(frozen=True)
 class ReproduceResult:
-    """The sections of the report, and whether all of their cells were run."""
+    """The sections of the report, and whether all of their experiments were run."""
 
     sections: list[Section]
     settings: ReproduceSettings
-    machine: dict[str, Any]
+    machine: Machine
     is_complete: bool
 
     def as_json(self) -> str:
         return json.dumps(
             {
-                "machine": self.machine,
+                "machine": asdict(self.machine),
                 "settings": asdict(self.settings),
                 "is_complete": self.is_complete,
                 "sections": {section.name: list(section.rows) for section in self.sections},
@@ -60,31 +57,32 @@ def run_reproduce(
 ) -> ReproduceResult:
     """Run what is not in ``out`` yet; print tables, and write CSV files, pictures and pages."""
     console = console or Console()
-    chosen = choose_studies(names)
-    cells = {name: STUDIES[name].cells(settings) for name in chosen}
+    experiments = {name: CONTENTS[name].experiments(settings) for name in choose_contents(names)}
     folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    store = CellStore(folder / "cells.jsonl")
-    workspace = Workspace(settings.data_home, effective_n_jobs(settings.n_jobs))
-    every_cell = [cell for name in chosen for cell in cells[name]]
-    try:
-        run_cells(every_cell, store, workspace, console)
-    except KeyboardInterrupt:
-        console.print(f"Interrupted; finished cells are kept in {store.path}.", markup=False)
-    sections = [_section(name, settings, store) for name in chosen]
-    times = {name: total_seconds(cells[name], store) for name in chosen}
-    is_complete = not waiting_cells(every_cell, store)
-    result = ReproduceResult(sections, settings, machine_facts(), is_complete)
+    store = ResultStore(folder / "runs")
+    store.folder.mkdir(parents=True, exist_ok=True)
+    workspace = paper_workspace(settings.data_home, effective_n_jobs(settings.n_jobs))
+    every = [one for some in experiments.values() for one in some]
+    is_complete = run_experiments(every, store, workspace, console)
+    sections = [_section(name, settings, store) for name in experiments]
+    times = {name: _total_seconds(some, store) for name, some in experiments.items()}
+    result = ReproduceResult(sections, settings, this_machine(), is_complete)
     _write(result, times, folder, console)
     return result
 
 
-def _section(name: str, settings: ReproduceSettings, store: CellStore) -> Section:
-    section = STUDIES[name].section(settings, store.get)
+def _section(name: str, settings: ReproduceSettings, store: ResultStore) -> Section:
+    section = CONTENTS[name].section(settings, store.get)
     if settings.quick:  # fewer trees and repeats than the paper has prove nothing
         findings = [replace(finding, holds=None) for finding in section.findings]
         section = replace(section, findings=findings)
     return section
+
+
+def _total_seconds(experiments: Sequence[Experiment], store: ResultStore) -> float:
+    """What the finished ones took, in this run or in earlier ones."""
+    results = [store.get(experiment) for experiment in experiments]
+    return sum(result.run_seconds for result in results if result is not None)
 
 
 def _write(
@@ -147,8 +145,7 @@ def _lead(
     lines = [
         "Every table and figure of Joly, Geurts and Wehenkel (ECML/PKDD 2014), computed by "
         "sketchforest, with the paper's own figures beside.",
-        f"{machine_line(result.machine, n_jobs)}; seed {result.settings.seed}. Time spent: "
-        f"{spent}.",
+        f"{result.machine.describe(n_jobs)}; seed {result.settings.seed}. Time spent: {spent}.",
     ]
     if result.settings.quick:
         lines.append("This was a quick run, of few trees and repeats: its findings are not judged.")

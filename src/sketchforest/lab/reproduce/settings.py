@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sketchforest.datasets import list_datasets
+from sketchforest.lab.reproduce.data import find_set
 from sketchforest.lab.reproduce.paper import PaperSet, paper_sets
-from sketchforest.lab.reproduce.problems import find_set
 
 _QUICK_REPEATS, _QUICK_TREES = 2, 20
 
@@ -15,8 +15,7 @@ class ReproduceSettings:
     """Without names, all of the paper's data sets that are here; without a number of repeats, as
     many as the paper has, or as a study can afford.
 
-    ``with_all`` adds m = d; ``synthetic`` replaces the data sets that are not here by generated
-    ones.
+    ``with_all`` adds m = d.
     """
 
     datasets: tuple[str, ...] = ()
@@ -25,7 +24,6 @@ class ReproduceSettings:
     n_jobs: int = 1
     data_home: str | None = None
     with_all: bool = False
-    synthetic: bool = False
     seed: int = 0
 
     @property
@@ -43,28 +41,22 @@ class ReproduceSettings:
         found = set(list_datasets(self.data_home))
         return {paper_set.dataset for paper_set in paper_sets()} & found
 
-    def is_stand_in(self, dataset: str) -> bool:
-        return self.synthetic and dataset not in self.here
-
     def available(self, name: str) -> PaperSet:
         """The paper's data set of that name, refused now rather than after an hour of work."""
         found = find_set(name)
-        if found.dataset not in self.here and not self.synthetic:
+        if found.dataset not in self.here:
             raise FileNotFoundError(
                 f"Data set {found.dataset!r} is not here: name its folder by --data-home or "
-                "SKETCHFOREST_DATA, or use --synthetic for generated data of its sizes."
+                "SKETCHFOREST_DATA."
             )
         return found
 
     def chosen(self) -> list[str]:
-        """Names of data sets in the order of the paper, those that are not here only as generated
-        ones."""
-        wanted = {self.available(name).dataset for name in self.datasets}
-        if not wanted:
-            wanted = {s.dataset for s in paper_sets()} if self.synthetic else self.here
+        """Names of data sets in the order of the paper."""
+        wanted = {self.available(name).dataset for name in self.datasets} or self.here
         if not wanted:
             raise FileNotFoundError(
                 "None of the paper's data sets is here: name their folder by --data-home or "
-                "SKETCHFOREST_DATA, or use --synthetic for generated data of their sizes."
+                "SKETCHFOREST_DATA."
             )
         return [s.dataset for s in paper_sets() if s.dataset in wanted]

@@ -1,17 +1,19 @@
 """Theorem 1 and the Johnson-Lindenstrauss inequality on real labels, for every projection."""
 
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from scipy.spatial.distance import pdist
 
-from sketchforest.lab.reproduce.curves import DENSE, NAMES, SPARSE, component_counts
-from sketchforest.lab.reproduce.problems import Workspace
+from sketchforest import __version__
+from sketchforest.lab.experiments import Workspace
+from sketchforest.lab.reproduce.figures import DENSE, NAMES, SPARSE, component_counts
 from sketchforest.lab.reproduce.settings import ReproduceSettings
-from sketchforest.lab.reproduce.store import Result
 from sketchforest.projection import sketch
 
 _N_ROWS = 500
@@ -21,8 +23,22 @@ PROJECTIONS = (*DENSE, *SPARSE, "pca")
 
 
 @dataclass(frozen=True)
-class TheoremCell:
+class TheoremResult:
+    """How far ratios of squared distances and of variances are from 1, for each draw."""
+
+    largest_distortion: list[float]
+    typical_distortion: list[float]
+    variance_ratio: list[float]
+    largest_node_distortion: list[float]
+    run_seconds: float
+
+
+@dataclass(frozen=True)
+class TheoremExperiment:
     """Several draws of a projection of some label vectors, and how much each distorts them."""
+
+    table: ClassVar = "distortions"
+    result_type: ClassVar = TheoremResult
 
     dataset: str
     projection: str
@@ -30,7 +46,7 @@ class TheoremCell:
     n_rows: int = _N_ROWS
     n_draws: int = _DRAWS
     seed: int = 0
-    synthetic: bool = False
+    version: str = __version__
 
     @property
     def group(self) -> str:
@@ -40,31 +56,36 @@ class TheoremCell:
     def kind(self) -> str:
         return f"distances under {NAMES[self.projection]}, m = {self.n_components}"
 
-    def run(self, workspace: Workspace) -> Result:
+    def run(self, workspace: Workspace) -> TheoremResult:
+        start = time.perf_counter()
         rng = np.random.default_rng([self.seed, 7])
-        data = workspace.dataset(self.dataset, synthetic=self.synthetic)
-        Y = distinct_rows(data.Y, self.n_rows, rng)
+        Y = distinct_rows(workspace.dataset(self.dataset).Y, self.n_rows, rng)
         subsets = [
             rng.choice(len(Y), min(_SUBSET_ROWS, len(Y)), replace=False) for _ in range(_N_SUBSETS)
         ]
         draws = [_distortions(Y, self._project(Y, draw), subsets) for draw in range(self.n_draws)]
-        return {name: [draw[name] for draw in draws] for name in draws[0]}
+        return TheoremResult(
+            largest_distortion=[draw.distance for draw in draws],
+            typical_distortion=[draw.typical_distance for draw in draws],
+            variance_ratio=[draw.variance_ratio for draw in draws],
+            largest_node_distortion=[draw.node_variance for draw in draws],
+            run_seconds=time.perf_counter() - start,
+        )
 
     def _project(self, Y: np.ndarray, draw: int) -> np.ndarray:
         rng = np.random.default_rng([self.seed, draw])
         return np.asarray(sketch(self.projection, Y, self.n_components, rng))
 
 
-def theorem_cells(settings: ReproduceSettings) -> list[TheoremCell]:
+def theorem_experiments(settings: ReproduceSettings) -> list[TheoremExperiment]:
     dataset = settings.available((*settings.datasets, "delicious")[0])
     return [
-        TheoremCell(
+        TheoremExperiment(
             dataset=dataset.dataset,
             projection=projection,
             n_components=m,
             n_draws=1 if projection == "pca" else settings.n_repeats(_DRAWS),  # not random
             seed=settings.seed,
-            synthetic=settings.is_stand_in(dataset.dataset),
         )
         for projection in PROJECTIONS
         for m in component_counts(dataset.n_labels, settings)
@@ -77,7 +98,7 @@ def jl_epsilon(n_rows: int, n_components: int) -> float:
     return math.sqrt(8 * math.log(n_rows) / n_components)
 
 
-def distinct_rows(Y: Any, n_rows: int, rng: np.random.Generator) -> np.ndarray:
+def distinct_rows(Y: sparse.csr_array, n_rows: int, rng: np.random.Generator) -> np.ndarray:
     """Up to ``n_rows`` different label vectors, dense: equal ones have no distance to distort."""
     rows = rng.permutation(Y.shape[0])[: 2 * n_rows]
     different = np.unique(Y[rows].toarray().astype(float), axis=0)
@@ -85,16 +106,22 @@ def distinct_rows(Y: Any, n_rows: int, rng: np.random.Generator) -> np.ndarray:
     return rng.permutation(different)[:n_rows]
 
 
-def _distortions(Y: np.ndarray, Z: np.ndarray, subsets: Sequence[np.ndarray]) -> dict[str, float]:
-    """How far ratios of squared distances and of variances are from 1, after and before."""
+class _Distortion(NamedTuple):
+    distance: float  # the largest
+    typical_distance: float
+    variance_ratio: float
+    node_variance: float  # the largest
+
+
+def _distortions(Y: np.ndarray, Z: np.ndarray, subsets: Sequence[np.ndarray]) -> _Distortion:
     distances = np.abs(pdist(Z, "sqeuclidean") / pdist(Y, "sqeuclidean") - 1)
     variances = [_variance(Z[rows]) / _variance(Y[rows]) - 1 for rows in subsets]
-    return {
-        "largest_distortion": float(distances.max()),
-        "typical_distortion": float(np.median(distances)),
-        "variance_ratio": _variance(Z) / _variance(Y),
-        "largest_node_distortion": float(np.abs(variances).max()),
-    }
+    return _Distortion(
+        distance=float(distances.max()),
+        typical_distance=float(np.median(distances)),
+        variance_ratio=_variance(Z) / _variance(Y),
+        node_variance=float(np.abs(variances).max()),
+    )
 
 
 def _variance(Y: np.ndarray) -> float:

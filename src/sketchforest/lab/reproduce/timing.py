@@ -2,14 +2,21 @@
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+from sklearn.ensemble import RandomForestRegressor
 
-from sketchforest.lab.measure import timed_fit
-from sketchforest.lab.reproduce.problems import Workspace
+from sketchforest import RandomForestClassifier, __version__
+from sketchforest._typing import Matrix
+from sketchforest.lab.data import as_array
+from sketchforest.lab.experiments import Workspace
+from sketchforest.lab.measure import timed
+from sketchforest.lab.reproduce.data import paper_split, paper_workspace
 from sketchforest.lab.reproduce.settings import ReproduceSettings
-from sketchforest.lab.reproduce.store import Result
 from sketchforest.projection import sketch
 
 _REPEATS = 3
@@ -24,12 +31,27 @@ PAPER_PROJECTION_SECONDS: dict[int | None, float] = {250: 1.0, 25: 0.25, 1: 0.07
 
 
 @dataclass(frozen=True)
-class TimingCell:
+class TimingResult:
+    """Seconds of the clock and of the processor; drawing P and multiplying Y by it, once."""
+
+    load_seconds: float
+    load_cpu_seconds: float
+    fit_seconds: float
+    fit_cpu_seconds: float
+    projection_seconds: float | None
+    run_seconds: float
+
+
+@dataclass(frozen=True)
+class TimingExperiment:
     """Loading a data set and fitting a forest to it; times depend on the number of threads.
 
     ``n_components`` is m, or None for the original outputs. ``n_grown`` of ``n_estimators`` trees
     are really grown.
     """
+
+    table: ClassVar = "times"
+    result_type: ClassVar = TimingResult
 
     dataset: str
     package: str
@@ -39,7 +61,7 @@ class TimingCell:
     n_jobs: int
     repeat: int = 0
     seed: int = 0
-    synthetic: bool = False
+    version: str = __version__
 
     @property
     def group(self) -> str:
@@ -50,70 +72,72 @@ class TimingCell:
         outputs = "original outputs" if self.n_components is None else f"m = {self.n_components}"
         return f"time of {self.package}, {outputs}"
 
-    def run(self, workspace: Workspace) -> Result:
+    def run(self, workspace: Workspace) -> TimingResult:
         start, cpu_start = time.perf_counter(), time.process_time()
-        fresh = Workspace(workspace.data_home)  # the paper's times include reading the data
-        problem = fresh.problem(self.dataset, None, self.seed, self.synthetic)
+        fresh = paper_workspace(workspace.data_home)  # the paper's times include reading the data
+        data = paper_split(fresh, self.dataset, None, self.seed)
         loading = time.perf_counter() - start
         loading_cpu = time.process_time() - cpu_start
-        X, Y = problem.X_train, problem.Y_train
-        projection = self._projection_seconds(Y)
+        projection_seconds, Z = self._project(data.Y_train)
+        X: Matrix = data.X_train
+        Y: Matrix = data.Y_train
         if self.package == "scikit-learn":
-            X, Y = X.toarray(), self._sklearn_target(Y)
+            X, Y = as_array(X), _sklearn_target(Y, Z)
         cpu_start = time.process_time()
-        fit_seconds = timed_fit(self._forest(), X, Y)
-        return {
-            "load_seconds": loading,
-            "load_cpu_seconds": loading_cpu,
-            "fit_seconds": fit_seconds,
-            "fit_cpu_seconds": time.process_time() - cpu_start,
-            "projection_seconds": projection,
-        }
+        fit_seconds, _ = timed(partial(self._forest().fit, X, Y))
+        return TimingResult(
+            load_seconds=loading,
+            load_cpu_seconds=loading_cpu,
+            fit_seconds=fit_seconds,
+            fit_cpu_seconds=time.process_time() - cpu_start,
+            projection_seconds=projection_seconds,
+            run_seconds=time.perf_counter() - start,
+        )
 
-    def _projection_seconds(self, Y: Any) -> float | None:
-        """One draw of a gaussian P and the product Y P."""
+    def _project(self, Y: sparse.csr_array) -> tuple[float | None, np.ndarray | None]:
+        """Seconds of one draw of a gaussian P and of the product Y P, and the product."""
         if self.n_components is None:
-            return None
-        start = time.perf_counter()
-        sketch("gaussian", Y, self.n_components, np.random.default_rng(self.repeat))
-        return time.perf_counter() - start
+            return None, None
+        rng = np.random.default_rng(self.repeat)
+        seconds, Z = timed(partial(sketch, "gaussian", Y, self.n_components, rng))
+        return seconds, np.asarray(Z)
 
-    def _sklearn_target(self, Y: Any) -> np.ndarray:
-        """Dense labels, or one projection of them: scikit-learn then grows the trees of algorithm
-        1, whose leaves cannot predict labels."""
-        if self.n_components is None:
-            return Y.toarray()
-        Z = sketch("gaussian", Y, self.n_components, np.random.default_rng(self.repeat))
-        return Z.ravel() if self.n_components == 1 else Z
-
-    def _forest(self) -> Any:
-        shared = {"n_estimators": self.n_grown, "max_features": "sqrt", "n_jobs": self.n_jobs}
+    def _forest(self) -> RandomForestRegressor | RandomForestClassifier:
         if self.package == "scikit-learn":
-            from sklearn.ensemble import RandomForestRegressor
-
-            return RandomForestRegressor(random_state=self.repeat, **shared)
-        from sketchforest import RandomForestClassifier
-
+            return RandomForestRegressor(
+                n_estimators=self.n_grown,
+                max_features="sqrt",
+                n_jobs=self.n_jobs,
+                random_state=self.repeat,
+            )
         return RandomForestClassifier(
+            n_estimators=self.n_grown,
+            max_features="sqrt",
             projection=None if self.n_components is None else "gaussian",
             n_components=self.n_components,
+            n_jobs=self.n_jobs,
             random_state=self.repeat,
-            **shared,
         )
 
 
-def timing_cells(settings: ReproduceSettings) -> list[TimingCell]:
-    from joblib import effective_n_jobs
+def _sklearn_target(Y: sparse.csr_array, Z: np.ndarray | None) -> np.ndarray:
+    """Dense labels, or one projection of them: scikit-learn then grows the trees of algorithm 1,
+    whose leaves cannot predict labels."""
+    if Z is None:
+        return Y.toarray()
+    return Z.ravel() if Z.shape[1] == 1 else Z
 
+
+def timing_experiments(settings: ReproduceSettings) -> list[TimingExperiment]:
     dataset = settings.available((*settings.datasets, "delicious")[0]).dataset
     n_jobs = effective_n_jobs(settings.n_jobs)
-    cells = []
+    experiments = []
     for m in _COMPONENTS:
         for package in ("sketchforest", "scikit-learn"):
             is_scaled = package == "scikit-learn"
             n_grown = max(n_jobs, _SKLEARN_TREES[m] // (2 if settings.quick else 1))
-            cells += [
-                TimingCell(
+            experiments += [
+                TimingExperiment(
                     dataset=dataset,
                     package=package,
                     n_components=m,
@@ -122,8 +146,7 @@ def timing_cells(settings: ReproduceSettings) -> list[TimingCell]:
                     n_jobs=n_jobs,
                     repeat=repeat,
                     seed=settings.seed,
-                    synthetic=settings.is_stand_in(dataset),
                 )
                 for repeat in range(1 if is_scaled else settings.n_repeats(_REPEATS))
             ]
-    return cells
+    return experiments

@@ -1,11 +1,15 @@
 """The bias/variance decomposition of section 3.3, measured where the Bayes predictor is known."""
 
-from dataclasses import dataclass
-from typing import Any
+import time
+from dataclasses import dataclass, replace
+from typing import ClassVar, TypedDict
 
 import numpy as np
 
-from sketchforest.lab.reproduce.nested import (
+from sketchforest import DecisionTreeClassifier, RandomForestClassifier, __version__
+from sketchforest.lab.experiments import Workspace
+from sketchforest.lab.reproduce.settings import ReproduceSettings
+from sketchforest.lab.reproduce.variance_terms import (
     Array,
     NestedSample,
     Statistics,
@@ -16,9 +20,6 @@ from sketchforest.lab.reproduce.nested import (
     squared_error,
     variance_terms,
 )
-from sketchforest.lab.reproduce.problems import Workspace
-from sketchforest.lab.reproduce.settings import ReproduceSettings
-from sketchforest.lab.reproduce.store import Result
 
 _N_FEATURES, _N_LABELS, _N_POINTS = 8, 20, 60
 _ALGORITHMS = (1, 2)
@@ -43,14 +44,39 @@ class NoisyLabels:
         return X, (rng.uniform(size=(n_samples, _N_LABELS)) < self.bayes(X)).astype(np.uint8)
 
 
+class FormulaCheck(TypedDict):
+    """A variance or an error of forests of t trees, beside what the formula predicts."""
+
+    algorithm: int
+    t: int
+    quantity: str  # "variance" or "error"
+    measured: float
+    measured_se: float
+    predicted: float
+    difference_se: float
+
+
 @dataclass(frozen=True)
-class VarianceCell:
+class VarianceResult:
+    """Each term with its standard error."""
+
+    terms: dict[str, list[float]]
+    noise: float
+    checks: list[FormulaCheck]
+    run_seconds: float
+
+
+@dataclass(frozen=True)
+class VarianceExperiment:
     """The terms of forests on m outputs, and forests of t trees by both algorithms.
 
     ``n_components`` is m. The terms come from ``n_projections`` projections of ``n_trees`` trees
     on each of ``n_sets`` learning samples; what they predict is compared with ``n_forests``
     separate forests of each size on the same samples.
     """
+
+    table: ClassVar = "variances"
+    result_type: ClassVar = VarianceResult
 
     n_components: int
     sizes: tuple[int, ...] = (1, 3, 10, 30)
@@ -60,6 +86,7 @@ class VarianceCell:
     n_trees: int = 8
     n_forests: int = 4
     seed: int = 0
+    version: str = __version__
 
     @property
     def group(self) -> str:
@@ -69,16 +96,17 @@ class VarianceCell:
     def kind(self) -> str:
         return f"m = {self.n_components}"
 
-    def run(self, workspace: Workspace) -> Result:
-        problem = NoisyLabels(self.seed)
-        truth = problem.bayes(problem.points)
+    def run(self, workspace: Workspace) -> VarianceResult:
+        start = time.perf_counter()
+        source = NoisyLabels(self.seed)
+        truth = source.bayes(source.points)
         rng = np.random.default_rng([self.seed, self.n_components])
         nested: list[NestedSample] = []
         measured: list[Statistics] = []
         for _ in range(self.n_sets):
-            X, Y = problem.draw(self.n_samples, rng)
-            nested.append(self._nested(X, Y, problem.points, rng))
-            measured.append(self._measured(X, Y, problem.points, truth, rng))
+            X, Y = source.draw(self.n_samples, rng)
+            nested.append(self._nested(X, Y, source.points, rng))
+            measured.append(self._measured(X, Y, source.points, truth, rng))
 
         def statistics(sets: list[int]) -> Statistics:
             terms = variance_terms(
@@ -90,12 +118,11 @@ class VarianceCell:
             return {**terms, **found, **self._differences(terms, found)}
 
         values, errors = jackknife(statistics, self.n_sets)
-        return {
-            "terms": {
-                name: [values[name], errors[name]] for name in ("bias", "v_ls", "v_proj", "v_algo")
-            },
-            "noise": float((truth * (1 - truth)).sum(axis=1).mean()),
-            "comparisons": [
+        terms = ("bias", "v_ls", "v_proj", "v_algo")
+        return VarianceResult(
+            terms={name: [values[name], errors[name]] for name in terms},
+            noise=float((truth * (1 - truth)).sum(axis=1).mean()),
+            checks=[
                 {
                     "algorithm": algorithm,
                     "t": t,
@@ -107,7 +134,8 @@ class VarianceCell:
                 }
                 for algorithm, t, quantity, name in self._names()
             ],
-        }
+            run_seconds=time.perf_counter() - start,
+        )
 
     def _names(self) -> list[tuple[int, int, str, str]]:
         return [
@@ -144,9 +172,9 @@ class VarianceCell:
                 found[f"error {algorithm} {t}"] = squared_error(predictions, truth)
         return found
 
-    def _fit(self, X: Array, Y: Array, algorithm: int, t: int, rng: np.random.Generator) -> Any:
-        from sketchforest import RandomForestClassifier
-
+    def _fit(
+        self, X: Array, Y: Array, algorithm: int, t: int, rng: np.random.Generator
+    ) -> RandomForestClassifier:
         return RandomForestClassifier(
             n_estimators=t,
             n_components=self.n_components,
@@ -157,12 +185,12 @@ class VarianceCell:
         ).fit(X, Y)
 
 
-def _predict(model: Any, points: Array) -> Array:
+def _predict(model: RandomForestClassifier | DecisionTreeClassifier, points: Array) -> Array:
     return np.asarray(model.predict_proba(points), dtype=np.float64)
 
 
-def variance_cells(settings: ReproduceSettings) -> list[VarianceCell]:
+def variance_experiments(settings: ReproduceSettings) -> list[VarianceExperiment]:
     if settings.quick:
-        small = {"n_sets": 20, "n_projections": 4, "n_trees": 4, "sizes": (1, 10)}
-        return [VarianceCell(m, seed=settings.seed, **small) for m in (1, 5)]  # type: ignore[arg-type]
-    return [VarianceCell(m, seed=settings.seed) for m in (1, 2, 5, 20)]
+        small = VarianceExperiment(1, (1, 10), n_sets=20, n_projections=4, n_trees=4)
+        return [replace(small, n_components=m, seed=settings.seed) for m in (1, 5)]
+    return [VarianceExperiment(m, seed=settings.seed) for m in (1, 2, 5, 20)]

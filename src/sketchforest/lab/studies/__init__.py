@@ -1,1 +1,1 @@
-"""The studies that chose the defaults."""
+"""The studies that chose the defaults: `components` and `tuning`, over many data sets."""

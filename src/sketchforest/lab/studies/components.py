@@ -1,28 +1,31 @@
 """Which n_components should be the default: m against the forest on the original outputs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.console import Console
 
-import sketchforest
+from sketchforest import ExtraTreesClassifier, RandomForestClassifier
 from sketchforest.datasets import load
-from sketchforest.lab.studies.cells import (
-    Cell,
-    CellFile,
-    chosen_datasets,
+from sketchforest.lab.data import TrainTestSplit
+from sketchforest.lab.experiments import Workspace, run_experiments
+from sketchforest.lab.store import ResultStore
+from sketchforest.lab.studies.method_experiment import (
+    FitResult,
+    MethodExperiment,
+    Table,
+    find_datasets,
     fit_and_score,
-    markdown,
+    markdown_table,
     mean_and_sd,
-    run_cells,
+    values_by_method,
 )
 from sketchforest.projection import resolve_n_components
 
-KINDS = {"rf": "RandomForestClassifier", "et": "ExtraTreesClassifier"}
+KINDS = {"rf": RandomForestClassifier, "et": ExtraTreesClassifier}
 COMPONENTS: tuple[int | str, ...] = (1, "log", 4, 8, 16, 32, 64, 128)
 PLAIN = "plain"
 # Of the sets, on which a default must be no more than one sd below the plain forest.
@@ -30,7 +33,7 @@ ENOUGH = 0.9
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ComponentsSummary:
     """One value of n_components over all sets."""
 
     n_components: str
@@ -55,16 +58,24 @@ def run_components(
     """Measures, and writes components-T-trees.csv and components.md into ``out``."""
     console = console or Console()
     out.mkdir(parents=True, exist_ok=True)
-    file = CellFile(out / f"components-{n_estimators}-trees.csv")
-    cells = [
-        Cell(name, split, f"{kind}-{m}", partial(_measure, kind, m, n_estimators, n_jobs, split))
-        for name in chosen_datasets(datasets, data_home)
+    store, table = ResultStore(out), f"components-{n_estimators}-trees"
+    experiments = [
+        MethodExperiment(
+            name,
+            split,
+            f"{kind}-{m}",
+            table,
+            FitResult,
+            partial(_measure, kind, m, n_estimators, n_jobs, split),
+        )
+        for name in find_datasets(datasets, data_home)
+        for components in [(PLAIN, *_distinct(load(name, data_home).Y.shape[1]))]
         for split in range(n_splits)
         for kind in KINDS
-        for m in (PLAIN, *_distinct(load(name, data_home).Y.shape[1]))
+        for m in components
     ]
-    is_complete = run_cells(cells, file, data_home, console)
-    page = components_page(file)
+    is_complete = run_experiments(experiments, store, Workspace(data_home, n_jobs), console)
+    page = components_page(store.rows(table))
     (out / "components.md").write_text(page)
     console.print(page, markup=False, soft_wrap=True)
     return is_complete
@@ -76,33 +87,35 @@ def _distinct(n_labels: int) -> list[int | str]:
 
 
 def _measure(
-    kind: str, m: Any, n_estimators: int, n_jobs: int, seed: int, problem: Any
-) -> dict[str, float]:
-    params = {"projection": None} if m == PLAIN else {"n_components": m}
-    forest = getattr(sketchforest, KINDS[kind])(
-        n_estimators, n_jobs=n_jobs, random_state=seed, **params
-    )
-    return fit_and_score(forest, problem)
+    kind: str, m: int | str, n_estimators: int, n_jobs: int, seed: int, data: TrainTestSplit
+) -> FitResult:
+    outputs = {"projection": None} if m == PLAIN else {"n_components": m}
+    forest = KINDS[kind](n_estimators, n_jobs=n_jobs, random_state=seed, **outputs)
+    return fit_and_score(forest, data)
 
 
-def components_page(file: CellFile) -> str:
+def components_page(results: Sequence[Mapping[str, str]]) -> str:
     """The table of means, and which default it speaks for."""
-    scores, seconds = file.table("lrap"), file.table("seconds")
+    scores, seconds = values_by_method(results, "lrap"), values_by_method(results, "seconds")
     names = list(dict.fromkeys(dataset for dataset, _ in scores))
     lines = []
     for kind, title in (("rf", "Random forest"), ("et", "Extra-trees")):
         rows = [_row(kind, name, scores) for name in names if (name, f"{kind}-{PLAIN}") in scores]
         header = ["data set", "original outputs", *(f"m={m}" for m in COMPONENTS)]
-        lines += [f"## {title}: LRAP, mean over splits (± sd)", "", markdown(header, rows)]
-    verdicts = [_verdict(m, names, scores, seconds) for m in COMPONENTS]
+        lines += [f"## {title}: LRAP, mean over splits (± sd)", "", markdown_table(header, rows)]
+    summaries = [_summarise(m, names, scores, seconds) for m in COMPONENTS]
     header = ["n_components", "sets, random forest", "sets, extra-trees", "fit time"]
     table = [
-        [v.n_components, f"{v.share_ok['rf']:.0%}", f"{v.share_ok['et']:.0%}", _times(v)]
-        for v in verdicts
+        [s.n_components, f"{s.share_ok['rf']:.0%}", f"{s.share_ok['et']:.0%}", _times(s)]
+        for s in summaries
     ]
-    lines += ["## No more than one sd below the original outputs", "", markdown(header, table)]
-    good = [verdict for verdict in verdicts if verdict.is_good]
-    best = min(good, key=lambda verdict: verdict.relative_seconds, default=None)
+    lines += [
+        "## No more than one sd below the original outputs",
+        "",
+        markdown_table(header, table),
+    ]
+    good = [summary for summary in summaries if summary.is_good]
+    best = min(good, key=lambda summary: summary.relative_seconds, default=None)
     lines.append(
         f"The cheapest that holds on {ENOUGH:.0%} of the sets: n_components={best.n_components}.\n"
         if best
@@ -111,11 +124,11 @@ def components_page(file: CellFile) -> str:
     return "\n".join(lines)
 
 
-def _times(verdict: Verdict) -> str:
-    return f"{verdict.relative_seconds:.2f} of the original's"
+def _times(summary: ComponentsSummary) -> str:
+    return f"{summary.relative_seconds:.2f} of the original's"
 
 
-def _row(kind: str, name: str, scores: dict[tuple[str, str], list[float]]) -> list[str]:
+def _row(kind: str, name: str, scores: Table) -> list[str]:
     plain, sd = mean_and_sd(scores[name, f"{kind}-{PLAIN}"])
     cells = []
     for m in COMPONENTS:
@@ -126,12 +139,12 @@ def _row(kind: str, name: str, scores: dict[tuple[str, str], list[float]]) -> li
     return [name, f"{plain:.4f} ± {sd:.4f}", *cells]
 
 
-def _verdict(
+def _summarise(
     m: int | str,
     names: Sequence[str],
-    scores: dict[tuple[str, str], list[float]],
-    seconds: dict[tuple[str, str], list[float]],
-) -> Verdict:
+    scores: Table,
+    seconds: Table,
+) -> ComponentsSummary:
     share_ok, ratios = {}, []
     for kind in KINDS:
         are_ok = []
@@ -145,4 +158,6 @@ def _verdict(
             time = seconds.get((name, f"{kind}-{m}"), seconds[name, f"{kind}-{PLAIN}"])
             ratios.append(np.mean(time) / np.mean(seconds[name, f"{kind}-{PLAIN}"]))
         share_ok[kind] = float(np.mean(are_ok)) if are_ok else 0.0
-    return Verdict(str(m), share_ok, float(np.exp(np.mean(np.log(ratios)))) if ratios else 1.0)
+    return ComponentsSummary(
+        str(m), share_ok, float(np.exp(np.mean(np.log(ratios)))) if ratios else 1.0
+    )

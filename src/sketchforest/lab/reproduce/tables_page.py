@@ -1,15 +1,16 @@
-"""The paper's two tables beside ours: for the terminal, for pages and for CSV files."""
+"""The paper's two tables beside ours, as sections of the report."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
-from rich import box
-from rich.table import Table
-from rich.text import Text
-
-from sketchforest._units import UNKNOWN
-from sketchforest.lab.page import Entry, Grid, Section
-from sketchforest.lab.reproduce.findings import (
+from sketchforest.lab.experiments import Lookup
+from sketchforest.lab.reproduce.drawing import COLOURS, MARKERS, ORIGINAL, draw
+from sketchforest.lab.reproduce.page import Entry, Grid, Picture, Section
+from sketchforest.lab.reproduce.paper import EXTRA_TREES_REMARK, FORESTS, OUTPUT_TITLES
+from sketchforest.lab.reproduce.scores import Score, score_text
+from sketchforest.lab.reproduce.settings import ReproduceSettings
+from sketchforest.lab.reproduce.tables import TableCell, TableRow, table_rows
+from sketchforest.lab.reproduce.tables_findings import (
     Difference,
     agreement,
     gains_at_low_m,
@@ -17,17 +18,11 @@ from sketchforest.lab.reproduce.findings import (
     large_differences,
     same_verdicts,
 )
-from sketchforest.lab.reproduce.paper import (
-    EXTRA_TREES_REMARK,
-    FORESTS,
-    OUTPUT_TITLES,
-    Score,
-)
-from sketchforest.lab.reproduce.pictures import gap_pictures
-from sketchforest.lab.reproduce.settings import ReproduceSettings
-from sketchforest.lab.reproduce.tables import Lookup, TableCell, TableRow, table_rows
+from sketchforest.lab.store import Row
 
-STAND_IN = "generated"
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _TITLES = {
     "random_forest": "Table 1: random forests on gaussian projections",
     "extra_trees": "Table 2: extra-trees on gaussian projections",
@@ -62,9 +57,9 @@ def table_section(forest: str, settings: ReproduceSettings, lookup: Lookup) -> S
             same_verdicts(forest, rows, is_full),
             *gains,
         ],
-        pictures=gap_pictures("gaps", FORESTS[forest], rows),
+        pictures=_gap_pictures(FORESTS[forest], rows),
         grids=[_grid(forest, rows), *([_differences_grid(far)] if far else [])],
-        notes=[*deviations(rows), *([EXTRA_TREES_REMARK] if forest == "extra_trees" else [])],
+        notes=[*_deviations(rows), *([EXTRA_TREES_REMARK] if forest == "extra_trees" else [])],
         rows=[_csv_row(forest, row, cell) for row in rows for cell in row.cells.values()],
     )
 
@@ -79,11 +74,6 @@ def _intro(settings: ReproduceSettings, rows: Sequence[TableRow]) -> list[str]:
     ]
     if settings.n_estimators != 100:
         lines.append(f"A quick run: {settings.n_estimators} trees where the paper has 100.")
-    if any(row.is_stand_in for row in rows):
-        lines.append(
-            f"Rows marked '{STAND_IN}' are not the paper's data, which are not here, but generated "
-            "ones of the same sizes; their scores cannot be compared."
-        )
     return lines
 
 
@@ -130,29 +120,60 @@ def _score_entry(cell: TableCell) -> Entry:
 
 def _remark(row: TableRow) -> str:
     sizes = row.paper_set
-    figures = f"{sizes.n_train:,}+{sizes.n_test:,} rows, d={sizes.n_labels:,}"
-    if row.is_stand_in:
-        return f"{figures}, {STAND_IN}"
-    return figures
+    return f"{sizes.n_train:,}+{sizes.n_test:,} rows, d={sizes.n_labels:,}"
 
 
-def score_text(score: Score | None) -> str:
-    if score is None:
-        return UNKNOWN
-    return f"{score.mean:.3f}" + ("" if score.sd is None else f" ± {score.sd:.3f}")
+def _gap_pictures(title: str, rows: Sequence[TableRow]) -> list[Picture]:
+    """Ours minus the paper's mean in units of the larger standard deviation, by data set."""
+    known = [row for row in rows if any(cell.gap is not None for cell in row.cells.values())]
+    if not known:
+        return []
+
+    def paint(axes: "Axes") -> None:
+        axes.axvspan(-2, 2, color="#0072b2", alpha=0.07, lw=0)
+        axes.axvspan(-1, 1, color="#0072b2", alpha=0.1, lw=0)
+        axes.axvline(0, color=ORIGINAL, linewidth=1)
+        for place, outputs in enumerate(rows[0].cells):
+            points = [
+                (signed, height)
+                for height, row in enumerate(known)
+                if (signed := _signed_gap(row, outputs)) is not None
+            ]
+            axes.scatter(
+                [x for x, _ in points],
+                [y + 0.18 * (place - 1.5) for _, y in points],
+                label=OUTPUT_TITLES[outputs],
+                color=ORIGINAL if outputs == "original" else COLOURS[place - 1],
+                marker=MARKERS[place],
+                s=26,
+            )
+        axes.set_yticks(range(len(known)), [row.label for row in known])
+        axes.invert_yaxis()
+        axes.set_xlabel("ours minus the paper's, in standard deviations († another problem)")
+        axes.set_title(title, loc="left", fontsize=10)
+        axes.legend(loc="best", fontsize=8, edgecolor="none")
+
+    caption = f"{title}: distance from the paper's means. Bands: one and two standard deviations."
+    return draw("gaps", caption, paint, height=1.6 + 0.34 * len(known))
 
 
-def deviations(rows: Sequence[TableRow]) -> list[str]:
+def _signed_gap(row: TableRow, outputs: str) -> float | None:
+    cell = row.cells[outputs]
+    if cell.ours is None or cell.paper is None or cell.gap is None:
+        return None
+    return cell.gap if cell.ours.mean >= cell.paper.mean else -cell.gap
+
+
+def _deviations(rows: Sequence[TableRow]) -> list[str]:
     """Where the data differ from the paper's, as far as that is known."""
     named = [(row.paper_set.dataset, row.paper_set.deviation) for row in rows]
     return [f"{dataset}: {deviation}" for dataset, deviation in named if deviation]
 
 
-def _csv_row(forest: str, row: TableRow, cell: TableCell) -> dict[str, Any]:
+def _csv_row(forest: str, row: TableRow, cell: TableCell) -> Row:
     return {
         "forest": forest,
         "dataset": row.paper_set.dataset,
-        "is_generated": row.is_stand_in,
         "is_comparable": row.is_comparable,
         "n_train": row.paper_set.n_train,
         "n_test": row.paper_set.n_test,
@@ -175,40 +196,3 @@ def _csv_row(forest: str, row: TableRow, cell: TableCell) -> dict[str, Any]:
 def _number(score: Score | None, name: str) -> float | None:
     value = None if score is None else getattr(score, name)
     return None if value is None else round(value, 5)
-
-
-def terminal_table(section: Section) -> Table:
-    """Any grid of a page, for the terminal."""
-    grid = section.grids[0]
-    table = Table(
-        title=section.title,
-        box=box.SIMPLE_HEAD,
-        # With these, the paper's tables fit into 80 columns.
-        show_edge=False,
-        pad_edge=False,
-        collapse_padding=True,
-    )
-    rows = [[_two_lines(entry) for entry in row] for row in grid.rows]
-    for place, header in enumerate(grid.headers):
-        # Headers may be folded, figures not.
-        width = max((_width(row[place]) for row in rows), default=1)
-        table.add_column(header, justify="right" if place else "left", min_width=width)
-    for row in rows:
-        table.add_row(*row)
-    return table
-
-
-def _width(text: Text) -> int:
-    return max(len(line) for line in text.plain.split("\n"))
-
-
-def _two_lines(entry: Entry | str) -> Text:
-    if isinstance(entry, str):
-        return Text(entry)
-    style = {"worse": "underline", "better": "bold"}.get(entry.style.split(" ")[0], "")
-    text = Text(_narrow(entry.text), style=style)
-    return Text.assemble(text, "\n", (_narrow(entry.detail), "dim")) if entry.detail else text
-
-
-def _narrow(text: str) -> str:
-    return text.replace(" ± ", "±").replace(" *", "*").replace(" rows, ", ", ")

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 
+from sketchforest.lab.store import Row
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -35,7 +37,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim, and whether it was seen to hold; None if it could not be judged."""
+    """A claim, and whether it was seen to hold; None if that cannot be said."""
 
     text: str
     holds: bool | None
@@ -55,7 +57,7 @@ class Section:
     pictures: Sequence[Picture] = ()
     grids: Sequence[Grid] = ()
     notes: Sequence[str] = ()
-    rows: Sequence[dict] = field(default=(), repr=False)
+    rows: Sequence[Row] = field(default=(), repr=False)
 
 
 def render_page(title: str, lead: Sequence[str], sections: Sequence[Section]) -> str:

@@ -1,14 +1,21 @@
 """What a process measures on data of a given size: a point of the scaling study, a large set."""
 
 import time
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sketchforest._typing import Matrix
 from sketchforest.datasets import Dataset, make_sparse_multilabel
-from sketchforest.lab.data import load_problem
-from sketchforest.lab.measure import pickled_size, timed_fit
-from sketchforest.lab.memory import current_bytes, forget_peak, peak_bytes
+from sketchforest.lab.bench.data import load_split
+from sketchforest.lab.bench.scaling_axes import Point
+from sketchforest.lab.data import as_array, better_dense
+from sketchforest.lab.measure import pickled_size, timed
+from sketchforest.lab.memory import current_bytes, peak_bytes, reset_peak
+
+if TYPE_CHECKING:
+    from sketchforest import RandomForestClassifier
 
 TOP = 5
 _TEST_ROWS = 2000
@@ -22,36 +29,38 @@ def measure_point(
     data_home: str | None = None,
 ) -> dict[str, float]:
     """Seconds to fit, and to rank the labels of 2,000 rows; memory above data and imports."""
-    n = point["n"]
+    sizes = Point(**point)
+    n = sizes.n
+    X: Matrix
+    X_test: Matrix
     if dataset is None:
         data = make_sparse_multilabel(
             n + _TEST_ROWS,
-            point["p"],
-            point["d"],
-            labels_per_row=min(_LABELS_PER_ROW, point["d"]),
-            features_per_row=min(_FEATURES_PER_ROW, point["p"]),
+            sizes.p,
+            sizes.d,
+            labels_per_row=min(_LABELS_PER_ROW, sizes.d),
+            features_per_row=min(_FEATURES_PER_ROW, sizes.p),
             random_state=seed,
             n_topics=100,
         )
         X, Y, X_test = data.X[:n], data.Y[:n], data.X[n:]
     else:
-        problem = load_problem(dataset, data_home)
-        rows = np.random.default_rng(seed).permutation(problem.X_train.shape[0])[:n]
-        X, Y, X_test = problem.X_train[rows], problem.Y_train[rows], problem.X_test[:_TEST_ROWS]
-        if problem.is_dense:
-            X, X_test = X.toarray(), X_test.toarray()
-    forest = _forest(point["t"], point["m"], point["threads"], seed)
-    _warm_up(point["threads"])
+        split = load_split(dataset, data_home)
+        rows = np.random.default_rng(seed).permutation(split.X_train.shape[0])[:n]
+        X, Y, X_test = split.X_train[rows], split.Y_train[rows], split.X_test[:_TEST_ROWS]
+        if better_dense(split.X_train):
+            X, X_test = as_array(X), as_array(X_test)
+    forest = _forest(sizes.t, sizes.m, sizes.threads, seed)
+    _warm_up(sizes.threads)
     baseline = current_bytes()
-    forget_peak()
-    fit_seconds = timed_fit(forest, X, Y)
+    reset_peak()
+    fit_seconds, _ = timed(partial(forest.fit, X, Y))
     peak = peak_bytes()
     forest.predict_topk(X_test[:1], k=1)
-    start = time.perf_counter()
-    forest.predict_topk(X_test, k=min(TOP, Y.shape[1]))
+    predict_seconds, _ = timed(partial(forest.predict_topk, X_test, k=min(TOP, Y.shape[1])))
     return {
         "fit_seconds": fit_seconds,
-        "predict_seconds": time.perf_counter() - start,
+        "predict_seconds": predict_seconds,
         "added_bytes": max(0, peak - baseline),
         "peak_bytes": peak,
         "model_bytes": pickled_size(forest),
@@ -87,11 +96,10 @@ def measure_large(
     generate_seconds = time.perf_counter() - start
     baseline = current_bytes()
     forest = _forest(n_estimators, n_components, n_jobs, seed)
-    fit_seconds = timed_fit(forest, X, Y)
+    fit_seconds, _ = timed(partial(forest.fit, X, Y))
     fit_peak = peak_bytes()
-    start = time.perf_counter()
-    labels, _ = forest.predict_topk(X_test, k=min(TOP, n_labels))
-    predict_seconds = time.perf_counter() - start
+    predict_seconds, ranked = timed(partial(forest.predict_topk, X_test, k=min(TOP, n_labels)))
+    labels, _ = ranked
     peak = peak_bytes()
     is_right = np.asarray(Y_test[np.arange(n_test)[:, np.newaxis], labels].todense())
     return {
@@ -108,7 +116,9 @@ def measure_large(
     }
 
 
-def _forest(n_estimators: int, n_components: int, n_jobs: int, seed: int) -> Any:
+def _forest(
+    n_estimators: int, n_components: int, n_jobs: int, seed: int
+) -> "RandomForestClassifier":
     from sketchforest import RandomForestClassifier
 
     return RandomForestClassifier(

@@ -1,45 +1,19 @@
-"""The paper's problems: its data sets, missing values replaced, in splits of its sizes."""
+"""The paper's data sets, missing values replaced, in splits of its sizes."""
 
-import os
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
 
-from sketchforest import datasets
-from sketchforest.datasets import Dataset, load
-from sketchforest.lab.data import Problem
+from sketchforest.datasets import Dataset
+from sketchforest.lab.data import Folder, TrainTestSplit, random_rows, take_rows
+from sketchforest.lab.experiments import Workspace
 from sketchforest.lab.reproduce.paper import PaperSet, paper_sets
 
 
-@dataclass
-class Workspace:
-    """What cells need to run. Only the data set used last is kept in memory."""
-
-    data_home: str | os.PathLike[str] | None = None
-    n_jobs: int = 1
-    _name: str = ""
-    _data: Dataset | None = None
-
-    def dataset(self, name: str, *, synthetic: bool = False) -> Dataset:
-        key = f"{name} (generated)" if synthetic else name
-        if self._data is None or self._name != key:
-            self._data = make_stand_in(name) if synthetic else without_missing(self._load(name))
-            self._name = key
-        return self._data
-
-    def problem(self, name: str, split: int | None, seed: int, synthetic: bool = False) -> Problem:
-        """A random split of the paper's sizes; with None, the one that the data set came with."""
-        data = self.dataset(name, synthetic=synthetic)
-        if split is None and data.splits:
-            train, test = data.splits["train"], data.splits["test"]
-        else:
-            train, test = random_split(data, find_set(name), seed, split or 0)
-        return Problem(data.X[train], data.Y[train], data.X[test], data.Y[test])
-
-    def _load(self, name: str) -> Dataset:
-        return load(name, self.data_home)
+def paper_workspace(data_home: Folder | None = None, n_jobs: int = 1) -> Workspace:
+    """Data sets as the paper had them."""
+    return Workspace(data_home, n_jobs, prepare=without_missing)
 
 
 def find_set(dataset: str) -> PaperSet:
@@ -50,7 +24,15 @@ def find_set(dataset: str) -> PaperSet:
     raise ValueError(f"datasets must be among those of the paper ({names}); got {dataset!r}.")
 
 
-def random_split(
+def paper_split(workspace: Workspace, name: str, split: int | None, seed: int) -> TrainTestSplit:
+    """A random split of the paper's sizes; with None, the one that the data set came with."""
+    data = workspace.dataset(name)
+    if split is None and data.splits:
+        return take_rows(data, data.splits["train"], data.splits["test"])
+    return take_rows(data, *rows_of_split(data, find_set(name), seed, split or 0))
+
+
+def rows_of_split(
     data: Dataset, sizes: PaperSet, seed: int, split: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows to fit and rows to predict, of all rows shuffled; every forest gets the same ones."""
@@ -61,13 +43,7 @@ def random_split(
             f"to fit and {sizes.n_test:,} to predict; got {n_samples:,}. Use the file that the "
             "catalogue describes."
         )
-    rows = np.random.default_rng([seed, split]).permutation(n_samples)
-    return np.sort(rows[: sizes.n_train]), np.sort(rows[sizes.n_train : n_needed])
-
-
-def make_stand_in(name: str) -> Dataset:
-    """Generated data of the same sizes as a set that is not here."""
-    return datasets.make_like(name, random_state=0)
+    return random_rows(n_samples, sizes.n_train, [seed, split], sizes.n_test)
 
 
 def without_missing(data: Dataset) -> Dataset:
@@ -94,7 +70,9 @@ def _replace_missing(values: np.ndarray, n_rows: int) -> None:
     values[is_missing] = fill
 
 
-def _with_frequent_values(X: Any, feature_names: np.ndarray | None) -> Any:
+def _with_frequent_values(
+    X: sparse.csc_array, feature_names: np.ndarray | None
+) -> sparse.csc_array:
     """A one-hot feature whose columns ("name=value") are all zero in a row was missing there."""
     groups: dict[str, list[int]] = {}
     for column, name in enumerate([] if feature_names is None else feature_names):

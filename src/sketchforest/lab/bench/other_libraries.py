@@ -3,31 +3,32 @@
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from sketchforest.lab.bench.forests import Contender, Options
-from sketchforest.lab.data import Problem
+from sketchforest.datasets import Dataset, write_xc
+from sketchforest.lab.bench.adapter import ModelAdapter, Options
+from sketchforest.lab.data import TrainTestSplit
+
+Pairs = list[tuple[int, float]]  # of a label or feature, and its value
 
 
-class NapkinXC(Contender):
+class NapkinXC(ModelAdapter[sparse.csr_matrix, list[Pairs]]):
     """A probabilistic label tree of linear models. Fitting writes the model to its folder."""
 
     n_estimators = 1
 
-    def __init__(self, problem: Problem, options: Options):
+    def __init__(self, data: TrainTestSplit, options: Options):
         from napkinxc.models import PLT
 
-        _check_no_missing(problem, "napkinXC")
+        _check_no_missing(data, "napkinXC")
         self.X, self.Y, self.X_test = (
             # It knows csr_matrix alone, not csr_array.
             sparse.csr_matrix(M.astype(np.float32))
-            for M in (problem.X_train, problem.Y_train, problem.X_test)
+            for M in (data.X_train, data.Y_train, data.X_test)
         )
-        self.n_labels = problem.Y_train.shape[1]
+        self.n_labels = data.Y_train.shape[1]
         self.folder = tempfile.TemporaryDirectory()
         self.model = PLT(self.folder.name, threads=options.n_jobs, seed=options.seed)
 
@@ -40,28 +41,29 @@ class NapkinXC(Contender):
     def prepare_predictions(self) -> None:
         self.model.load()
 
-    def predict(self, X: Any) -> list[list[tuple[int, float]]]:
+    def predict(self, X: sparse.csr_matrix) -> list[Pairs]:
         return self.model.predict_proba(X, top_k=self.n_labels)
 
-    def scores(self, prediction: Any) -> npt.NDArray[Any]:
+    def scores(self, prediction: list[Pairs]) -> np.ndarray:
         return _scores(prediction, self.n_labels)
 
     def use_one_thread(self) -> None:
         self.model.set_params(threads=1)
 
 
-class Omikuji(Contender):
+class Omikuji(ModelAdapter[list[Pairs], list[Pairs]]):
     """Parabel: three label trees of linear models. Fitting reads the data from a text file."""
 
-    def __init__(self, problem: Problem, options: Options):
-        _check_no_missing(problem, "omikuji")
-        self.n_labels, self.n_jobs = problem.Y_train.shape[1], options.n_jobs
+    def __init__(self, data: TrainTestSplit, options: Options):
+        _check_no_missing(data, "omikuji")
+        self.n_labels, self.n_jobs = data.Y_train.shape[1], options.n_jobs
         self.folder = tempfile.TemporaryDirectory()
         self.data_path = os.path.join(self.folder.name, "data.txt")
-        _write_xc(problem.X_train, problem.Y_train, self.data_path)
+        write_xc(Dataset("train", data.X_train, data.Y_train), self.data_path)
+        X_test = sparse.csr_array(data.X_test)
         self.X_test = [
             list(zip(row.indices.tolist(), row.data.tolist(), strict=True))
-            for row in (problem.X_test[i : i + 1] for i in range(problem.X_test.shape[0]))
+            for row in (X_test[i : i + 1] for i in range(X_test.shape[0]))
         ]
 
     def fit(self) -> None:
@@ -78,23 +80,23 @@ class Omikuji(Contender):
     def prepare_predictions(self) -> None:
         self.model.init_prediction_thread_pool(self.n_jobs)
 
-    def predict(self, X: Any) -> list[list[tuple[int, float]]]:
+    def predict(self, X: list[Pairs]) -> list[Pairs]:
         return [self.model.predict(row, top_k=self.n_labels) for row in X]
 
-    def scores(self, prediction: Any) -> npt.NDArray[Any]:
+    def scores(self, prediction: list[Pairs]) -> np.ndarray:
         return _scores(prediction, self.n_labels)
 
     def use_one_thread(self) -> None:
         self.model.init_prediction_thread_pool(1)
 
 
-def _check_no_missing(problem: Problem, library: str) -> None:
+def _check_no_missing(data: TrainTestSplit, library: str) -> None:
     # They take NaN for a number, and the models that they learn from it are void.
-    if np.isnan(problem.X_train.data).any() or np.isnan(problem.X_test.data).any():
+    if np.isnan(data.X_train.data).any() or np.isnan(data.X_test.data).any():
         raise ValueError(f"{library} takes no missing values")
 
 
-def _scores(prediction: list[list[tuple[int, float]]], n_labels: int) -> npt.NDArray[Any]:
+def _scores(prediction: list[Pairs], n_labels: int) -> np.ndarray:
     """(n_samples, n_labels) scores; labels that the search has not reached have none."""
     scores = np.zeros((len(prediction), n_labels), np.float32)
     for row, pairs in zip(scores, prediction, strict=True):
@@ -102,16 +104,6 @@ def _scores(prediction: list[list[tuple[int, float]]], n_labels: int) -> npt.NDA
             labels, values = zip(*pairs, strict=True)
             row[list(labels)] = values
     return scores
-
-
-def _write_xc(X: Any, Y: Any, path: str) -> None:
-    """In the format of the Extreme Classification Repository."""
-    with open(path, "w") as file:
-        file.write(f"{X.shape[0]} {X.shape[1]} {Y.shape[1]}\n")
-        for i in range(X.shape[0]):
-            labels, row = Y[i : i + 1].indices, X[i : i + 1]
-            pairs = (f"{j}:{value:.9g}" for j, value in zip(row.indices, row.data, strict=True))
-            file.write(f"{','.join(map(str, labels))} {' '.join(pairs)}\n")
 
 
 def _folder_size(folder: str) -> int:

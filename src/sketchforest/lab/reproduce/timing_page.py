@@ -3,20 +3,24 @@
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from sketchforest._units import UNKNOWN, ratio, seconds
-from sketchforest.lab.page import Entry, Grid, Picture, Section
-from sketchforest.lab.reproduce.pictures import COLOURS, draw
+from sketchforest.lab.experiments import Lookup
+from sketchforest.lab.reproduce.drawing import COLOURS, draw
+from sketchforest.lab.reproduce.page import Entry, Grid, Picture, Section
 from sketchforest.lab.reproduce.settings import ReproduceSettings
-from sketchforest.lab.reproduce.store import Result
-from sketchforest.lab.reproduce.tables import Lookup
 from sketchforest.lab.reproduce.timing import (
     PAPER_PROJECTION_SECONDS,
     PAPER_SECONDS,
-    TimingCell,
-    timing_cells,
+    TimingExperiment,
+    TimingResult,
+    timing_experiments,
 )
+from sketchforest.lab.store import Row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 PaperTimes = Mapping[int | None, float]  # seconds by m, None being the original outputs
 
@@ -36,31 +40,31 @@ class _Timing:
 
 def timing_section(settings: ReproduceSettings, lookup: Lookup) -> Section:
     """Learning times beside the paper's."""
-    cells = timing_cells(settings)
-    timings = _timings(cells, lookup)
-    paper = PAPER_SECONDS if _is_of_the_paper(cells[0]) else {}
+    experiments = timing_experiments(settings)
+    first = experiments[0]
+    timings = _timings(experiments, lookup)
+    paper = PAPER_SECONDS if _is_of_the_paper(first) else {}
     return Section(
         name="timing",
         title="Section 4.6: learning times",
-        intro=_intro(cells[0]),
-        pictures=_picture(timings, cells[0].dataset, paper),
+        intro=_intro(first),
+        pictures=_picture(timings, first.dataset, paper),
         grids=[_grid(timings, paper)],
         rows=[_csv_row(timing, paper) for timing in timings],
     )
 
 
-def _is_of_the_paper(cell: TimingCell) -> bool:
-    return cell.dataset == "delicious"
+def _is_of_the_paper(experiment: TimingExperiment) -> bool:
+    return experiment.dataset == "delicious"
 
 
-def _intro(cell: TimingCell) -> list[str]:
-    others = [] if _is_of_the_paper(cell) else ["The paper's times are of Delicious: not shown."]
-    source = f"{cell.dataset}{' (generated)' if cell.synthetic else ''}"
+def _intro(first: TimingExperiment) -> list[str]:
+    others = [] if _is_of_the_paper(first) else ["The paper's times are of Delicious: not shown."]
     return [
-        f"Reading {source} and growing {cell.n_estimators} trees, in seconds of processor time, "
-        "user and system together, as the paper measures it (Mac Pro 4.1, Xeon at 2.26 GHz, 2014, "
-        f"scikit-learn 0.14-dev). Wall-clock times are with {cell.n_jobs} "
-        f"thread{'s' * (cell.n_jobs != 1)}.",
+        f"Reading {first.dataset} and growing {first.n_estimators} trees, in seconds of processor "
+        "time, user and system together, as the paper measures it (Mac Pro 4.1, Xeon at 2.26 GHz, "
+        f"2014, scikit-learn 0.14-dev). Wall-clock times are with {first.n_jobs} "
+        f"thread{'s' * (first.n_jobs != 1)}.",
         "scikit-learn grows fewer trees and its fit times are scaled (*). With m outputs it is "
         "given one projection of the labels (algorithm 1), and its leaves could not predict "
         "labels: only the search for splits is compared.",
@@ -68,30 +72,26 @@ def _intro(cell: TimingCell) -> list[str]:
     ]
 
 
-def _timings(cells: Sequence[TimingCell], lookup: Lookup) -> list[_Timing]:
-    groups: dict[tuple[int | None, str], list[tuple[TimingCell, Result]]] = {}
-    for cell in cells:
-        result = lookup(cell)
+def _timings(experiments: Sequence[TimingExperiment], lookup: Lookup) -> list[_Timing]:
+    groups: dict[tuple[int | None, str], list[tuple[TimingExperiment, TimingResult]]] = {}
+    for experiment in experiments:
+        result = lookup(experiment)
         if result is not None:
-            groups.setdefault((cell.n_components, cell.package), []).append((cell, result))
-    return [_timing(group) for group in groups.values()]
+            group = groups.setdefault((experiment.n_components, experiment.package), [])
+            group.append((experiment, result))
+    return [_timing(group[0][0], [result for _, result in group]) for group in groups.values()]
 
 
-def _timing(group: Sequence[tuple[TimingCell, Result]]) -> _Timing:
-    cell = group[0][0]
-    factor = cell.n_estimators / cell.n_grown
-
-    def median(loading: str, fitting: str) -> float:
-        return statistics.median(r[loading] + factor * r[fitting] for _, r in group)
-
-    projections = [r["projection_seconds"] for _, r in group if r["projection_seconds"] is not None]
+def _timing(experiment: TimingExperiment, results: Sequence[TimingResult]) -> _Timing:
+    factor = experiment.n_estimators / experiment.n_grown
+    projections = [r.projection_seconds for r in results if r.projection_seconds is not None]
     return _Timing(
-        n_components=cell.n_components,
-        package=cell.package,
-        n_grown=cell.n_grown,
-        n_estimators=cell.n_estimators,
-        cpu=median("load_cpu_seconds", "fit_cpu_seconds"),
-        wall=median("load_seconds", "fit_seconds"),
+        n_components=experiment.n_components,
+        package=experiment.package,
+        n_grown=experiment.n_grown,
+        n_estimators=experiment.n_estimators,
+        cpu=statistics.median(r.load_cpu_seconds + factor * r.fit_cpu_seconds for r in results),
+        wall=statistics.median(r.load_seconds + factor * r.fit_seconds for r in results),
         projection=statistics.median(projections) if projections else None,
     )
 
@@ -151,7 +151,7 @@ def _picture(timings: Sequence[_Timing], dataset: str, paper: PaperTimes) -> lis
     if not timings:
         return []
 
-    def paint(axes: Any) -> None:
+    def paint(axes: "Axes") -> None:
         places = list(PAPER_SECONDS)
         series = {
             "the paper, 2014": paper,
@@ -175,7 +175,7 @@ def _picture(timings: Sequence[_Timing], dataset: str, paper: PaperTimes) -> lis
     return draw("times", f"Learning time on {dataset}, user and system time together.", paint)
 
 
-def _csv_row(timing: _Timing, paper: PaperTimes) -> dict[str, Any]:
+def _csv_row(timing: _Timing, paper: PaperTimes) -> Row:
     return {
         "n_components": timing.n_components,
         "package": timing.package,

@@ -11,6 +11,7 @@ from sketchforest import (
     RandomForestClassifier,
     __version__,
 )
+from sketchforest._estimators.parameters import MaxFeatures, NComponents
 from sketchforest.lab.experiments import Workspace
 from sketchforest.lab.measure import timed
 from sketchforest.lab.reproduce.data import paper_split
@@ -43,8 +44,8 @@ class ForestExperiment:
     dataset: str
     forest: str = "random_forest"
     projection: str | None = "gaussian"
-    n_components: int | str | None = None
-    max_features: int | str | None = "sqrt"
+    n_components: NComponents = None
+    max_features: MaxFeatures = "sqrt"
     shared: bool = False
     n_estimators: int = 100
     split: int | None = 0

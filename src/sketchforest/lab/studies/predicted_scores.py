@@ -10,8 +10,9 @@ from functools import partial
 import numpy as np
 
 from sketchforest import RandomForestClassifier
-from sketchforest._selection.comparison import Race
-from sketchforest._selection.out_of_bag import Criterion, Judge
+from sketchforest._estimators.preparation import prepare
+from sketchforest._selection.comparison import Comparison
+from sketchforest._selection.out_of_bag import Criterion, OutOfBagScorer
 from sketchforest.lab.data import TrainTestSplit
 from sketchforest.lab.studies.method_experiment import MethodExperiment, markdown_table
 from sketchforest.projection import resolve_projection
@@ -60,21 +61,22 @@ def predicted_score_experiments(
 def _measure(change: Change, n_jobs: int, data: TrainTestSplit) -> PredictedScore:
     """Predicted from 20 trees, then measured: by rows out of 500 bags each."""
     forest = RandomForestClassifier(random_state=0)
-    given = forest._take_problem(data.X_train, data.Y_train)
+    given = prepare(forest, data.X_train, data.Y_train).problem
     k = min(given.X.shape[1], change.factor * given.settings.max_features)
     settings = replace(given.settings, max_features=k, min_samples_leaf=change.min_samples_leaf)
     if change.n_components is not None:
         projection = resolve_projection("gaussian")
         settings = replace(settings, n_components=change.n_components, projection=projection)
-    comparison = Race(Judge(given, Criterion.of("lrap"), 0), given, N_PREDICTED, False, n_jobs)
-    candidate = comparison.enter(settings)
-    comparison.grow([candidate], [N_GROWN])
-    comparison.look(candidate)
-    estimate = comparison.estimate(candidate)
-    comparison.grow([candidate], [round(N_PREDICTED * np.e)])
-    comparison.look(candidate)
-    measured = comparison.estimate(candidate).now
-    return PredictedScore(estimate.now, estimate.score, estimate.se, measured)
+    scorer = OutOfBagScorer(given, Criterion.of("lrap"), 0)
+    comparison = Comparison(scorer, given, N_PREDICTED, n_jobs)
+    candidate = comparison.add(settings)
+    comparison.grow([candidate], N_GROWN)
+    comparison.score(candidate)
+    predicted = comparison.predict_score(candidate)
+    comparison.grow([candidate], round(N_PREDICTED * np.e))
+    comparison.score(candidate)
+    measured = comparison.predict_score(candidate).current
+    return PredictedScore(predicted.current, predicted.score, predicted.se, measured)
 
 
 def predicted_scores_part(results: Iterable[Mapping[str, str]]) -> str:

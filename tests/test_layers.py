@@ -22,9 +22,9 @@ MAY_IMPORT = {
 }
 PUBLIC = {"tree", "forest", "extra_trees", "explain"}
 MAY_IMPORT |= {
-    "tree": {"_estimators"},
-    "forest": {"_estimators", "_saving", "tree"},
-    "extra_trees": {"_estimators", "tree"},
+    "tree": {"_estimators", "projection"},
+    "forest": {"_estimators", "_saving", "projection", "tree"},
+    "extra_trees": {"_estimators", "projection", "tree"},
     "explain": {"_estimators", "_trees"},
     "tuning": {*MAY_IMPORT, *PUBLIC} - {"datasets"},
 }

@@ -3,6 +3,7 @@
 import statistics
 from dataclasses import dataclass
 
+from sketchforest._estimators.parameters import NComponents
 from sketchforest.lab.experiments import Lookup
 from sketchforest.lab.reproduce.data import find_set
 from sketchforest.lab.reproduce.forest_experiment import ForestExperiment, ForestResult
@@ -13,7 +14,7 @@ from sketchforest.lab.reproduce.settings import ReproduceSettings
 _Results = dict[tuple[str, str], dict[int, ForestResult]]  # (data set, outputs) -> split -> result
 
 _SPLITS = 10
-_N_COMPONENTS: dict[str, int | str | None] = {"original": None, "1": 1, "log": "log", "all": "all"}
+_N_COMPONENTS: dict[str, NComponents] = {"original": None, "1": 1, "log": "log", "all": "all"}
 
 
 @dataclass(frozen=True)

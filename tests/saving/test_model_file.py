@@ -20,7 +20,16 @@ from sketchforest import (
     _core,
     load_forest,
 )
-from sketchforest._saving.container import ALIGNMENT, METADATA, read_header
+from sketchforest._saving.container import (
+    ALIGNMENT,
+    METADATA,
+    DamagedError,
+    map_arrays,
+    read_header,
+    write_container,
+)
+from sketchforest._saving.estimators import load_estimator
+from sketchforest._saving.model_file import read_model, write_model
 from sketchforest._trees.model import SparseRows
 from sketchforest.projection import GaussianProjection
 
@@ -171,6 +180,87 @@ def test_a_file_that_is_cut_off_anywhere_is_refused(tmp_path):
             load_forest(path)
 
 
+def spoil_about(path, change):
+    """Writes the model anew, checksum and all, after a change of what is said of it."""
+    model = read_model(path)
+    change(model.about)
+    write_model(path, model)
+
+
+WRONG_ABOUT = {
+    "no estimator": lambda about: about.pop("estimator"),
+    "unknown estimator": lambda about: about.update(estimator="Perceptron"),
+    "unhashable estimator": lambda about: about.update(estimator=[]),
+    "no parameters": lambda about: about.update(params=None),
+    "unknown parameter": lambda about: about["params"].update(n_bushes=1),
+    "unreadable parameter": lambda about: about["params"].update(class_weight={"a": 1}),
+    "unhashable class": lambda about: about["params"].update(class_weight={"pairs": [[[], 1]]}),
+    "unknown projection": lambda about: (
+        about["params"].update(projection="slides"),
+        about.update(is_projected=True),
+    ),
+    "unknown setting": lambda about: about["settings"].update(n_bushes=1),
+    "no setting": lambda about: about["settings"].pop("seed"),
+    "no features": lambda about: about.update(n_features_in=None),
+    "many features": lambda about: about.update(n_features_in=2**70),
+    "no type": lambda about: about.update(label_dtype="nothing"),
+    "two classes": lambda about: about.update(classes=["ash", "oak"]),
+    "classes of no type": lambda about: about.update(classes_dtype="<i8"),
+    "two names": lambda about: about.update(label_names=["a", "b"]),
+    "names of nothing": lambda about: about.update(label_names=7),
+    "notes of nothing": lambda about: about.update(notes=7),
+    "a vectorizer of nothing": lambda about: about.update(text=7),
+    "a vectorizer without weights": lambda about: about.update(text={"dtype": "float64"}),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG_ABOUT)
+def test_a_wrong_description_is_refused_in_one_sentence(kind, tmp_path):
+    path = tmp_path / "model.sf"
+    FITTED["classes"]().save(path)
+    spoil_about(path, WRONG_ABOUT[kind])
+    with pytest.raises(ValueError, match="whole sketchforest model"):
+        load_forest(path)
+
+
+WRONG_ENTRIES = {
+    "nothing": None,
+    "no type": {"shape": [1], "data_offsets": [0, 8]},
+    "unknown type": {"dtype": [], "shape": [1], "data_offsets": [0, 8]},
+    "negative": {"dtype": "U8", "shape": [-1], "data_offsets": [0, 8]},
+    "huge": {"dtype": "U8", "shape": [0, 2**70], "data_offsets": [0, 0]},
+    "no end": {"dtype": "U8", "shape": [8], "data_offsets": [8]},
+    "behind the end": {"dtype": "U8", "shape": [8], "data_offsets": [2**40, 2**40 + 8]},
+    "backwards": {"dtype": "U8", "shape": [0], "data_offsets": [8, 0]},
+    "crooked": {"dtype": "F64", "shape": [1], "data_offsets": [1, 9]},
+    "too short": {"dtype": "U8", "shape": [9], "data_offsets": [0, 8]},
+}
+
+
+@pytest.mark.parametrize("kind", WRONG_ENTRIES)
+@pytest.mark.parametrize("is_mapped", [True, False])
+def test_an_array_that_is_not_there_is_refused(kind, is_mapped, tmp_path):
+    path = tmp_path / "arrays"
+    write_container(path, {"numbers": np.arange(8.0)}, {})
+    header, text = read_header(path)
+    header["numbers"] = WRONG_ENTRIES[kind]
+    with pytest.raises(DamagedError):
+        map_arrays(path, header, len(text), is_mapped)
+
+
+@pytest.mark.parametrize("error", [TypeError, AttributeError, KeyError])
+def test_a_mistake_of_ours_is_not_called_damage(error, tmp_path):
+    class Mistaken(DecisionTreeClassifier):
+        def __setattr__(self, name, value):
+            if name == "_forest":
+                raise error("ours")
+            super().__setattr__(name, value)
+
+    FITTED["tree"]().save(tmp_path / "model.sf")
+    with pytest.raises(error, match="ours"):
+        load_estimator({"DecisionTreeClassifier": Mistaken}, tmp_path / "model.sf", mmap=True)
+
+
 # ---- the container
 
 
@@ -271,6 +361,14 @@ def test_a_data_frame_of_labels_gives_their_names(tmp_path):
     forest.save(tmp_path / "model.sf")
     assert load_forest(tmp_path / "model.sf").label_names_.tolist() == names
     assert not hasattr(forest.fit(X, LABELS), "label_names_")
+
+
+@pytest.mark.parametrize("name", ["0" * 64, '"checksum": "' + "0" * 64, '\\"checksum": "', ""])
+def test_a_label_may_have_any_name(name, tmp_path):
+    """The checksum's place is not mistaken for it."""
+    names = [name, *(f"tag {i}" for i in range(39))]
+    FITTED["sparse labels"]().save(tmp_path / "model.sf", label_names=names)
+    assert load_forest(tmp_path / "model.sf").label_names_.tolist() == names
 
 
 def test_too_few_names_are_refused(tmp_path):

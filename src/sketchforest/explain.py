@@ -5,13 +5,17 @@ less and less. Each step belongs to the feature that was asked for there, so tha
 trees add up from the label's share in the whole training set to its probability.
 """
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from sketchforest._trees.encoding import float_type
 from sketchforest._trees.model import MISSING_LEFT, Forest
+from sketchforest._typing import Matrix, MatrixLike
+
+if TYPE_CHECKING:
+    from sketchforest._estimators.base import LabelPredictor
 
 
 class Explanation(NamedTuple):
@@ -27,7 +31,7 @@ class Explanation(NamedTuple):
     has_label: np.ndarray  # (r, k) whether they have the labels
 
 
-def explain(model: Any, x: Any, k: int = 3) -> Explanation:
+def explain(model: "LabelPredictor", x: MatrixLike, k: int = 3) -> Explanation:
     """What counts for the k most probable labels of the one row x, (1, n_features).
 
     ``base + contributions.sum(axis=0)`` is ``scores``, and ``weights @ has_label`` is, too.
@@ -83,8 +87,8 @@ class _Paths(NamedTuple):
     ends: np.ndarray
 
 
-def _paths(forest: Forest, x: Any) -> _Paths:
-    values = x.toarray().ravel() if sparse.issparse(x) else np.asarray(x).ravel()
+def _paths(forest: Forest, x: Matrix) -> _Paths:
+    values = x.ravel() if isinstance(x, np.ndarray) else x.toarray().ravel()
     values = values.astype(float_type(values.dtype), copy=False)
     first_node, first_leaf = forest.node_start[:-1], _first_leaves(forest)
     is_stump = np.diff(forest.node_start) == 0

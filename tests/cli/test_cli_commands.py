@@ -425,7 +425,7 @@ def test_a_missing_value_is_null_in_json(command, tmp_path):
 def test_a_watched_training_shows_a_bar_and_leaves_no_trace_of_it(command, tmp_path, monkeypatch):
     write(NAMED, tmp_path / "data.npz")
     model = tmp_path / "model.sf"
-    monkeypatch.setattr("sketchforest.cli.train.is_watched", lambda: True)
+    monkeypatch.setattr("sketchforest.cli.options.is_watched", lambda: True)
     code, _, err = command("train", tmp_path / "data.npz", "--out", model, *QUICK)
     assert code == 0
     assert "growing trees" in err
@@ -436,11 +436,11 @@ def test_a_watched_prediction_shows_how_far_it_is(command, tmp_path, monkeypatch
     write(NAMED, tmp_path / "data.svm")
     model = tmp_path / "model.sf"
     command("train", tmp_path / "data.svm", "--out", model, *QUICK)
-    monkeypatch.setattr("sketchforest.cli.predict.is_watched", lambda: True)
+    monkeypatch.setattr("sketchforest.cli.options.is_watched", lambda: True)
     code, out, err = command("predict", model, tmp_path / "data.svm")
     assert code == 0
     assert len(out.splitlines()) == 61
-    assert "60 rows" in err
+    assert "60/61" in err
     assert count_lines(tmp_path / "data.svm", "svmlight") == 61
     assert count_lines("-", "svmlight") is None
 

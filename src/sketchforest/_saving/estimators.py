@@ -3,7 +3,7 @@
 import dataclasses
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NotRequired, Protocol, TypedDict, TypeVar, cast
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -11,13 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from sketchforest._saving.container import DamagedError
 from sketchforest._saving.json_values import Json, arguments, converted, to_json
 from sketchforest._saving.model_file import Model, read_model, write_model
-from sketchforest._saving.vectorizer import restore_vectorizer, vectorizer_state
+from sketchforest._saving.vectorizer import Vectorizer, restore_vectorizer, vectorizer_state
 from sketchforest._trees.grow import GrowSettings
 from sketchforest._trees.model import Forest, Labels
 from sketchforest.projection import resolve_projection
-
-if TYPE_CHECKING:
-    from sklearn.feature_extraction.text import TfidfVectorizer
 
 # Fitted attributes that are plain values, kept where an estimator has them.
 PLAIN = ("_sparse_labels", "_is_vector", "_is_relabelled", "_number", "oob_score_")
@@ -41,40 +38,14 @@ class Estimator(Protocol):
 E = TypeVar("E", bound=Estimator)
 
 
-class About(TypedDict):
-    """What a file says of its arrays."""
-
-    library_version: str
-    estimator: str
-    params: dict[str, Json]
-    state: dict[str, Json]
-    settings: dict[str, Json]
-    is_projected: bool
-    n_features_in: int
-    feature_names_in: list[str] | None
-    classes: list[Json] | None
-    classes_dtype: str | None
-    label_dtype: str | None
-    text: NotRequired[dict[str, Json]]  # of the vectorizer
-    label_names: list[str] | None
-    feature_names: list[str] | None
-    notes: dict[str, Json] | None
-
-
-# The same for a file that is read; its numbers of columns are checked with its arrays.
-_TYPES: dict[str, tuple[type, ...]] = {
-    "estimator": (str,),
-    "params": (dict,),
-    "state": (dict,),
-    "settings": (dict,),
-    "is_projected": (bool,),
-    "feature_names_in": (list, type(None)),
-    "classes": (list, type(None)),
-    "classes_dtype": (str, type(None)),
-    "label_dtype": (str, type(None)),
-    "label_names": (list, type(None)),
-    "feature_names": (list, type(None)),
-    "notes": (dict, type(None)),
+# What the JSON of a file must hold; its numbers of columns are checked with its arrays.
+_TYPES = {
+    "estimator": str,
+    "is_projected": bool,
+    **dict.fromkeys(("params", "state", "settings"), dict),
+    **dict.fromkeys(("classes_dtype", "label_dtype"), str | None),
+    **dict.fromkeys(("classes", "feature_names_in", "label_names", "feature_names"), list | None),
+    "notes": dict | None,
 }
 
 
@@ -83,7 +54,7 @@ def save_estimator(
     path: str | os.PathLike[str],
     compact: bool = False,
     names: Mapping[str, Sequence[str] | np.ndarray] | None = None,
-    vectorizer: "TfidfVectorizer | None" = None,
+    vectorizer: "Vectorizer | None" = None,
     notes: dict[str, Json] | None = None,
 ) -> None:
     """Names, vectorizer and notes are those that the estimator was loaded with, unless given."""
@@ -103,6 +74,7 @@ def save_estimator(
     if vectorizer is not None:
         text["text"], given["feature_names"], more["idf"] = vectorizer_state(vectorizer)
     settings = dataclasses.asdict(dataclasses.replace(estimator._settings, projection=None))
+    classes, names_in = state.get("_classes"), state.get("feature_names_in_")
     about = {
         "library_version": __version__,
         "estimator": type(estimator).__name__,
@@ -111,9 +83,9 @@ def save_estimator(
         "settings": settings,
         "is_projected": estimator._settings.projection is not None,
         "n_features_in": estimator.n_features_in_,
-        "feature_names_in": _as_list(state.get("feature_names_in_")),
-        "classes": _as_list(state.get("_classes")),
-        "classes_dtype": _type_name(state.get("_classes")),
+        "feature_names_in": None if names_in is None else names_in.tolist(),
+        "classes": None if classes is None else classes.tolist(),
+        "classes_dtype": None if classes is None else classes.dtype.str,
         "label_dtype": state["_label_dtype"].str if "_label_dtype" in state else None,
         **text,
         **_check_names(given, estimator),
@@ -136,8 +108,8 @@ def load_estimator(kinds: Mapping[str, type[E]], path: str | os.PathLike[str], m
 def _restored(kinds: Mapping[str, type[E]], model: Model) -> E:
     """What can only be wrong in the file is checked before it is used: any error but DamagedError
     is a mistake of ours."""
-    forest, labels, _, more = model
-    about = _check_about(model.about, kinds)
+    forest, labels, about, more = model
+    _check_about(about, kinds)
     kind = kinds[about["estimator"]]
     params = arguments(kind, about["params"])
     estimator = kind(**params)
@@ -145,7 +117,7 @@ def _restored(kinds: Mapping[str, type[E]], model: Model) -> E:
     vars(estimator).update(state)
     estimator._keep(forest, labels)
     vars(estimator).update(state)  # the score among it, which `_keep` takes for one of other trees
-    names = {name: about[name] for name in NAMES if about[name] is not None}  # type: ignore[literal-required]
+    names = {name: about[name] for name in NAMES if about[name] is not None}
     try:
         _check_names(names, estimator)
     except ValueError as error:
@@ -163,18 +135,19 @@ def _restored(kinds: Mapping[str, type[E]], model: Model) -> E:
     return estimator
 
 
-def _check_about(about: Mapping[str, object], kinds: Mapping[str, type]) -> About:
-    for name, types in _TYPES.items():
-        if name not in about or not isinstance(about[name], types):
+def _check_about(about: Mapping[str, object], kinds: Mapping[str, type]) -> None:
+    for name, kind in _TYPES.items():
+        if name not in about or not isinstance(about[name], kind):
             raise DamagedError(f"its {name} cannot be read")
     if not isinstance(about.get("text", {}), dict):
         raise DamagedError("its vectorizer cannot be read")
     if about["estimator"] not in kinds:
         raise DamagedError(f"there is no estimator {about['estimator']!r}")
-    return cast(About, about)
 
 
-def _state(about: About, labels: Labels, params: Mapping[str, object]) -> dict[str, object]:
+def _state(
+    about: dict[str, Any], labels: Labels, params: Mapping[str, object]
+) -> dict[str, object]:
     """Fitted attributes by name."""
     state: dict[str, object] = {n: about["state"][n] for n in PLAIN if n in about["state"]}
     projection = None
@@ -191,7 +164,7 @@ def _state(about: About, labels: Labels, params: Mapping[str, object]) -> dict[s
     return state
 
 
-def _classes(about: About, labels: Labels) -> np.ndarray | None:
+def _classes(about: dict[str, Any], labels: Labels) -> np.ndarray | None:
     if about["classes"] is None:
         return None
     classes = converted(np.array, about["classes"], about["classes_dtype"])
@@ -214,11 +187,3 @@ def _check_names(
                 f"{name} must have one name for each of {lengths[name]}; got {len(given)}."
             )
     return {name: None if given is None else list(map(str, given)) for name, given in names.items()}
-
-
-def _as_list(array: np.ndarray | None) -> list | None:
-    return None if array is None else array.tolist()
-
-
-def _type_name(array: np.ndarray | None) -> str | None:
-    return None if array is None else array.dtype.str

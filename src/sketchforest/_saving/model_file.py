@@ -7,7 +7,7 @@ is opened, in one pass over it: a damaged file is an error, and never a look out
 import json
 import os
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class Model(NamedTuple):
 
     forest: Forest
     labels: Labels
-    about: dict[str, object]
+    about: dict[str, Any]
     more: dict[str, np.ndarray]  # arrays besides those of trees and labels, by name
 
 
@@ -73,7 +73,7 @@ def read_model(path: str | os.PathLike[str], mmap: bool = True) -> Model:
 
 def _read_about(
     header: Mapping[str, Mapping[str, object]], path: str | os.PathLike[str]
-) -> dict[str, object]:
+) -> dict[str, Any]:
     try:
         about = json.loads(str(header[METADATA].get(FORMAT)))
     except (ValueError, RecursionError) as error:

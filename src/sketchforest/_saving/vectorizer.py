@@ -1,7 +1,7 @@
 """Raw text to features: a fitted TF-IDF vectorizer as JSON and arrays, and back."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -11,10 +11,10 @@ from sketchforest._saving.json_values import Json, arguments, converted, to_json
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
+Vectorizer: TypeAlias = "TfidfVectorizer"
 
-def vectorizer_state(
-    vectorizer: "TfidfVectorizer",
-) -> tuple[dict[str, Json], list[str], np.ndarray]:
+
+def vectorizer_state(vectorizer: Vectorizer) -> tuple[dict[str, Json], list[str], np.ndarray]:
     """Parameters, terms in the order of their columns, and their weights."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -34,7 +34,7 @@ def vectorizer_state(
 
 def restore_vectorizer(
     params: Mapping[str, Json], terms: Sequence[str] | None, idf: np.ndarray | None
-) -> "TfidfVectorizer":
+) -> Vectorizer:
     """A vectorizer that transforms as the saved one did."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 

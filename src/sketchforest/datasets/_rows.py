@@ -70,14 +70,11 @@ class Rows:
             ),
         )
         matrix = csr(values.copy(), columns - first, self._indptr(), (len(self), n_columns))
-        self._refuse_duplicates(matrix, what, first)
-        matrix.eliminate_zeros()
-        return matrix
-
-    def _refuse_duplicates(self, matrix: sparse.csr_array, what: str, first: int) -> None:
         self._refuse(
             sorted_repeats(matrix), lambda at: f"{what} {matrix.indices[at] + first} is there twice"
         )
+        matrix.eliminate_zeros()
+        return matrix
 
     def _refuse(self, is_bad: npt.NDArray[np.bool_], reason: Callable[[int], str]) -> None:
         """Says what is wrong at the first bad place, and in which line that is."""

@@ -1,7 +1,6 @@
 """What every reader and generator returns."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +30,7 @@ class Dataset:
     Y: sparse.csr_array
     feature_names: npt.NDArray[np.str_] | None = None
     label_names: npt.NDArray[np.str_] | None = None
-    splits: dict[str, npt.NDArray[np.integer[Any]]] = field(default_factory=dict)
+    splits: dict[str, npt.NDArray[np.integer]] = field(default_factory=dict)
     is_synthetic: bool = False
 
     def __repr__(self) -> str:

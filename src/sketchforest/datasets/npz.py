@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from sketchforest._files import written_whole
 from sketchforest.datasets._rows import csr, sorted_repeats
-from sketchforest.datasets._text import AnyPath, bad_file, written_whole
+from sketchforest.datasets._text import AnyPath, bad_file
 from sketchforest.datasets.dataset import Dataset
 
 _REQUIRED = ("X_data", "X_indices", "X_indptr", "X_shape", "Y_indices", "Y_indptr", "Y_shape")
@@ -90,7 +91,8 @@ def _matrix(path: AnyPath, name: str, arrays: dict[str, npt.NDArray]) -> sparse.
     n_rows, n_columns = map(int, shape)
     ends = indptr.astype(np.int64)
     if (
-        len(data) != len(indices)
+        min(n_rows, n_columns) < 0
+        or len(data) != len(indices)
         or len(ends) != n_rows + 1
         or ends[0] != 0
         or ends[-1] != len(indices)

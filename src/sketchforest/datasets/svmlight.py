@@ -4,12 +4,11 @@ import re
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from sketchforest.datasets._pairs import PairRows
 from sketchforest.datasets._rows import Rows, compact
 from sketchforest.datasets._text import AnyPath, bad_file, numbered_lines, stem, text_writer
-from sketchforest.datasets._writing import as_numbers, label_lists, pair_text
+from sketchforest.datasets._writing import label_lists, pair_text, refuse_missing
 from sketchforest.datasets.dataset import Dataset
 
 ZeroBased = bool | Literal["auto"]
@@ -52,27 +51,24 @@ def read_svmlight(
     first_label = _first_number(rows.labels, zero_based_labels)
     n_features = _count(rows.features, n_features, first_feature, "feature")
     n_labels = _count(rows.labels, n_labels, first_label, "label")
+    numbers = np.arange(1, n_labels + 1)
     return Dataset(
         name=stem(path),
         X=compact(rows.features.matrix(n_features, "feature", first=first_feature)),
         Y=rows.labels.matrix(n_labels, "label", first=first_label).astype(np.uint8),
-        label_names=_numbers_from_one(n_labels) if first_label else None,
+        label_names=numbers.astype(f"U{len(str(n_labels))}") if first_label else None,
     )
 
 
 def write_svmlight(dataset: Dataset, path: AnyPath) -> None:
     """Writes rows of label and feature numbers from 0; names and splits have no place there."""
-    as_numbers(dataset, "svmlight")
+    refuse_missing(dataset, "svmlight")
     with text_writer(path) as file:
         file.write(f"# zero-based, {dataset.X.shape[1]} features, {dataset.Y.shape[1]} labels\n")
         for labels, pairs in zip(label_lists(dataset.Y), pair_text(dataset.X), strict=True):
             # An empty row would read as a blank line, so it gets a zero that says nothing.
             file.write(f"{labels} {pairs}".rstrip() or "0:0")
             file.write("\n")
-
-
-def _numbers_from_one(count: int) -> npt.NDArray[np.str_]:
-    return np.arange(1, count + 1).astype(f"U{len(str(count))}")
 
 
 def _first_number(rows: Rows, zero_based: ZeroBased) -> int:

@@ -12,8 +12,7 @@ from sketchforest._workflows.model_input import read_labelled, training_format
 from sketchforest._workflows.models import decisions, is_classifier, label_names
 from sketchforest.datasets._text import AnyPath
 from sketchforest.datasets.table import Columns
-from sketchforest.metrics import coverage_error, lrap, ndcg_at_k, precision_at_k, psp_at_k
-from sketchforest.metrics._r2 import r2
+from sketchforest.metrics import coverage_error, lrap, ndcg_at_k, precision_at_k, psp_at_k, r2
 
 DEPTHS = (1, 3, 5)
 LABEL_COLUMNS = ("label", "true", "predicted", "hits", "precision", "recall", "f1")

@@ -51,12 +51,11 @@ def read_svmlight(
     first_label = _first_number(rows.labels, zero_based_labels)
     n_features = _count(rows.features, n_features, first_feature, "feature")
     n_labels = _count(rows.labels, n_labels, first_label, "label")
-    numbers = np.arange(1, n_labels + 1)
     return Dataset(
         name=stem(path),
         X=compact(rows.features.matrix(n_features, "feature", first=first_feature)),
         Y=rows.labels.matrix(n_labels, "label", first=first_label).astype(np.uint8),
-        label_names=numbers.astype(f"U{len(str(n_labels))}") if first_label else None,
+        label_names=_numbers_from_one(n_labels) if first_label else None,
     )
 
 
@@ -69,6 +68,10 @@ def write_svmlight(dataset: Dataset, path: AnyPath) -> None:
             # An empty row would read as a blank line, so it gets a zero that says nothing.
             file.write(f"{labels} {pairs}".rstrip() or "0:0")
             file.write("\n")
+
+
+def _numbers_from_one(count: int) -> np.ndarray:
+    return np.arange(1, count + 1).astype(f"U{len(str(count))}")
 
 
 def _first_number(rows: Rows, zero_based: ZeroBased) -> int:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from sketchforest import RandomForestClassifier
 from sketchforest.datasets import (
@@ -12,6 +13,8 @@ from sketchforest.datasets import (
     make_delicious_like,
     make_multilabel,
     make_sparse_multilabel,
+    read,
+    write,
 )
 from sketchforest.metrics import lrap
 
@@ -178,3 +181,15 @@ def test_more_columns_than_32_bits_count_are_refused(make, what):
     sizes = {"n_features": 100, "n_labels": 100, what: 2**31}
     with pytest.raises(ValueError, match=rf"{what} must be at most 2147483647 .*; got 2147483648"):
         make(3, **sizes, labels_per_row=2, features_per_row=2)
+
+
+@pytest.mark.parametrize("format", ["xc", "svmlight", "npz"])
+def test_indices_past_32_bits_are_written_and_read_as_they_are(format, tmp_path):
+    n_columns, last = 2**31 + 7, 2**31 + 6
+    wide = sparse.csr_array(([1], [last], [0, 1]), shape=(1, n_columns))
+    data = Dataset("wide", wide.astype(np.uint8), wide.astype(np.uint8))
+    write(data, tmp_path / "wide", format)
+    again = read(tmp_path / "wide", format)
+    for matrix in (again.X, again.Y):
+        assert matrix.shape == (1, n_columns)
+        assert matrix.indices.tolist() == [last]

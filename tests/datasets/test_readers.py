@@ -400,15 +400,3 @@ def test_real_files_in_another_order_hold_the_same_rows(file, name):
     assert rows(data) == rows(archive)
     if name == "bibtex":
         assert sorted(np.concatenate(list(data.splits.values()))) == list(range(7395))
-
-
-@pytest.mark.parametrize("format", ["xc", "svmlight", "npz"])
-def test_indices_past_32_bits_are_written_and_read_as_they_are(format, tmp_path):
-    n_columns, last = 2**31 + 7, 2**31 + 6
-    wide = sparse.csr_array(([1], [last], [0, 1]), shape=(1, n_columns))
-    data = Dataset("wide", wide.astype(np.uint8), wide.astype(np.uint8))
-    write(data, tmp_path / "wide", format)
-    again = read(tmp_path / "wide", format)
-    for matrix in (again.X, again.Y):
-        assert matrix.shape == (1, n_columns)
-        assert matrix.indices.tolist() == [last]

@@ -8,8 +8,6 @@ import typer
 from sketchforest.cli import options
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from sketchforest._typing import Matrix
     from sketchforest._workflows.models import Notes
     from sketchforest.datasets import Dataset
@@ -60,6 +58,7 @@ def tune(
     """
     from sketchforest import tuning
     from sketchforest._workflows.models import attach_names
+    from sketchforest.cli.tuning_views import as_json, show_tuning, write_tuning
 
     screen = options.console(json)
     given = options.columns(None, tags_column, tag_separator, label_columns, ignore_columns)
@@ -81,11 +80,11 @@ def tune(
     result.forest.notes_ = {**notes, "rows": X.shape[0]}
     score = None if test is None else _test_score(result, metric, data.X[test], data.Y[test])
     if out is not None:
-        _write(result, out, screen)
+        write_tuning(result, out, screen)
     if json:
-        options.print_json(_as_json(result, score))
+        options.print_json(as_json(result, score))
     else:
-        _print(result, score, screen)
+        show_tuning(result, score, screen)
 
 
 def _read(file: str, data_home: Path | None, columns: "Columns") -> tuple["Dataset", "Notes"]:
@@ -106,44 +105,3 @@ def _test_score(result: "TuningResult", metric: str, X: "Matrix", Y: "Matrix") -
         difference = result.forest.predict_sparse(X) - Y
         return float(difference.power(2).sum() / X.shape[0])
     return get_metric(metric)(Y, result.forest.predict_sparse(X))
-
-
-def _print(result: "TuningResult", score: float | None, console: "Console") -> None:
-    from sketchforest._units import seconds
-    from sketchforest.cli.tuning_views import tuning_table
-
-    console.print(tuning_table(result))
-    console.print(f"{result.n_trees_grown} trees in {seconds(result.seconds)}. {result.advice}")
-    if score is not None:
-        console.print(f"{result.metric} on the test rows: {score:.4f}")
-
-
-def _as_json(result: "TuningResult", score: float | None) -> dict[str, object]:
-    from sketchforest.tuning.result import as_rows
-
-    return {
-        "winner": result.winner.as_row(),
-        "advice": result.advice,
-        "metric": result.metric,
-        "test_score": score,
-        "seconds": result.seconds,
-        "n_trees_grown": result.n_trees_grown,
-        "front": as_rows(result.front),
-        "trials": as_rows(result.trials),
-    }
-
-
-def _write(result: "TuningResult", folder: Path, console: "Console") -> None:
-    from importlib.util import find_spec
-
-    from sketchforest.cli.tuning_views import save_components_figure, save_cost_figure, write_trials
-
-    folder.mkdir(parents=True, exist_ok=True)
-    result.forest.save(folder / "model.sf")
-    write_trials(result, folder / "trials.csv")
-    written = "model.sf, trials.csv"
-    if find_spec("matplotlib") is not None:
-        save_cost_figure(result, folder / "cost.png")
-        save_components_figure(result, folder / "components.png")
-        written += ", cost.png, components.png"
-    console.print(f"Written to {folder}: {written}", markup=False)

@@ -2,10 +2,12 @@
 
 import csv
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich import box
+from rich.console import Console
 from rich.table import Table
 
 from sketchforest._units import UNKNOWN, seconds
@@ -18,6 +20,13 @@ if TYPE_CHECKING:
 
 _TABLE_ROWS = 12
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#222222", "#e69f00", "#56b4e9")
+
+
+def show_tuning(result: TuningResult, score: float | None, console: Console) -> None:
+    console.print(tuning_table(result))
+    console.print(f"{result.n_trees_grown} trees in {seconds(result.seconds)}. {result.advice}")
+    if score is not None:
+        console.print(f"{result.metric} on the test rows: {score:.4f}")
 
 
 def tuning_table(result: TuningResult) -> Table:
@@ -57,13 +66,34 @@ def _outputs(trial: Trial) -> str:
     return f"{setting.n_components}{kind}"
 
 
-def write_trials(result: TuningResult, path: Path) -> None:
-    """Every setting that was tried, best first, as CSV."""
+def as_json(result: TuningResult, score: float | None) -> dict[str, object]:
+    return {
+        "winner": result.winner.as_row(),
+        "advice": result.advice,
+        "metric": result.metric,
+        "test_score": score,
+        "seconds": result.seconds,
+        "n_trees_grown": result.n_trees_grown,
+        "front": as_rows(result.front),
+        "trials": as_rows(result.trials),
+    }
+
+
+def write_tuning(result: TuningResult, folder: Path, console: Console) -> None:
+    """The model, every setting that was tried, and pictures where they can be drawn."""
+    folder.mkdir(parents=True, exist_ok=True)
+    result.forest.save(folder / "model.sf")
     rows = as_rows(result.trials)
-    with path.open("w", newline="") as file:
+    with (folder / "trials.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
+    written = "model.sf, trials.csv"
+    if find_spec("matplotlib") is not None:
+        save_cost_figure(result, folder / "cost.png")
+        save_components_figure(result, folder / "components.png")
+        written += ", cost.png, components.png"
+    console.print(f"Written to {folder}: {written}", markup=False)
 
 
 def save_cost_figure(result: TuningResult, path: str | os.PathLike[str]) -> None:

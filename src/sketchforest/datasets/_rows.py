@@ -101,7 +101,7 @@ def sorted_repeats(matrix: sparse.csr_array) -> npt.NDArray[np.bool_]:
 
 
 def csr(
-    data: npt.NDArray, indices: npt.NDArray, indptr: npt.NDArray, shape: tuple[int, int]
+    data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]
 ) -> sparse.csr_array:
     # scikit-learn's trees refuse 64-bit indices, and scipy widens both if one is wide.
     fits = max(len(data), *shape) <= np.iinfo(np.int32).max

@@ -16,7 +16,7 @@ from sketchforest._files import written_whole
 
 AnyPath = str | PathLike[str]
 
-_Opener = Callable[..., IO]
+_Opener = Callable[..., IO[bytes] | IO[str]]
 _OPENERS: dict[bytes, _Opener] = {
     b"\x1f\x8b": gzip.open,
     b"\xfd7zXZ\x00": lzma.open,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -124,7 +125,7 @@ def data_folders(data_home: AnyPath | None = None) -> list[Path]:
     return [Path(folder).expanduser() for folder in candidates if folder]
 
 
-def _info(name: str, entry: dict) -> DatasetInfo:
+def _info(name: str, entry: dict[str, Any]) -> DatasetInfo:
     paper = entry.pop("paper", None)
     return DatasetInfo(
         name=name,

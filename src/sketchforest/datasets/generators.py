@@ -8,13 +8,12 @@ one: that is what makes the tail predictable and the head noisy, as on real tags
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from sketchforest.datasets._rows import csr
 from sketchforest.datasets.dataset import Dataset
 
-_Array = npt.NDArray
+_Array = np.ndarray
 
 # The constants are fitted to the Delicious tags: label and word frequencies by rank, and the
 # ranking quality of a forest and of the label frequencies alone.
@@ -51,7 +50,8 @@ class _Vocabulary:
         # shape, so the division keeps the item's popularity.
         weights = rng.gamma(generality, size=(n_topics, self.n_items)) * popularity / generality
         weights /= weights.sum(axis=1, keepdims=True)
-        return (1 - _BACKGROUND) * weights + _BACKGROUND * popularity
+        shares: _Array = (1 - _BACKGROUND) * weights + _BACKGROUND * popularity
+        return shares
 
 
 def make_multilabel(
@@ -159,7 +159,8 @@ def _draw_row_topics(n_samples: int, n_topics: int, rng: np.random.Generator) ->
 
 def _skewed_counts(n_samples: int, mean: float, rng: np.random.Generator) -> _Array:
     length = rng.lognormal(sigma=_WORD_COUNT_SPREAD, size=n_samples)
-    return 1 + np.rint((mean - 1) * length / length.mean()).astype(np.int64)
+    counts: _Array = 1 + np.rint((mean - 1) * length / length.mean()).astype(np.int64)
+    return counts
 
 
 def _draw_items(
@@ -190,7 +191,9 @@ def _draw_tokens(
     # One ladder for all topics, topic t on (t, t + 1], inverts every distribution at once.
     ladder = np.cumsum(topics, axis=1)
     ladder = ladder / ladder[:, -1:] + np.arange(len(topics))[:, np.newaxis]
-    return np.searchsorted(ladder.ravel(), topic + rng.random(len(rows))) % topics.shape[1]
+    points = topic + rng.random(len(rows))
+    items: _Array = np.searchsorted(ladder.ravel(), points) % topics.shape[1]
+    return items
 
 
 def _draw_from_pools(

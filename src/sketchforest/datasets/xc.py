@@ -97,7 +97,7 @@ def _split_path(path: AnyPath, name: str) -> Path:
 
 def _splits(
     path: AnyPath, n_samples: int, given: dict[str, AnyPath | None], column: int
-) -> dict[str, npt.NDArray]:
+) -> dict[str, np.ndarray]:
     splits = {}
     for part, name in _SPLIT_FILES.items():
         file = given[part]

@@ -5,13 +5,17 @@ less and less. Each step belongs to the feature that was asked for there, so tha
 trees add up from the label's share in the whole training set to its probability.
 """
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from sketchforest._trees.encoding import float_type
 from sketchforest._trees.model import MISSING_LEFT, Forest
+from sketchforest._typing import Matrix, MatrixLike
+
+if TYPE_CHECKING:
+    from sketchforest._estimators.classifier import TreesClassifier
 
 
 class Explanation(NamedTuple):
@@ -27,7 +31,7 @@ class Explanation(NamedTuple):
     has_label: np.ndarray  # (r, k) whether they have the labels
 
 
-def explain(model: Any, x: Any, k: int = 3) -> Explanation:
+def explain(model: "TreesClassifier", x: MatrixLike, k: int = 3) -> Explanation:
     """What counts for the k most probable labels of the one row x, (1, n_features).
 
     ``base + contributions.sum(axis=0)`` is ``scores``, and ``weights @ has_label`` is, too.
@@ -47,11 +51,11 @@ def explain(model: Any, x: Any, k: int = 3) -> Explanation:
         raise ValueError(f"x must be one row; got {x.shape[0]}. Use X[[i]] for row i.")
     if not hasattr(model, "predict_topk"):
         raise ValueError("model must be a classifier; got a regressor, which has no best labels.")
-    forest, n_labels = model._forest, model._labels.n_columns
+    forest, n_labels = model._forest, model._labels.shape[1]
     labels = model.predict_topk(x, min(k, n_labels))[0].ravel()
     if model._classes is not None:
         labels = np.searchsorted(model._classes, labels)
-    Y = model._labels.to_csr(np.float64)[:, labels].toarray()
+    Y = model._targets.class_labels.to_csr(np.float64)[:, labels].toarray()
     path = _paths(forest, x)
     means = _means_of(forest, Y)
     steps = means[path.to] - means[path.at]
@@ -83,10 +87,10 @@ class _Paths(NamedTuple):
     ends: np.ndarray
 
 
-def _paths(forest: Forest, x: Any) -> _Paths:
-    values = x.toarray().ravel() if sparse.issparse(x) else np.asarray(x).ravel()
+def _paths(forest: Forest, x: Matrix) -> _Paths:
+    values = x.ravel() if isinstance(x, np.ndarray) else x.toarray().ravel()
     values = values.astype(float_type(values.dtype), copy=False)
-    first_node, first_leaf = forest.node_start[:-1], _first_leaves(forest)
+    first_node, first_leaf = forest.node_start[:-1], forest.first_leaves
     is_stump = np.diff(forest.node_start) == 0
     roots = np.where(is_stump, len(forest.nodes) + first_leaf, first_node)
     at = roots.copy()
@@ -114,22 +118,12 @@ def _paths(forest: Forest, x: Any) -> _Paths:
     return _Paths(from_nodes, to_nodes, features, roots, at)
 
 
-def _first_leaves(forest: Forest) -> np.ndarray:
-    """Number of each tree's first leaf, all leaves being numbered on."""
-    return forest.leaf_start[:-1] - np.arange(forest.n_trees)
-
-
 def _means_of(forest: Forest, Y: np.ndarray) -> np.ndarray:
     """(nodes and leaves, n_outputs) weighted means of the training rows below each."""
-    n_nodes, n_leaves = len(forest.nodes), len(forest.member_start) - forest.n_trees
-    leaf_ends = np.repeat(forest.tree_members[:-1], np.diff(forest.leaf_start))
-    starts = forest.member_start.astype(np.int64) + leaf_ends
-    # The last place of a tree's starts is the first of the next tree's.
-    is_last = np.zeros(len(starts), bool)
-    is_last[forest.leaf_start[1:-1] - 1] = True
+    n_nodes, n_leaves = len(forest.nodes), forest.n_leaves
     weights = np.ones(len(forest.members)) if forest.weights is None else forest.weights
-    shape = (n_leaves, len(Y))
-    of_leaf = sparse.csr_array((weights.astype(float), forest.members, starts[~is_last]), shape)
+    entries = (weights.astype(float), forest.members, forest.leaf_bounds())
+    of_leaf = sparse.csr_array(entries, shape=(n_leaves, len(Y)))
     sums = np.zeros((n_nodes + n_leaves, Y.shape[1] + 1))
     sums[n_nodes:] = of_leaf @ np.column_stack([Y, np.ones(len(Y))])
     tree = np.repeat(np.arange(forest.n_trees), np.diff(forest.node_start))
@@ -137,7 +131,7 @@ def _means_of(forest: Forest, Y: np.ndarray) -> np.ndarray:
     children = np.where(
         children >= 0,
         forest.node_start[tree][:, None] + children,
-        n_nodes + _first_leaves(forest)[tree][:, None] - 1 - children,
+        n_nodes + forest.first_leaves[tree][:, None] - 1 - children,
     )
     # From the deepest level up: what is below a node is known when its parent asks.
     for level in reversed(_levels(children, n_nodes, forest.node_start[:-1])):

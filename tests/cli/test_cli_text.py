@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from sketchforest import load_forest
+from sketchforest._workflows.models import trained_columns
+from sketchforest.datasets.table import Columns
 
 ROOT = Path(__file__).parents[2]
 QUESTIONS = ROOT / "examples" / "questions.csv"
@@ -115,6 +117,18 @@ def test_tags_may_have_another_separator_and_any_spaces(command, tmp_path):
     assert forest._labels.to_csr().toarray()[:3].tolist() == [[1, 1], [0, 1], [0, 0]]
     _, out, _ = command("predict", path, file, "--top", 2)
     assert "|" in out.splitlines()[1]
+
+
+@pytest.mark.parametrize("noted", [{}, {"tag_separator": ""}, {"tag_separator": None}])
+def test_a_model_that_notes_no_separator_has_the_usual_one(noted, command, tmp_path):
+    path, table = tmp_path / "model.sf", tmp_path / "data.csv"
+    table.write_text("x,tags\n" + "1,a;b\n2,b\n" * 5)
+    command("train", table, "--out", path, "--tags-column", "tags", *QUICK)
+    forest = load_forest(path)
+    forest.save(path, notes={"columns": {"tags": "tags", "labels": [], "ignored": [], **noted}})
+    assert trained_columns(load_forest(path)) == Columns(tags="tags", tag_separator=";")
+    _, out, _ = command("predict", path, table, "--top", 2)
+    assert out.splitlines()[1].startswith("a;b,")
 
 
 def test_long_documents_and_newlines_in_quotes_are_one_cell(command, tmp_path):

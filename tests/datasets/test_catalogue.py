@@ -1,4 +1,4 @@
-"""The catalogue says what is true of the data, and finds, fetches or stands in for them."""
+"""The catalogue says what is true of the data, and finds or fetches them."""
 
 import hashlib
 import json
@@ -16,12 +16,10 @@ from typer.testing import CliRunner
 
 from sketchforest.cli import app
 from sketchforest.datasets import (
-    Dataset,
     catalogue,
     describe,
     list_datasets,
     load,
-    make_like,
     read,
     write,
 )
@@ -30,11 +28,6 @@ from sketchforest.datasets.download import SourceFile
 
 TRAIN = "@relation t\n@attribute f numeric\n@attribute g {a,b,c}\n@attribute l {0,1}\n@data\n"
 XML = "<labels><label name='l'/></labels>"
-# Of each kind of generator: words, measurements, and (the last) very many of either.
-STAND_INS = [
-    *("emotions", "scene", "yeast", "genbase", "medical", "enron", "CAL500", "corel5k", "Yeast-GO"),
-    *("diatoms", "Expression-GO", "eurlex-dc"),
-]
 
 
 @pytest.fixture(autouse=True)
@@ -222,38 +215,6 @@ def test_without_pooch_the_extra_is_named(tmp_path, served, monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
     with pytest.raises(ImportError, match=r"sketchforest\[data\]"):
         load("tiny", tmp_path / "home", download=True)
-
-
-@pytest.mark.parametrize("name", STAND_INS)
-def test_a_stand_in_has_the_figures_of_the_real_one(name):
-    data, info = make_like(name), describe(name)
-    assert data.is_synthetic
-    assert not Dataset(name, data.X, data.Y).is_synthetic
-    assert data.X.shape == (info.n_samples, info.n_features)
-    assert data.Y.shape == (info.n_samples, info.n_labels)
-    if info.cardinality is not None:
-        assert data.Y.nnz == round(info.cardinality * info.n_samples)
-    if info.x_density is not None:
-        assert data.X.nnz == pytest.approx(info.x_density * np.prod(data.X.shape), abs=1)
-    if info.n_train is not None:
-        assert [len(data.splits[p]) for p in ("train", "test")] == [info.n_train, info.n_test]
-    for matrix in (data.X, data.Y):
-        assert matrix.has_canonical_format
-    assert np.diff(data.Y.indptr).min() >= 1
-
-
-def test_a_stand_in_follows_its_seed():
-    first, again, other = (make_like("emotions", seed) for seed in (1, 1, 2))
-    assert (first.X != again.X).nnz == (first.Y != again.Y).nnz == 0
-    assert (first.Y != other.Y).nnz > 0
-
-
-def test_the_mark_of_a_stand_in_survives_its_archive(tmp_path):
-    data = make_like("emotions")
-    write(data, tmp_path / "s.npz")
-    assert load("s", tmp_path).is_synthetic
-    write(Dataset("real", data.X, data.Y), tmp_path / "r.npz")
-    assert not load("r", tmp_path).is_synthetic
 
 
 def test_the_command_lists_all_and_shows_one(tmp_path):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from sketchforest import RandomForestClassifier
 from sketchforest.datasets import (
@@ -11,6 +12,9 @@ from sketchforest.datasets import (
     load_npz,
     make_delicious_like,
     make_multilabel,
+    make_sparse_multilabel,
+    read,
+    write,
 )
 from sketchforest.metrics import lrap
 
@@ -169,3 +173,23 @@ def test_the_real_delicious_has_its_published_figures():
     assert data.Y.nnz / 16_105 == pytest.approx(19.020, abs=5e-4)
     assert [len(data.splits[part]) for part in ("train", "test")] == [12_920, 3_185]
     assert data.label_names[0].startswith("TAG_")
+
+
+@pytest.mark.parametrize("make", [make_multilabel, make_sparse_multilabel])
+@pytest.mark.parametrize("what", ["n_features", "n_labels"])
+def test_more_columns_than_32_bits_count_are_refused(make, what):
+    sizes = {"n_features": 100, "n_labels": 100, what: 2**31}
+    with pytest.raises(ValueError, match=rf"{what} must be at most 2147483647 .*; got 2147483648"):
+        make(3, **sizes, labels_per_row=2, features_per_row=2)
+
+
+@pytest.mark.parametrize("format", ["xc", "svmlight", "npz"])
+def test_indices_past_32_bits_are_written_and_read_as_they_are(format, tmp_path):
+    n_columns, last = 2**31 + 7, 2**31 + 6
+    wide = sparse.csr_array(([1], [last], [0, 1]), shape=(1, n_columns))
+    data = Dataset("wide", wide.astype(np.uint8), wide.astype(np.uint8))
+    write(data, tmp_path / "wide", format)
+    again = read(tmp_path / "wide", format)
+    for matrix in (again.X, again.Y):
+        assert matrix.shape == (1, n_columns)
+        assert matrix.indices.tolist() == [last]

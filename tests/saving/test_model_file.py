@@ -1,6 +1,5 @@
-"""A model that is saved and loaded is the same model; a file that is damaged is an error."""
+"""A model that is saved and loaded is the same model."""
 
-import dataclasses
 import json
 import os
 import pickle
@@ -8,50 +7,19 @@ import pickle
 import joblib
 import numpy as np
 import pytest
-from reference_model import is_forest
-from scipy import sparse
+from fitted_models import FITTED, LABELS, NAMES, X, dense
 
 import sketchforest
 from sketchforest import (
-    DecisionTreeClassifier,
-    ExtraTreesRegressor,
     RandomForestClassifier,
-    RandomForestRegressor,
-    _core,
     load_forest,
 )
-from sketchforest._saving.container import ALIGNMENT, METADATA, read_header
-from sketchforest._trees.model import SparseRows
+from sketchforest._saving.container import (
+    ALIGNMENT,
+    METADATA,
+    read_header,
+)
 from sketchforest.projection import GaussianProjection
-
-RNG = np.random.default_rng(0)
-X = RNG.random((120, 6))
-LABELS = (RNG.random((120, 40)) < 0.1).astype(int)
-NAMES = np.array(["ash", "oak", "yew"])[RNG.integers(0, 3, 120)]
-
-FITTED = {
-    "sparse labels": lambda: RandomForestClassifier(
-        20, n_components=4, random_state=0, oob_score=True
-    ).fit(X, sparse.csr_array(LABELS)),
-    "dense labels": lambda: RandomForestClassifier(5, projection="sparse", random_state=0).fit(
-        X, LABELS
-    ),
-    "classes": lambda: RandomForestClassifier(
-        5, class_weight={"ash": 2.0}, random_state=np.random.RandomState(3)
-    ).fit(X, NAMES),
-    "tree": lambda: DecisionTreeClassifier(max_depth=3).fit(X, NAMES),
-    "stump": lambda: DecisionTreeClassifier().fit(X, np.zeros(120, int)),
-    "outputs": lambda: ExtraTreesRegressor(5, random_state=0).fit(X, X[:, :2]),
-    "weighted output": lambda: RandomForestRegressor(5, random_state=0).fit(X, X[:, 0], X[:, 1]),
-    "sparse outputs": lambda: RandomForestRegressor(5, random_state=0).fit(
-        X, sparse.csr_array(LABELS * 0.5)
-    ),
-    "doubles": lambda: RandomForestRegressor(5, random_state=0).fit(1 + X * 1e-12, X[:, 0]),
-}
-
-
-def dense(values):
-    return values.toarray() if sparse.issparse(values) else values
 
 
 @pytest.fixture(params=FITTED)
@@ -127,50 +95,6 @@ def test_a_file_of_a_newer_format_says_so(tmp_path):
         load_forest(path)
 
 
-@pytest.mark.parametrize("name", ["sparse labels", "outputs"])
-def test_no_damage_goes_unnoticed_or_leads_outside(name, tmp_path):
-    """Every array is spoilt in turn, by a number that is out of its range."""
-    path = tmp_path / "model.sf"
-    FITTED[name]().save(path)
-    content = path.read_bytes()
-    n_header = int.from_bytes(content[:8], "little")
-    header = json.loads(content[8 : 8 + n_header])
-    del header["__metadata__"]
-    safe = {"forest.gains", "forest.depths", "forest.weights", "labels.dense"}  # no indices
-    for array, entry in header.items():
-        if array in safe:
-            continue
-        begin, end = (8 + n_header + offset for offset in entry["data_offsets"])
-        for at in {begin, begin + (end - begin) // 8 * 4, end - 4}:
-            if array == "forest.nodes" and (at - begin) % 16 == 4:
-                continue  # a threshold may be any number
-            spoilt = bytearray(content)
-            spoilt[at : at + 4] = b"\xff\xff\xff\x7f"
-            path.write_bytes(spoilt)
-            with pytest.raises(ValueError, match="whole sketchforest model"):
-                load_forest(path)
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b"\0" * 8, b"not a model at all", b"\x02" + b"\0" * 7 + b"{}"]
-)
-def test_other_files_are_refused_in_one_sentence(content, tmp_path):
-    path = tmp_path / "model.sf"
-    path.write_bytes(content)
-    with pytest.raises(ValueError, match="whole sketchforest model"):
-        load_forest(path)
-
-
-def test_a_file_that_is_cut_off_anywhere_is_refused(tmp_path):
-    path = tmp_path / "model.sf"
-    FITTED["tree"]().save(path)
-    content = path.read_bytes()
-    for size in range(0, len(content), 97):
-        path.write_bytes(content[:size])
-        with pytest.raises(ValueError, match="whole sketchforest model"):
-            load_forest(path)
-
-
 # ---- the container
 
 
@@ -187,19 +111,6 @@ def test_the_file_is_a_safetensors_file_with_every_array_aligned(model, tmp_path
             assert np.array_equal(theirs[f"forest.{name}"], array)
             begin = header[f"forest.{name}"]["data_offsets"][0]
             assert begin % array.itemsize == 0
-
-
-def test_no_change_of_the_header_goes_unnoticed(tmp_path):
-    path = tmp_path / "model.sf"
-    FITTED["classes"]().save(path)
-    content = path.read_bytes()
-    n_header = int.from_bytes(content[:8], "little")
-    for at in RNG.integers(0, 8 + n_header, 300):
-        spoilt = bytearray(content)
-        spoilt[at] ^= 1 << RNG.integers(0, 7)
-        path.write_bytes(spoilt)
-        with pytest.raises(ValueError, match=r"whole sketchforest model|newer version"):
-            load_forest(path)
 
 
 def test_a_file_says_who_wrote_it(tmp_path):
@@ -273,6 +184,14 @@ def test_a_data_frame_of_labels_gives_their_names(tmp_path):
     assert not hasattr(forest.fit(X, LABELS), "label_names_")
 
 
+@pytest.mark.parametrize("name", ["0" * 64, '"checksum": "' + "0" * 64, '\\"checksum": "', ""])
+def test_a_label_may_have_any_name(name, tmp_path):
+    """The checksum's place is not mistaken for it."""
+    names = [name, *(f"tag {i}" for i in range(39))]
+    FITTED["sparse labels"]().save(tmp_path / "model.sf", label_names=names)
+    assert load_forest(tmp_path / "model.sf").label_names_.tolist() == names
+
+
 def test_too_few_names_are_refused(tmp_path):
     with pytest.raises(ValueError, match="label_names must have one name for each of 40; got 2"):
         FITTED["sparse labels"]().save(tmp_path / "model.sf", label_names=["a", "b"])
@@ -327,108 +246,3 @@ def test_skops_keeps_the_model_too(model, tmp_path):
     assert all(name.startswith(("sketchforest.", "numpy.", "scipy.")) for name in unknown)
     twin = skops.load(tmp_path / "model.skops", trusted=unknown)
     assert np.array_equal(dense(twin.predict(X)), dense(model.predict(X)))
-
-
-# ---- damage
-
-EXTREMES = (-(2**31), -2, -1, 0, 1, 2, 7, 2**31 - 1)
-
-
-def spoil(array, rng):
-    """One number is replaced: by an extreme one, by one just outside, or by another of its kind."""
-    at = tuple(rng.integers(0, array.shape))
-    kind = array[..., at[-1]] if array.ndim == 2 else array
-    with np.errstate(all="ignore"):
-        outside = (kind.max() + 1, kind.min() - 1, array[at] + 1, array[at] - 1)
-        choices = ((*EXTREMES, np.nan, np.inf), outside, kind)
-        array[at] = np.array(rng.choice(choices[rng.integers(3)])).astype(array.dtype)
-
-
-def test_the_native_check_is_the_one_in_numpy(model):
-    rng = np.random.default_rng(1)
-    verdicts = []
-    n_features = model.n_features_in_
-    assert is_forest(model._forest, model._labels, n_features)
-    assert _core.find_damage(model._forest, model._labels, n_features) is None
-    for _ in range(300):
-        forest = {n: None if a is None else a.copy() for n, a in vars(model._forest).items()}
-        labels = model._labels
-        parts = [a for a in forest.values() if a is not None and a.size]
-        if isinstance(labels, SparseRows):
-            labels = dataclasses.replace(
-                labels, row_start=labels.row_start.copy(), columns=labels.columns.copy()
-            )
-            parts += [labels.row_start, labels.columns]
-        else:
-            labels = labels.copy()
-            parts.append(labels)
-        spoil(parts[rng.integers(len(parts))], rng)
-        spoilt = type(model._forest)(**forest)
-        expected = is_forest(spoilt, labels, n_features)
-        assert (_core.find_damage(spoilt, labels, n_features) is None) == expected
-        verdicts.append(expected)
-    assert 0 < sum(verdicts) < len(verdicts)
-
-
-def test_the_last_number_inside_is_taken_and_the_first_outside_refused():
-    model = FITTED["tree"]()
-    n_nodes, n_features = len(model._forest.nodes), model.n_features_in_
-    last = n_nodes - 1  # whose children are leaves
-    inside_and_outside = {
-        ("nodes", (last, 0)): (n_features - 1, n_features),
-        ("nodes", (last, 2)): (-1 - n_nodes, -2 - n_nodes),
-        ("nodes", (last, 3)): (-1 - n_nodes, -2 - n_nodes),
-        ("nodes", (0, 2)): (last, last + 1),
-        ("nodes", (0, 3)): (1, 0),
-        ("members", 0): (len(X) - 1, len(X)),
-        ("members", 1): (0, -1),
-    }
-    for (name, at), (inside, outside) in inside_and_outside.items():
-        for number, is_whole in ((inside, True), (outside, False)):
-            array = getattr(model._forest, name).copy()
-            array[at] = number
-            forest = dataclasses.replace(model._forest, **{name: array})
-            assert (_core.find_damage(forest, model._labels, n_features) is None) == is_whole
-            assert is_forest(forest, model._labels, n_features) == is_whole
-    labels = model._labels
-    for number, is_whole in ((2, True), (3, False), (-1, False)):
-        columns = labels.columns.copy()
-        columns[5] = number
-        spoilt = dataclasses.replace(labels, columns=columns)
-        assert (_core.find_damage(model._forest, spoilt, n_features) is None) == is_whole
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_damaged_bytes_are_refused_or_harmless(model, seed, tmp_path):
-    """Whatever is loaded can be used, with all of its methods: no error but ours, no crash."""
-    rng = np.random.default_rng(seed)
-    path = tmp_path / "model.sf"
-    model.save(path)
-    content = np.fromfile(path, np.uint8)
-    n_refused = 0
-    for _ in range(60):
-        spoilt = content.copy()
-        kind = rng.integers(4)
-        first, second = (rng.integers(0, len(content) - 16, 2) // 4) * 4
-        if kind == 0:
-            spoilt[first] ^= 1 << rng.integers(8)
-        elif kind == 1:  # two pieces change places
-            spoilt[first : first + 16] = content[second : second + 16]
-            spoilt[second : second + 16] = content[first : first + 16]
-        elif kind == 2:
-            spoilt[first : first + 4] = rng.integers(0, 256, 4)
-        else:
-            spoilt = spoilt[: rng.integers(len(content))]
-        spoilt.tofile(path)
-        try:
-            twin = load_forest(path, mmap=bool(rng.integers(2)))
-        except ValueError:
-            n_refused += 1
-            continue
-        with np.errstate(all="ignore"):
-            twin.predict(X)
-            twin.leaf_weights(X)
-            _ = twin.feature_importances_
-            if hasattr(twin, "predict_topk"):
-                twin.predict_topk(X, k=1)
-    assert n_refused > 0

@@ -2,7 +2,7 @@
 
 import copy
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
@@ -21,6 +21,7 @@ from sketchforest._estimators.preparation import (
 )
 from sketchforest._estimators.validation import check_features
 from sketchforest._saving.estimators import save_estimator
+from sketchforest._saving.json_values import Json
 from sketchforest._trees.fitted import Fitted, Targets
 from sketchforest._trees.grow import GrowSettings, draw_matrix
 from sketchforest._trees.model import Forest, Labels
@@ -160,7 +161,7 @@ class TreesEstimator(BaseEstimator):
         label_names: Sequence[str] | None = None,
         feature_names: Sequence[str] | None = None,
         vectorizer: "TfidfVectorizer | None" = None,
-        notes: Mapping[str, object] | None = None,
+        notes: dict[str, Json] | None = None,
     ) -> None:
         """Write the model to a file, for `sketchforest.load_forest`.
 

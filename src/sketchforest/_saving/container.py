@@ -1,22 +1,23 @@
 """Arrays in one file, in the safetensors format: a JSON header behind its length, then the arrays.
 
-They lie in the file as they lie in memory, each where its type asks for, so that they are mapped
+They are in the file as they are in memory, each where its type asks for, so that they are mapped
 and not read. The header carries a checksum of itself.
 """
 
 import hashlib
 import json
+import math
 import mmap
 import os
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
 from sketchforest._files import written_whole
 
 # The name of a type in the container, and the type.
-TYPES: dict[str, np.dtype[Any]] = {
+TYPES: dict[str, np.dtype] = {
     "U8": np.dtype(np.uint8),
     "I32": np.dtype(np.int32),
     "U32": np.dtype(np.uint32),
@@ -26,8 +27,10 @@ TYPES: dict[str, np.dtype[Any]] = {
 }
 TYPE_NAMES = {dtype: name for name, dtype in TYPES.items()}
 METADATA, CHECKSUM = "__metadata__", "checksum"
-NO_SUM = "0" * 64  # in place of the checksum while it is computed
 ALIGNMENT = 64  # of the first array: a line of the cache
+_NO_SUM = b"0" * 64  # in place of the checksum while it is computed
+# The quotes are those of JSON itself: in a name they are escaped, so that none looks like this.
+_SUM_KEY = f'"{CHECKSUM}": "'.encode()
 
 
 class DamagedError(ValueError):
@@ -48,7 +51,7 @@ def write_container(
 
 
 def _header(ordered: list[tuple[str, np.ndarray]], metadata: Mapping[str, str]) -> bytes:
-    header: dict[str, Any] = {METADATA: {**metadata, CHECKSUM: NO_SUM}}
+    header: dict[str, object] = {METADATA: {**metadata, CHECKSUM: _NO_SUM.decode()}}
     end = 0
     for name, array in ordered:
         begin, end = end, end + array.nbytes
@@ -58,11 +61,21 @@ def _header(ordered: list[tuple[str, np.ndarray]], metadata: Mapping[str, str]) 
             "data_offsets": [begin, end],
         }
     text = json.dumps(header).encode()
-    text += b" " * (-(8 + len(text)) % ALIGNMENT)
-    return text.replace(NO_SUM.encode(), hashlib.sha256(text).hexdigest().encode(), 1)
+    before, _, after = _around_checksum(text + b" " * (-(8 + len(text)) % ALIGNMENT))
+    return before + _checksum(before, after) + after
 
 
-def read_header(path: str | os.PathLike[str]) -> tuple[dict[str, Any], bytes]:
+def _around_checksum(text: bytes) -> tuple[bytes, bytes, bytes]:
+    """What stands before the checksum, the checksum, and what follows it."""
+    before, key, rest = text.partition(_SUM_KEY)
+    return before + key, rest[: len(_NO_SUM)], rest[len(_NO_SUM) :]
+
+
+def _checksum(before: bytes, after: bytes) -> bytes:
+    return hashlib.sha256(before + _NO_SUM + after).hexdigest().encode()
+
+
+def read_header(path: str | os.PathLike[str]) -> tuple[dict[str, dict[str, object]], bytes]:
     """The header, and the bytes that it was read from."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
@@ -79,10 +92,10 @@ def read_header(path: str | os.PathLike[str]) -> tuple[dict[str, Any], bytes]:
     return header, text
 
 
-def check_header(header: Mapping[str, Any], text: bytes) -> None:
+def check_header(text: bytes) -> None:
     """Raises unless the header is as it was written."""
-    given = str(header[METADATA].get(CHECKSUM)).encode()
-    if hashlib.sha256(text.replace(given, NO_SUM.encode(), 1)).hexdigest().encode() != given:
+    before, given, after = _around_checksum(text)
+    if _checksum(before, after) != given:
         raise DamagedError("its header is not as it was written")
 
 
@@ -100,7 +113,7 @@ class MappedArrays(NamedTuple):
 
 
 def map_arrays(
-    path: str | os.PathLike[str], header: Mapping[str, Any], n_header: int, is_mapped: bool
+    path: str | os.PathLike[str], header: Mapping[str, object], n_header: int, is_mapped: bool
 ) -> MappedArrays:
     """Read-only where mapped."""
     buffer: np.ndarray = (
@@ -111,15 +124,26 @@ def map_arrays(
     return MappedArrays(arrays, buffer)
 
 
-def _view(body: np.ndarray, entry: Any) -> np.ndarray:
-    try:
-        begin, end = entry["data_offsets"]
-        shape = tuple(entry["shape"])
-        dtype = TYPES[entry["dtype"]]
-        if not 0 <= begin <= end <= len(body):
-            raise DamagedError("an array ends behind the end of the file")
-        if (body.ctypes.data + begin) % dtype.itemsize:
-            raise DamagedError("an array does not begin where its type asks for")
-        return body[begin:end].view(dtype).reshape(shape)
-    except (KeyError, TypeError, ValueError) as error:
-        raise DamagedError(str(error)) from error
+def _view(body: np.ndarray, entry: object) -> np.ndarray:
+    parts = entry if isinstance(entry, dict) else {}
+    shape, offsets = parts.get("shape"), parts.get("data_offsets")
+    types = [dtype for name, dtype in TYPES.items() if name == parts.get("dtype")]
+    if not types or not _are_sizes(shape) or not _are_sizes(offsets) or len(offsets) != 2:
+        raise DamagedError("an array is not described as it should be")
+    dtype, (begin, end) = types[0], offsets
+    if end > len(body):
+        raise DamagedError("an array ends behind the end of the file")
+    if end - begin != dtype.itemsize * math.prod(shape) or max(shape, default=0) > len(body):
+        raise DamagedError("an array has another length than its shape")
+    if (body.ctypes.data + begin) % dtype.itemsize:
+        raise DamagedError("an array does not begin where its type asks for")
+    return body[begin:end].view(dtype).reshape(shape)
+
+
+def _are_sizes(value: object) -> TypeGuard[list[int]]:
+    """At most two whole numbers, none below zero."""
+    return (
+        isinstance(value, list)
+        and len(value) <= 2
+        and all(type(number) is int and number >= 0 for number in value)
+    )

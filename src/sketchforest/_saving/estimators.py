@@ -2,132 +2,194 @@
 
 import dataclasses
 import os
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sketchforest._saving.model_file import Model, damaged, read_model, write_model
-from sketchforest._saving.vectorizer import restore_vectorizer, vectorizer_state
+from sketchforest._registry import ESTIMATORS
+from sketchforest._saving.container import DamagedError
+from sketchforest._saving.json_values import Json, arguments, converted, to_json
+from sketchforest._saving.model_file import Model, read_model, write_model
+from sketchforest._saving.vectorizer import Vectorizer, restore_vectorizer, vectorizer_state
 from sketchforest._trees.fitted import Fitted, Targets
 from sketchforest._trees.grow import GrowSettings
+from sketchforest._trees.model import Forest, Labels
 from sketchforest.projection import resolve_projection
 
 # Fitted attributes that are plain values, kept where an estimator has them.
-KEPT = ("_is_relabelled", "_number", "oob_score_")
+PLAIN = ("_is_relabelled", "_number", "oob_score_")
 # Names that a file carries for its readers; the estimators themselves count from 0.
 NAMES = ("label_names", "feature_names")
 
 
+class Estimator(Protocol):
+    """What is asked of an estimator to be saved and loaded."""
+
+    _forest: Forest
+    _targets: Targets
+    _settings: GrowSettings
+    n_features_in_: int
+
+    def get_params(self, deep: bool = True) -> dict[str, object]: ...
+
+    def _keep(self, fitted: Fitted) -> None: ...
+
+
+# What the JSON of a file must hold; its numbers of columns are checked with its arrays.
+_TYPES = {
+    "estimator": str,
+    "is_projected": bool,
+    **dict.fromkeys(("params", "state", "settings"), dict),
+    **dict.fromkeys(("classes_dtype", "label_dtype"), str | None),
+    **dict.fromkeys(("classes", "feature_names_in", "label_names", "feature_names"), list | None),
+    "notes": dict | None,
+}
+
+
 def save_estimator(
-    estimator: Any,
+    estimator: Estimator,
     path: str | os.PathLike[str],
     compact: bool = False,
-    names: Mapping[str, Any] | None = None,
-    vectorizer: Any = None,
-    notes: Mapping[str, object] | None = None,
+    names: Mapping[str, Sequence[str] | np.ndarray] | None = None,
+    vectorizer: "Vectorizer | None" = None,
+    notes: dict[str, Json] | None = None,
 ) -> None:
     """Names, vectorizer and notes are those that the estimator was loaded with, unless given."""
     from sketchforest import __version__
 
     check_is_fitted(estimator)
     state = vars(estimator)
-    forest = estimator._forest
+    forest, targets = estimator._forest, estimator._targets
     if compact:
         forest = dataclasses.replace(forest, gains=None)
-    targets = estimator._targets
-    settings = dataclasses.asdict(dataclasses.replace(estimator._settings, projection=None))
-    del settings["shared_projection"]  # it is among the parameters
-    about = {
-        "library_version": __version__,
-        "estimator": type(estimator).__name__,
-        "params": {
-            name: _to_json(name, value) for name, value in estimator.get_params(deep=False).items()
-        },
-        "state": _plain_state(estimator),
-        "settings": settings,
-        "is_projected": estimator._settings.projection is not None,
-        "n_features_in": estimator.n_features_in_,
-        "feature_names_in": _names(state.get("feature_names_in_")),
-        "classes": _names(targets.classes),
-        "classes_dtype": _dtype_name(targets.classes),
-        "label_dtype": None if targets.dtype is None else targets.dtype.str,
-    }
     more = {}
     if "thresholds_" in state:
         more["thresholds"] = np.asarray(state["thresholds_"], np.float32)
     given = {name: state.get(f"{name}_") for name in NAMES} | dict(names or {})
     vectorizer = state.get("vectorizer_") if vectorizer is None else vectorizer
+    text = {}
     if vectorizer is not None:
-        text, given["feature_names"], more["idf"] = vectorizer_state(vectorizer)
-        about["text"] = {name: _to_json(name, value) for name, value in text.items()}
-    about |= _check_names(given, estimator)
-    about["notes"] = state.get("notes_") if notes is None else notes
-    write_model(path, Model(forest, estimator._labels, about, more))
+        text["text"], given["feature_names"], more["idf"] = vectorizer_state(vectorizer)
+    settings = dataclasses.asdict(dataclasses.replace(estimator._settings, projection=None))
+    del settings["shared_projection"]  # it is among the parameters
+    classes, names_in = targets.classes, state.get("feature_names_in_")
+    about = {
+        "library_version": __version__,
+        "estimator": type(estimator).__name__,
+        "params": to_json(estimator.get_params(deep=False)),
+        "state": _state_of(targets) | {name: state[name] for name in PLAIN if name in state},
+        "settings": settings,
+        "is_projected": estimator._settings.projection is not None,
+        "n_features_in": estimator.n_features_in_,
+        "feature_names_in": None if names_in is None else names_in.tolist(),
+        "classes": None if classes is None else classes.tolist(),
+        "classes_dtype": None if classes is None else classes.dtype.str,
+        "label_dtype": None if targets.dtype is None else targets.dtype.str,
+        **text,
+        **_check_names(given, estimator),
+        "notes": state.get("notes_") if notes is None else notes,
+    }
+    write_model(path, Model(forest, targets.labels, about, more))
 
 
 def load_estimator(
-    path: str | os.PathLike[str], find_class: Callable[[str], type], mmap: bool
+    path: str | os.PathLike[str], find_class: Callable[[str], type[Any]], mmap: bool
 ) -> Any:
-    forest, labels, about, more = read_model(path, mmap)
+    """The estimator in a file; its class is found by its name."""
     try:
-        kind = find_class(about["estimator"])
-        estimator = kind(**{name: _from_json(value) for name, value in about["params"].items()})
-        state = about["state"]
-        more_settings = {
-            "projection": resolve_projection(estimator.projection)
-            if about["is_projected"]
-            else None,
-            "shared_projection": bool(getattr(estimator, "shared_projection", False)),
-        }
-        settings = GrowSettings(**(about["settings"] | more_settings))
-        classes = about["classes"]
-        if classes is not None:
-            classes = np.array(classes, dtype=about["classes_dtype"])
-            if classes.shape != (labels.shape[1],):
-                raise ValueError("classes have another number")
-        targets = Targets(
-            labels,
-            is_sparse=bool(state["_sparse_labels"]),
-            classes=classes,
-            dtype=None if about["label_dtype"] is None else np.dtype(about["label_dtype"]),
-            is_vector=bool(state.get("_is_vector", False)),
-        )
-        estimator._keep(Fitted(forest, targets, settings))
-        vars(estimator).update({name: state[name] for name in KEPT if name in state})
-        estimator.n_features_in_ = int(about["n_features_in"])
-        if about["feature_names_in"] is not None:
-            estimator.feature_names_in_ = np.array(about["feature_names_in"], dtype=object)
-        names = {name: about[name] for name in NAMES if about[name] is not None}
+        return _restored(find_class, read_model(path, mmap))
+    except DamagedError as error:
+        raise ValueError(
+            f"path must name a whole sketchforest model; '{path}' is not one: {error}. "
+            "Save it again."
+        ) from error
+
+
+def _restored(find_class: Callable[[str], type[Any]], model: Model) -> Any:
+    """What can only be wrong in the file is checked before it is used: any error but DamagedError
+    is a mistake of ours."""
+    forest, labels, about, more = model
+    _check_about(about)
+    kind = find_class(about["estimator"])
+    params = arguments(kind, about["params"])
+    estimator = kind(**params)
+    estimator._keep(Fitted(forest, _targets(about, labels), _settings(about, params)))
+    state = {name: about["state"][name] for name in PLAIN if name in about["state"]}
+    vars(estimator).update(state | {"n_features_in_": about["n_features_in"]})
+    if about["feature_names_in"] is not None:
+        vars(estimator)["feature_names_in_"] = np.array(about["feature_names_in"], dtype=object)
+    names = {name: about[name] for name in NAMES if about[name] is not None}
+    try:
         _check_names(names, estimator)
-        vars(estimator).update({f"{name}_": np.array(given) for name, given in names.items()})
-        if about["notes"] is not None:
-            estimator.notes_ = dict(about["notes"])
-        if "text" in about:
-            text = {name: _from_json(value) for name, value in about["text"].items()}
-            estimator.vectorizer_ = restore_vectorizer(text, names["feature_names"], more["idf"])
-        if "thresholds" in more:
-            if more["thresholds"].shape not in ((), (labels.shape[1],)):
-                raise ValueError("thresholds have another number")
-            estimator.thresholds_ = more["thresholds"][()]
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise damaged(path, str(error)) from error
+    except ValueError as error:
+        raise DamagedError(str(error).rstrip(".")) from error
+    vars(estimator).update({f"{name}_": np.array(given) for name, given in names.items()})
+    if about["notes"] is not None:
+        vars(estimator)["notes_"] = about["notes"]
+    if "text" in about:
+        vectorizer = restore_vectorizer(about["text"], names.get("feature_names"), more.get("idf"))
+        vars(estimator)["vectorizer_"] = vectorizer
+    if "thresholds" in more:
+        if more["thresholds"].shape not in ((), (labels.shape[1],)):
+            raise DamagedError("thresholds have another number")
+        vars(estimator)["thresholds_"] = more["thresholds"][()]
     return estimator
 
 
-def _plain_state(estimator: Any) -> dict[str, Any]:
-    targets, state = estimator._targets, vars(estimator)
-    of_targets = {"_sparse_labels": targets.is_sparse}
-    if not targets.is_classification:
-        of_targets["_is_vector"] = targets.is_vector
-    return of_targets | {name: state[name] for name in KEPT if name in state}
+def _state_of(targets: Targets) -> dict[str, bool]:
+    state = {"_sparse_labels": targets.is_sparse}
+    return state if targets.is_classification else state | {"_is_vector": targets.is_vector}
 
 
-def _check_names(names: Mapping[str, Any], estimator: Any) -> dict[str, list[str] | None]:
+def _check_about(about: Mapping[str, object]) -> None:
+    for name, kind in _TYPES.items():
+        if name not in about or not isinstance(about[name], kind):
+            raise DamagedError(f"its {name} cannot be read")
+    if not isinstance(about.get("text", {}), dict):
+        raise DamagedError("its vectorizer cannot be read")
+    if about["estimator"] not in ESTIMATORS:
+        raise DamagedError(f"there is no estimator {about['estimator']!r}")
+
+
+def _settings(about: dict[str, Any], params: Mapping[str, object]) -> GrowSettings:
+    projection = None
+    if about["is_projected"]:
+        projection = converted(resolve_projection, params.get("projection"))
+    settings = arguments(GrowSettings, about["settings"]) | {
+        "projection": projection,
+        "shared_projection": bool(params.get("shared_projection", False)),
+    }
+    return GrowSettings(**settings)  # type: ignore[arg-type]
+
+
+def _targets(about: dict[str, Any], labels: Labels) -> Targets:
+    dtype = about["label_dtype"]
+    return Targets(
+        labels,
+        is_sparse=bool(about["state"].get("_sparse_labels", False)),
+        classes=_classes(about, labels),
+        dtype=None if dtype is None else converted(np.dtype, dtype),
+        is_vector=bool(about["state"].get("_is_vector", False)),
+    )
+
+
+def _classes(about: dict[str, Any], labels: Labels) -> np.ndarray | None:
+    if about["classes"] is None:
+        return None
+    classes = converted(np.array, about["classes"], about["classes_dtype"])
+    if classes.shape != (labels.shape[1],):
+        raise DamagedError("classes have another number")
+    return classes
+
+
+def _check_names(
+    names: Mapping[str, Sequence[str] | np.ndarray | None], estimator: Estimator
+) -> dict[str, list[str] | None]:
     """As lists, one name for each label and for each feature."""
     lengths = {
-        "label_names": estimator._labels.shape[1],
+        "label_names": estimator._targets.labels.shape[1],
         "feature_names": estimator.n_features_in_,
     }
     for name, given in names.items():
@@ -136,34 +198,3 @@ def _check_names(names: Mapping[str, Any], estimator: Any) -> dict[str, list[str
                 f"{name} must have one name for each of {lengths[name]}; got {len(given)}."
             )
     return {name: None if given is None else list(map(str, given)) for name, given in names.items()}
-
-
-def _to_json(name: str, value: Any) -> Any:
-    if name == "random_state":
-        return int(value) if isinstance(value, int | np.integer) else None  # the seed is kept
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, dict):  # JSON has only names as keys
-        return {"pairs": [[_to_json(name, k), _to_json(name, v)] for k, v in value.items()]}
-    if isinstance(value, list):
-        return [_to_json(name, item) for item in value]
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    raise ValueError(
-        f"{name} must be a name, a number or None in a model file; got {value!r}. "
-        "Use pickle for estimators with objects of your own."
-    )
-
-
-def _from_json(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {_from_json(k): _from_json(v) for k, v in value["pairs"]}
-    return [_from_json(item) for item in value] if isinstance(value, list) else value
-
-
-def _names(array: np.ndarray | None) -> list | None:
-    return None if array is None else array.tolist()
-
-
-def _dtype_name(array: np.ndarray | None) -> str | None:
-    return None if array is None else array.dtype.str

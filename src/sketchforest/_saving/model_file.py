@@ -54,36 +54,29 @@ def write_model(path: str | os.PathLike[str], model: Model) -> None:
 
 
 def read_model(path: str | os.PathLike[str], mmap: bool = True) -> Model:
-    """The model in a file, its arrays mapped or in memory."""
-    try:
-        header, text = read_header(path)
-        about = _read_about(header, path)
-        check_header(header, text)
-        mapped = map_arrays(path, header, len(text), mmap)
-        arrays = mapped.arrays
-        parts: dict[str, Any] = {n: arrays.get(f"forest.{n}") for n in _FOREST_ARRAYS}
-        forest, labels = Forest(**parts), _labels(arrays, about)
-        _check_shapes(forest, labels)
-        damage = _core.find_damage(forest, labels, int(about["n_features_in"]))
-        if damage is not None:
-            raise DamagedError(damage)
-        mapped.release_pages()
-    except (DamagedError, KeyError, TypeError, OverflowError) as error:
-        raise damaged(path, str(error) or type(error).__name__) from error
-    more = {n.removeprefix("more."): a for n, a in arrays.items() if n.startswith("more.")}
+    """The model in a file, its arrays mapped or in memory; DamagedError if it is not whole."""
+    header, text = read_header(path)
+    about = _read_about(header, path)
+    check_header(text)
+    mapped = map_arrays(path, header, len(text), mmap)
+    parts = {name: mapped.arrays.get(f"forest.{name}") for name in _FOREST_ARRAYS}
+    forest = Forest(**parts)  # type: ignore[arg-type]
+    labels = _labels(mapped.arrays, about)
+    _check_shapes(forest, labels)
+    damage = _core.find_damage(forest, labels, _count(about, "n_features_in"))
+    if damage is not None:
+        raise DamagedError(damage)
+    mapped.release_pages()
+    more = {n.removeprefix("more."): a for n, a in mapped.arrays.items() if n.startswith("more.")}
     return Model(forest, labels, about, more)
 
 
-def damaged(path: str | os.PathLike[str], reason: str) -> ValueError:
-    return ValueError(
-        f"path must name a whole sketchforest model; '{path}' is not one: {reason}. Save it again."
-    )
-
-
-def _read_about(header: Mapping[str, Any], path: str | os.PathLike[str]) -> dict[str, Any]:
+def _read_about(
+    header: Mapping[str, Mapping[str, object]], path: str | os.PathLike[str]
+) -> dict[str, Any]:
     try:
-        about = json.loads(header[METADATA][FORMAT])
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        about = json.loads(str(header[METADATA].get(FORMAT)))
+    except (ValueError, RecursionError) as error:
         raise DamagedError("its header cannot be read") from error
     if not isinstance(about, dict) or not isinstance(about.get("format_version"), int):
         raise DamagedError("its header has no version")
@@ -95,11 +88,19 @@ def _read_about(header: Mapping[str, Any], path: str | os.PathLike[str]) -> dict
     return about
 
 
-def _labels(arrays: Mapping[str, np.ndarray], about: Mapping[str, Any]) -> Labels:
+def _count(about: Mapping[str, object], name: str) -> int:
+    """A number of columns, which the core counts by 32 bits."""
+    count = about.get(name)
+    if not isinstance(count, int) or not 0 <= count < 2**31:
+        raise DamagedError(f"{name} must be from 0 to 2**31 - 1; it is {count!r}")
+    return count
+
+
+def _labels(arrays: Mapping[str, np.ndarray], about: Mapping[str, object]) -> Labels:
     if "labels.dense" in arrays:
         return arrays["labels.dense"]
     parts = {name: arrays.get(f"labels.{name}") for name in _LABEL_ARRAYS}
-    return SparseRows(**parts, n_columns=int(about["n_label_columns"]))  # type: ignore[arg-type]
+    return SparseRows(**parts, n_columns=_count(about, "n_label_columns"))  # type: ignore[arg-type]
 
 
 def _check_shapes(forest: Forest, labels: Labels) -> None:
@@ -131,12 +132,14 @@ def _check_shapes(forest: Forest, labels: Labels) -> None:
         _check_array("labels", labels.columns, np.int32, (-1,))
         if labels.values is not None:
             _check_array("labels", labels.values, np.float32, (len(labels.columns),))
-        is_empty = labels.n_rows < 1 or not 1 <= labels.n_columns < 2**31
+        is_empty = labels.n_rows < 1 or labels.n_columns < 1
     if is_empty:
         raise DamagedError("there are no labels")
 
 
-def _check_array(name: str, array: Any, dtype: Any, shape: tuple[int, ...]) -> None:
+def _check_array(
+    name: str, array: np.ndarray | None, dtype: type[np.number], shape: tuple[int, ...]
+) -> None:
     """Raises unless the array has that type and shape, in which -1 is any length."""
     if array is None:
         raise DamagedError(f"it has no {name}")

@@ -1,11 +1,20 @@
 """Raw text to features: a fitted TF-IDF vectorizer as JSON and arrays, and back."""
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from sketchforest._saving.container import DamagedError
+from sketchforest._saving.json_values import Json, arguments, converted, to_json
 
-def vectorizer_state(vectorizer: Any) -> tuple[dict[str, Any], list[str], np.ndarray]:
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+Vectorizer: TypeAlias = "TfidfVectorizer"
+
+
+def vectorizer_state(vectorizer: Vectorizer) -> tuple[dict[str, Json], list[str], np.ndarray]:
     """Parameters, terms in the order of their columns, and their weights."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -20,18 +29,23 @@ def vectorizer_state(vectorizer: Any) -> tuple[dict[str, Any], list[str], np.nda
     if isinstance(params["stop_words"], frozenset | set | tuple):
         params["stop_words"] = sorted(params["stop_words"])
     terms = vectorizer.get_feature_names_out().tolist()
-    return params, terms, np.asarray(vectorizer.idf_, np.float64)
+    return to_json(params), terms, np.asarray(vectorizer.idf_, np.float64)
 
 
-def restore_vectorizer(params: dict[str, Any], terms: list[str], idf: np.ndarray) -> Any:
+def restore_vectorizer(
+    params: Mapping[str, Json], terms: Sequence[str] | None, idf: np.ndarray | None
+) -> Vectorizer:
     """A vectorizer that transforms as the saved one did."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    params = params | {
-        "dtype": np.dtype(params["dtype"]).type,
-        "ngram_range": tuple(params["ngram_range"]),
+    given = arguments(TfidfVectorizer, params)
+    if not terms or idf is None or idf.shape != (len(set(terms)),):
+        raise DamagedError("its vectorizer has not one weight for each term")
+    given |= {
+        "dtype": converted(np.dtype, given.get("dtype")).type,
+        "ngram_range": converted(tuple, given.get("ngram_range")),
         "vocabulary": {term: column for column, term in enumerate(terms)},
     }
-    vectorizer = TfidfVectorizer(**params)
+    vectorizer = TfidfVectorizer(**given)
     vectorizer.idf_ = np.asarray(idf, np.float64)
     return vectorizer

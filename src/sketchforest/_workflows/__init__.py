@@ -1,1 +1,10 @@
 """From files to models and back: training, evaluation, rows as a model wants them."""
+
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from sketchforest._estimators.classifier import TreesClassifier
+    from sketchforest._estimators.regressor import TreesRegressor
+
+Classifier: TypeAlias = "TreesClassifier"
+Model: TypeAlias = "TreesClassifier | TreesRegressor"

@@ -2,15 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 from scipy import sparse
 
+from sketchforest._saving.vectorizer import Vectorizer
+from sketchforest._typing import Matrix
+from sketchforest._workflows import Model
+from sketchforest._workflows.models import feature_names, label_names, notes_of
 from sketchforest.datasets import FORMATS, Dataset, read
 from sketchforest.datasets._text import AnyPath, bad_file, plain_name
 from sketchforest.datasets.blocks import line_blocks, pair_blocks
-from sketchforest.datasets.files import recognise
+from sketchforest.datasets.files import ReadOptions, recognise
 from sketchforest.datasets.table import (
     TABLE_FORMATS,
     Columns,
@@ -28,7 +32,7 @@ BLOCK_ROWS = 4096
 class Labelled(NamedTuple):
     """Features and true labels, in the order of the model's; `unknown` are names it never saw."""
 
-    X: Any
+    X: Matrix
     Y: sparse.csr_array
     unknown: list[str]
 
@@ -38,7 +42,7 @@ def training_format(path: AnyPath, format: str | None) -> str:
 
 
 def read_training(
-    path: AnyPath, format: str, columns: Columns, **options: Any
+    path: AnyPath, format: str, columns: Columns, **options: Unpack[ReadOptions]
 ) -> tuple[Dataset, list[str] | None]:
     """The data set in a file of any format, and its texts if it has such a column."""
     if format in TABLE_FORMATS:
@@ -52,29 +56,7 @@ def read_training(
     return read(path, format, **options), None
 
 
-def label_names(model: Any) -> np.ndarray:
-    """(n_labels,) names as they were trained; numbers from 0 where there were none."""
-    names = getattr(model, "label_names_", None)
-    if names is None:
-        names = getattr(model, "_classes", None)
-    return np.arange(model._labels.shape[1]).astype(str) if names is None else names.astype(str)
-
-
-def feature_names(model: Any) -> np.ndarray | None:
-    """(n_features,) names, of the file or of the data frame that it was trained on."""
-    return getattr(model, "feature_names_", getattr(model, "feature_names_in_", None))
-
-
-def model_columns(model: Any, given: Columns) -> Columns:
-    """The columns of the training table, where they are not named anew."""
-    known = getattr(model, "notes_", {}).get("columns", {})
-    merged = {name: value or known.get(name) for name, value in vars(given).items()}
-    for name in ("labels", "ignored"):
-        merged[name] = tuple(merged[name] or ())
-    return Columns(**merged | {"tag_separator": merged["tag_separator"] or ";"})
-
-
-def input_format(path: AnyPath, format: str | None, model: Any) -> str:
+def input_format(path: AnyPath, format: str | None, model: Model) -> str:
     """As given, as the name says, or as the first lines say; what suits the model for "-"."""
     has_text = hasattr(model, "vectorizer_")
     known = _checked(format) or table_format(path)
@@ -83,14 +65,14 @@ def input_format(path: AnyPath, format: str | None, model: Any) -> str:
     if has_text and (str(path) == "-" or plain_name(path).endswith(".txt")):
         return "text"
     if str(path) == "-":
-        trained_on = getattr(model, "notes_", {}).get("format")
+        trained_on = notes_of(model).get("format")
         return "csv" if trained_on in TABLE_FORMATS else "svmlight"
     return recognise(path)
 
 
 def feature_blocks(
-    path: AnyPath, format: str, model: Any, columns: Columns, n_rows: int = BLOCK_ROWS
-) -> Iterator[Any]:
+    path: AnyPath, format: str, model: Model, columns: Columns, n_rows: int = BLOCK_ROWS
+) -> Iterator[Matrix]:
     """X of a file, (at most n_rows, n_features) at a time.
 
     Tables, text, svmlight and xc files are read as they are needed; the others whole.
@@ -106,14 +88,16 @@ def feature_blocks(
     return (X[first : first + n_rows] for first in range(0, X.shape[0], n_rows))
 
 
-def read_labelled(path: AnyPath, format: str, model: Any, columns: Columns) -> Labelled:
+def read_labelled(path: AnyPath, format: str, model: Model, columns: Columns) -> Labelled:
     """A whole file, with labels."""
     names = feature_names(model)
     if format in TABLE_FORMATS and names is not None:
         wanted = [] if columns.text is not None else [str(name) for name in names]
         dataset, texts = read_table(path, columns, format, wanted)
     else:
-        options = {"n_features": model.n_features_in_} if format == "svmlight" else {}
+        options = ReadOptions()
+        if format == "svmlight":
+            options["n_features"] = model.n_features_in_
         dataset, texts = read_training(path, format, columns, **options)
     if texts is not None:
         dataset = replace(dataset, X=_vectorizer(model, path).transform(texts), feature_names=None)
@@ -132,11 +116,11 @@ def read_labelled(path: AnyPath, format: str, model: Any, columns: Columns) -> L
     return Labelled(X, Y, have[known < 0].tolist())
 
 
-def _table_blocks(table: Table, model: Any, columns: Columns) -> Iterator[Any]:
+def _table_blocks(table: Table, model: Model, columns: Columns) -> Iterator[Matrix]:
     if columns.text is not None:
         table.require([columns.text])
         vectorizer = _vectorizer(model, table.path)
-        return (vectorizer.transform(block.texts(columns.text)) for block in table.blocks())
+        return (vectorizer.transform(block.texts(columns.text)) for block in table.blocks)
     if hasattr(model, "vectorizer_"):
         reason = "the model reads text; name the column of text"
         raise bad_file(table.path, None, reason)
@@ -145,16 +129,16 @@ def _table_blocks(table: Table, model: Any, columns: Columns) -> Iterator[Any]:
     if names is None:
         _check_count(table.path, len(wanted), model)
     table.require(wanted)
-    return (features_of(block, wanted) for block in table.blocks())
+    return (features_of(block, wanted) for block in table.blocks)
 
 
-def _vectorizer(model: Any, path: AnyPath) -> Any:
+def _vectorizer(model: Model, path: AnyPath) -> Vectorizer:
     if not hasattr(model, "vectorizer_"):
         raise bad_file(path, None, "the model was not trained on text, and reads no text")
     return model.vectorizer_
 
 
-def _aligned(path: AnyPath, dataset: Dataset, model: Any) -> Any:
+def _aligned(path: AnyPath, dataset: Dataset, model: Model) -> Matrix:
     """X with the model's features in their order: by name where both have names."""
     names = feature_names(model)
     if names is None or dataset.feature_names is None:
@@ -169,7 +153,7 @@ def _aligned(path: AnyPath, dataset: Dataset, model: Any) -> Any:
     return dataset.X[:, [place[name] for name in names.tolist()]]
 
 
-def _check_count(path: AnyPath, n_features: int, model: Any) -> None:
+def _check_count(path: AnyPath, n_features: int, model: Model) -> None:
     if n_features != model.n_features_in_:
         reason = f"there are {n_features} features, and the model has {model.n_features_in_}"
         raise bad_file(path, None, reason)
@@ -181,7 +165,7 @@ def _checked(format: str | None) -> str | None:
     return format
 
 
-def read_rows(blocks: Iterator[Any], rows: Sequence[int]) -> Any:
+def read_rows(blocks: Iterator[Matrix], rows: Sequence[int]) -> Matrix:
     """The rows of those numbers, from blocks that are dense or sparse."""
     wanted, found, first = set(rows), {}, 0
     for block in blocks:

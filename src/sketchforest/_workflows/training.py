@@ -1,40 +1,32 @@
 """From a file to a model file: read, make features, grow, test, save."""
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from sketchforest import (
-    DecisionTreeClassifier,
-    DecisionTreeRegressor,
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
+from sketchforest import RandomForestClassifier
 from sketchforest._estimators.thresholds import is_out_of_bag
-from sketchforest._workflows.evaluation import Evaluation, evaluate
-from sketchforest._workflows.model_input import (
-    label_names,
-    read_labelled,
-    read_training,
-    training_format,
+from sketchforest._registry import (
+    COMMAND_LINE_NAMES,
+    DEFAULT_ON_COMMAND_LINE,
+    estimator_class,
 )
+from sketchforest._saving.vectorizer import Vectorizer
+from sketchforest._typing import Matrix
+from sketchforest._workflows import Model
+from sketchforest._workflows.evaluation import Evaluation, evaluate, evaluate_file
+from sketchforest._workflows.model_input import read_training, training_format
+from sketchforest._workflows.models import Notes, attach_names
 from sketchforest.datasets import Dataset
 from sketchforest.datasets._text import AnyPath, bad_file
+from sketchforest.datasets.files import ReadOptions
 from sketchforest.datasets.table import TABLE_FORMATS, Columns
 
-ESTIMATORS: dict[str, type] = {
-    "random-forest": RandomForestClassifier,
-    "extra-trees": ExtraTreesClassifier,
-    "decision-tree": DecisionTreeClassifier,
-    "random-forest-regressor": RandomForestRegressor,
-    "extra-trees-regressor": ExtraTreesRegressor,
-    "decision-tree-regressor": DecisionTreeRegressor,
-}
+Params = dict[str, Any]  # of an estimator, as they are written on the command line
+
 DEFAULT = "default"  # a parameter that is left to the estimator
 # Out-of-bag scores cost a prediction of all rows, and memory for it.
 MAX_OOB_ROWS = 100_000
@@ -50,15 +42,24 @@ class TextSettings(NamedTuple):
     max_terms: int | None = None
 
 
+class TrainingFile(NamedTuple):
+    """Data to train on, texts in place of X if there are any, and what is noted of the file."""
+
+    dataset: Dataset
+    texts: list[str] | None
+    notes: Notes
+
+
+_FEATURES_ONLY, _USUAL_TEXT = Columns(), TextSettings()
+
+
 @dataclass(frozen=True)
 class TrainOutcome:
-    model: Any
+    model: Model
     path: Path
     seconds: float
-    advice: str = ""  # of the search, where settings were tuned
-    test: Evaluation | None = None
-    n_unknown: int = 0
-    notes: dict[str, Any] = field(default_factory=dict)
+    advice: str  # of the search, where settings were tuned
+    test: Evaluation | None
 
 
 def train_file(
@@ -66,92 +67,57 @@ def train_file(
     out: Path,
     *,
     format: str | None = None,
-    columns: Columns | None = None,
-    text: TextSettings | None = None,
-    estimator: str = "random-forest",
-    params: dict[str, Any] | None = None,
+    columns: Columns = _FEATURES_ONLY,
+    text: TextSettings = _USUAL_TEXT,
+    estimator: str = DEFAULT_ON_COMMAND_LINE,
+    params: Params | None = None,
     test: AnyPath | None = None,
     holdout: float = 0.0,
     tunes: bool = False,
     budget: float | str | None = None,
     compact: bool = False,
-    options: dict[str, Any] | None = None,
+    options: ReadOptions | None = None,
 ) -> TrainOutcome:
     """Trains a model on a file and saves it; tests it on another file, on a share of the rows, or
     on the test rows that the file itself names. What is saved is what was tested.
 
     With `tunes`, the settings are those that `sketchforest.tuning.tune` finds within the budget.
     """
-    columns, params = columns or Columns(), dict(params or {})
-    columns = replace(columns, tag_separator=columns.tag_separator or ";")
-    kind = _kind(estimator)
-    params = check_options(kind, estimator, params)
-    if tunes:
-        _check_tuned(estimator, params)
-    if out.is_dir() or not out.parent.is_dir():
-        raise ValueError(f"out must be a file in a folder that exists; got '{out}'.")
-    dataset, texts, notes = read_problem(file, format, columns, **(options or {}))
-    train_rows, test_rows = _split(dataset, holdout, test, params.get("random_state"))
-    vectorizer = None
-    if texts is not None:
-        vectorizer, dataset = _features_of_text(dataset, texts, train_rows, text or TextSettings())
-    started = time.perf_counter()
+    params = _check_params(estimator, params or {}, tunes)
+    _check_out(out)
+    source = read_training_file(file, format, columns, **(options or ReadOptions()))
+    train_rows, test_rows = _split(source.dataset, holdout, test, params.get("random_state"))
+    dataset, vectorizer = _with_features(source, train_rows, text)
     X, Y = dataset.X[train_rows], dataset.Y[train_rows]
-    model, advice = _tune(params, X, Y, budget) if tunes else (_fit(kind, params, X, Y), "")
+    started = time.perf_counter()
+    model, advice = _tune(params, X, Y, budget) if tunes else (_fit(estimator, params, X, Y), "")
     seconds = time.perf_counter() - started
-    if "verbose" in params:  # who loads the model may not want to watch
-        model.set_params(verbose=0)
-    notes["rows"] = X.shape[0]
-    attach(model, dataset, notes)
-    if vectorizer is not None:
-        model.vectorizer_ = vectorizer
-    evaluation, n_unknown = None, 0
-    if test is not None:
-        rows = read_labelled(test, training_format(test, None), model, columns)
-        evaluation = evaluate(model, rows.X, rows.Y, label_names(model))
-        n_unknown = len(rows.unknown)
-    elif len(test_rows):
-        evaluation = evaluate(model, dataset.X[test_rows], dataset.Y[test_rows], label_names(model))
-    if evaluation is not None:
-        notes["test"] = evaluation.scores
+    attach_names(model, dataset, vectorizer)
+    tested = _test(model, dataset, test_rows, test, columns)
+    model.notes_ = _notes(source, len(train_rows), tested)
     model.save(out, compact=compact)
-    return TrainOutcome(model, out, seconds, advice, evaluation, n_unknown, notes)
+    return TrainOutcome(model, out, seconds, advice, tested)
 
 
-def read_problem(
-    file: AnyPath, format: str | None, columns: Columns, **options: Any
-) -> tuple[Dataset, list[str] | None, dict[str, Any]]:
-    """Data to train on, texts if there are any, and what a model notes of the file."""
-    format = training_format(file, format)
+def read_training_file(
+    path: AnyPath, format: str | None, columns: Columns, **options: Unpack[ReadOptions]
+) -> TrainingFile:
+    format = training_format(path, format)
     is_table = format in TABLE_FORMATS
     if is_table and columns.tags is None and not columns.labels:
-        raise bad_file(file, None, "a table needs --tags-column or --label-columns")
+        raise bad_file(path, None, "a table needs --tags-column or --label-columns")
     if not is_table and (columns.text or columns.tags or columns.labels or columns.ignored):
-        raise bad_file(file, None, f"only tables have columns, and its format is {format}")
-    columns = replace(columns, tag_separator=columns.tag_separator or ";")
-    dataset, texts = read_training(file, format, columns, **options)
+        raise bad_file(path, None, f"only tables have columns, and its format is {format}")
+    dataset, texts = read_training(path, format, columns, **options)
     if dataset.Y.shape[1] == 0:
-        raise bad_file(file, None, "it has no labels")
-    notes = {
-        "file": Path(file).name,
-        "format": format,
-        "columns": vars(columns) if is_table else {},
-    }
-    return dataset, texts, notes
+        raise bad_file(path, None, "it has no labels")
+    noted = asdict(columns) if is_table else {}
+    return TrainingFile(dataset, texts, Notes(file=Path(path).name, format=format, columns=noted))
 
 
-def attach(model: Any, dataset: Dataset, notes: dict[str, Any]) -> None:
-    """Names and notes, as a loaded model has them."""
-    model.notes_ = notes
-    if dataset.label_names is not None:
-        model.label_names_ = dataset.label_names
-    if dataset.feature_names is not None:
-        model.feature_names_ = dataset.feature_names
-
-
-def check_options(kind: type, estimator: str, params: dict[str, Any]) -> dict[str, Any]:
+def _check_params(estimator: str, params: Params, tunes: bool) -> Params:
     """The parameters that the estimator has; one that it lacks must not have been asked for."""
-    known = kind().get_params()
+    known = _estimator_class(estimator)().get_params()
     usual = RandomForestClassifier().get_params()
     kept = {}
     for name, value in params.items():
@@ -161,25 +127,14 @@ def check_options(kind: type, estimator: str, params: dict[str, Any]) -> dict[st
             kept[name] = value
         elif name not in ("n_jobs", "verbose") and value != usual[name]:
             raise ValueError(f"{name} is no parameter of {estimator}; got {value!r}. Leave it out.")
+    if tunes:
+        _check_tuned(estimator, kept)
     return kept
 
 
-def _kind(estimator: str) -> type:
-    if estimator not in ESTIMATORS:
-        raise ValueError(f"estimator must be one of {', '.join(ESTIMATORS)}; got {estimator!r}.")
-    return ESTIMATORS[estimator]
-
-
-def _fit(kind: type, params: dict[str, Any], X: Any, Y: Any) -> Any:
-    model = kind(**params)
-    if "oob_score" not in params and hasattr(model, "oob_score"):
-        model.set_params(oob_score=bool(model.bootstrap) and X.shape[0] <= MAX_OOB_ROWS)
-    return model.fit(X, Y)
-
-
-def _check_tuned(estimator: str, params: dict[str, Any]) -> None:
+def _check_tuned(estimator: str, params: Params) -> None:
     """What the search chooses, or does not take, must not have been asked for."""
-    usual = RandomForestClassifier().get_params() | {"estimator": "random-forest"}
+    usual = RandomForestClassifier().get_params() | {"estimator": DEFAULT_ON_COMMAND_LINE}
     for name, value in {"estimator": estimator, **params}.items():
         if name not in _TUNED_WITH and value != usual[name]:
             raise ValueError(
@@ -193,14 +148,16 @@ def _check_tuned(estimator: str, params: dict[str, Any]) -> None:
         )
 
 
-def _tune(params: dict[str, Any], X: Any, Y: Any, budget: float | str | None) -> tuple[Any, str]:
-    """The forest that the search finds, and its advice."""
-    from sketchforest.tuning import tune
+def _estimator_class(name: str) -> type[Model]:
+    if name not in COMMAND_LINE_NAMES:
+        raise ValueError(f"estimator must be one of {', '.join(COMMAND_LINE_NAMES)}; got {name!r}.")
+    return estimator_class(COMMAND_LINE_NAMES[name])
 
-    settings = {name: params[name] for name in _TUNED_WITH if name in params}
-    threshold = settings.pop("threshold", 0.5)
-    found = tune(X, Y, metric="lrap", budget=budget, **settings)
-    return found.forest.set_params(threshold=threshold), found.advice
+
+def _check_out(out: Path) -> None:
+    """Before the work, which may take hours."""
+    if out.is_dir() or not out.parent.is_dir():
+        raise ValueError(f"out must be a file in a folder that exists; got '{out}'.")
 
 
 def _split(
@@ -221,9 +178,13 @@ def _split(
     return every, every[:0]
 
 
-def _features_of_text(
-    dataset: Dataset, texts: list[str], train_rows: np.ndarray, settings: TextSettings
-) -> tuple[Any, Dataset]:
+def _with_features(
+    source: TrainingFile, train_rows: np.ndarray, settings: TextSettings
+) -> "tuple[Dataset, Vectorizer | None]":
+    """The data set, with features made of its texts if it has them, and what made them."""
+    dataset, texts, _ = source
+    if texts is None:
+        return dataset, None
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     vectorizer = TfidfVectorizer(
@@ -241,4 +202,37 @@ def _features_of_text(
             f"({str(error).splitlines()[0].rstrip('.')}). Use a lower --min-count."
         ) from error
     terms = vectorizer.get_feature_names_out()
-    return vectorizer, replace(dataset, X=vectorizer.transform(texts), feature_names=terms)
+    return replace(dataset, X=vectorizer.transform(texts), feature_names=terms), vectorizer
+
+
+def _fit(estimator: str, params: Params, X: Matrix, Y: Matrix) -> Model:
+    model = _estimator_class(estimator)(**params)
+    if "oob_score" not in params and hasattr(model, "oob_score"):
+        model.set_params(oob_score=bool(model.bootstrap) and X.shape[0] <= MAX_OOB_ROWS)
+    model.fit(X, Y)
+    # Who loads the model may not want to watch.
+    return model.set_params(verbose=0) if "verbose" in params else model
+
+
+def _tune(params: Params, X: Matrix, Y: Matrix, budget: float | str | None) -> tuple[Model, str]:
+    """The forest that the search finds, and its advice."""
+    from sketchforest.tuning import tune
+
+    settings = {name: params[name] for name in _TUNED_WITH if name in params}
+    threshold = settings.pop("threshold", 0.5)
+    found = tune(X, Y, metric="lrap", budget=budget, **settings)
+    return found.forest.set_params(threshold=threshold, verbose=0), found.advice
+
+
+def _test(
+    model: Model, dataset: Dataset, rows: np.ndarray, file: AnyPath | None, columns: Columns
+) -> Evaluation | None:
+    """The scores on another file, or on rows of this one; None if there are neither."""
+    if file is not None:
+        return evaluate_file(model, file, None, columns)
+    return evaluate(model, dataset.X[rows], dataset.Y[rows]) if len(rows) else None
+
+
+def _notes(source: TrainingFile, n_rows: int, tested: Evaluation | None) -> Notes:
+    notes: Notes = {**source.notes, "rows": n_rows}
+    return notes if tested is None else {**notes, "test": tested.scores}

@@ -5,14 +5,14 @@ A command is a function that imports what it needs when it runs, so ``--help`` a
 
 import sys
 import warnings
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from sketchforest.cli.bench import bench_app
 from sketchforest.cli.convert import convert
 from sketchforest.cli.datasets import datasets
+from sketchforest.cli.demo import demo
 from sketchforest.cli.evaluate import evaluate
 from sketchforest.cli.explain import explain
 from sketchforest.cli.info import info
@@ -30,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-for command in (train, predict, evaluate, tune, explain, info, convert, datasets, reproduce):
+for command in (train, predict, evaluate, tune, explain, info, convert, datasets, reproduce, demo):
     app.command()(command)
 app.add_typer(bench_app, name="bench")
 
@@ -61,41 +61,12 @@ def _sketchforest(
     """
 
 
-@app.command()
-def demo(
-    out: Annotated[
-        Path, typer.Option(help="Where to write the picture (PNG).", dir_okay=False)
-    ] = Path("sketchforest-demo.png"),
-    n_estimators: Annotated[int, typer.Option(min=1, help="Trees in each forest.")] = 100,
-    n_jobs: Annotated[
-        int, typer.Option(help="Trees grown at once, by both libraries; -1 uses all cores.")
-    ] = 2,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the data and of the forests.")] = 0,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="2,000 rows instead of 16,105: a few seconds.")
-    ] = False,
-) -> None:
-    """Compare forests with and without projection to scikit-learn's, in under a minute.
-
-    Generates a tag-suggestion problem of 983 labels, prints a table of fit times, sizes and
-    ranking quality, and draws them in a picture.
-
-    Example:  sketchforest demo --n-jobs -1 --out demo.png
-    """
-    from sketchforest.lab.demo.run import FULL_SIZE, QUICK_SIZE, run_demo
-
-    n_samples = QUICK_SIZE if quick else FULL_SIZE
-    run_demo(n_samples, n_estimators, n_jobs, out, seed)
-
-
 def main() -> None:
     """Exit with 0 when done, 1 when the work failed, 2 when the call was wrong."""
     # Wherever it stands among the arguments, and whatever goes wrong.
     is_debugged = _DEBUG in sys.argv
     arguments = [argument for argument in sys.argv[1:] if argument != _DEBUG]
     warnings.showwarning = _show_warning
-    # Columns of files are matched by their names before they become numbers.
-    warnings.filterwarnings("ignore", message="X does not have valid feature names")
     try:
         app(arguments)
     except (ValueError, OSError, ImportError, MemoryError) as error:
@@ -111,5 +82,5 @@ def _sentence(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
-def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
+def _show_warning(message: Warning | str, *where: object, **more: object) -> None:
     typer.echo(f"Warning: {message}", err=True)

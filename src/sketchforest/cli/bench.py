@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sketchforest.cli.options import JsonOption, console, finish, names, text_of
+from sketchforest.cli.options import DataHomeOption, JsonOption, console, finish, names, text_of
 
 bench_app = typer.Typer(invoke_without_command=True, pretty_exceptions_enable=False)
 
@@ -17,9 +17,6 @@ _StudyOption = Annotated[
 _JobsOption = Annotated[int, typer.Option(help="Threads of each method; -1 uses all cores.")]
 _OutOption = Annotated[
     Path, typer.Option(help="Folder for CSV and picture; an earlier run's are replaced.")
-]
-DataHomeOption = Annotated[
-    Path | None, typer.Option(help="Folder of data sets, before $SKETCHFOREST_DATA.")
 ]
 
 

@@ -5,26 +5,15 @@ from typing import Annotated
 
 import typer
 
-from sketchforest.cli.options import (
-    FileArgument,
-    FormatOption,
-    IgnoreOption,
-    JsonOption,
-    LabelsOption,
-    SeparatorOption,
-    TagsOption,
-    XmlOption,
-    columns,
-    print_json,
-)
+from sketchforest.cli import options
 
 
 def convert(
-    file: FileArgument,
+    file: options.FileArgument,
     out: Annotated[
         Path, typer.Argument(metavar="OUT", help="File to write: .npz, .arff, .txt, .svm, .csv.")
     ],
-    format: FormatOption = None,
+    format: options.FormatOption = None,
     to: Annotated[
         str | None,
         typer.Option(
@@ -33,12 +22,12 @@ def convert(
             show_default=False,
         ),
     ] = None,
-    tags_column: TagsOption = None,
-    tag_separator: SeparatorOption = None,
-    label_columns: LabelsOption = "",
-    ignore_columns: IgnoreOption = "",
-    xml: XmlOption = None,
-    json: JsonOption = False,
+    tags_column: options.TagsOption = None,
+    tag_separator: options.SeparatorOption = None,
+    label_columns: options.LabelsOption = "",
+    ignore_columns: options.IgnoreOption = "",
+    xml: options.XmlOption = None,
+    json: options.JsonOption = False,
 ) -> None:
     """Write a data file in another format.
 
@@ -48,11 +37,10 @@ def convert(
     """
     from sketchforest.datasets.conversion import convert_file
 
-    given = columns(None, tags_column, tag_separator, label_columns, ignore_columns)
-    options = {} if xml is None else {"xml": xml}
-    dataset = convert_file(file, out, format, to, given, **options)
+    given = options.columns(None, tags_column, tag_separator, label_columns, ignore_columns)
+    dataset = convert_file(file, out, format, to, given, **options.read_options(xml))
     (n_rows, n_features), n_labels = dataset.X.shape, dataset.Y.shape[1]
     if json:
-        print_json({"rows": n_rows, "features": n_features, "labels": n_labels})
+        options.print_json({"rows": n_rows, "features": n_features, "labels": n_labels})
     else:
         typer.echo(f"{out}: {n_rows:,} rows, {n_features:,} features and {n_labels:,} labels.")

@@ -1,9 +1,11 @@
 """The command `datasets`: what is known, what is here, and how to get the rest."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from sketchforest.cli import options
 
 if TYPE_CHECKING:
     from sketchforest.datasets import DatasetInfo
@@ -17,10 +19,8 @@ def datasets(
     download: Annotated[
         bool, typer.Option("--download", help="Fetch it if it is not here (needs a name).")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
-    data_home: Annotated[
-        Path | None, typer.Option(help="Folder of data sets, before $SKETCHFOREST_DATA.")
-    ] = None,
+    json: options.JsonOption = False,
+    data_home: options.DataHomeOption = None,
 ) -> None:
     """List the known data sets: sizes, citation, and whether they are here.
 
@@ -31,64 +31,59 @@ def datasets(
 
     Example:  sketchforest datasets bibtex --download --data-home ~/data
     """
-    if name is None:
-        if download:
-            raise typer.BadParameter("--download needs the name of a data set.")
-        _print_all(data_home, json)
-        return
-    from sketchforest.datasets import describe, load
+    if name is None and download:
+        raise typer.BadParameter("--download needs the name of a data set.")
+    from sketchforest.datasets import catalogue, describe, load
 
+    if name is None:
+        infos = list(catalogue().values())
+        if json:
+            options.print_json([_as_json(info, data_home) for info in infos], indent=2)
+        else:
+            _print_all(infos, data_home)
+        return
     info = describe(name)
     if download:
         load(name, data_home, download=True)
-    _print_one(info, data_home, json)
-
-
-def _print_all(data_home: Path | None, json: bool) -> None:
-    from sketchforest.datasets import catalogue
-
-    rows = [_as_dict(info, data_home) for info in catalogue().values()]
     if json:
-        _print_json(rows)
-        return
-    from rich.console import Console
+        options.print_json(_as_json(info, data_home), indent=2)
+    else:
+        _print_one(info, data_home)
+
+
+def _print_all(infos: list["DatasetInfo"], data_home: Path | None) -> None:
     from rich.table import Table
+
+    from sketchforest.datasets.catalogue import find
 
     table = Table(box=None, pad_edge=False)
     for heading in ("data set", "rows", "features", "labels", "per row", "paper", "here"):
         is_text = heading in ("data set", "paper", "here")
         table.add_column(heading, justify="left" if is_text else "right", no_wrap=True)
-    for row in rows:
+    n_here = 0
+    for info in infos:
+        is_here = bool(find(info.name, data_home))
+        n_here += is_here
         table.add_row(
-            row["name"],
-            *(f"{row[key]:,}" for key in ("n_samples", "n_features", "n_labels")),
-            "" if row["cardinality"] is None else f"{row['cardinality']:.2f}",
-            "yes" if row["paper"] else "",
-            "yes" if row["here"] else "to download" if row["files"] else "by hand",
+            info.name,
+            *(f"{count:,}" for count in (info.n_samples, info.n_features, info.n_labels)),
+            "" if info.cardinality is None else f"{info.cardinality:.2f}",
+            "yes" if info.paper else "",
+            "yes" if is_here else "to download" if info.files else "by hand",
         )
-    console = Console()
-    console.print(table)
-    n_here = sum(bool(row["here"]) for row in rows)
-    console.print(
-        f"\n{n_here} of {len(rows)} are here. Where a file goes, and where to get it: "
+    screen = options.console()
+    screen.print(table)
+    screen.print(
+        f"\n{n_here} of {len(infos)} are here. Where a file goes, and where to get it: "
         "sketchforest datasets NAME",
-        highlight=False,
         soft_wrap=True,
     )
 
 
-def _print_one(info: "DatasetInfo", data_home: Path | None, json: bool) -> None:
-    row = _as_dict(info, data_home)
-    if json:
-        _print_json(row)
-        return
-    # Not a table: addresses and sums must stay whole to be copied.
-    for key, value in _lines(info, row):
-        if value:
-            typer.echo(f"{key:14}{value}")
+def _print_one(info: "DatasetInfo", data_home: Path | None) -> None:
+    from sketchforest.datasets.catalogue import find, how_to_get
 
-
-def _lines(info: "DatasetInfo", row: dict[str, Any]) -> list[tuple[str, str]]:
+    found = find(info.name, data_home)
     split = f" ({info.n_train:,} to train, {info.n_test:,} to test)" if info.n_train else ""
     paper = ""
     if info.paper:
@@ -97,7 +92,7 @@ def _lines(info: "DatasetInfo", row: dict[str, Any]) -> list[tuple[str, str]]:
             f"{info.paper.name}: {info.paper.n_train:,} to train, {n_test} to test, "
             f"{info.paper.n_features:,} features, {info.paper.n_labels:,} labels"
         )
-    return [
+    lines = [
         ("name", info.name),
         ("rows", f"{info.n_samples:,}{split}"),
         ("features", f"{info.n_features:,}"),
@@ -108,13 +103,17 @@ def _lines(info: "DatasetInfo", row: dict[str, Any]) -> list[tuple[str, str]]:
         ("citation", info.citation),
         ("note", info.note),
         ("home page", info.homepage or ""),
-        ("here", ", ".join(row["here"]) or "no"),
+        ("here", ", ".join(map(str, found)) or "no"),
         *(("file", f"{file.name}, sha256 {file.sha256}, {file.url}") for file in info.files),
-        ("to get it", row["to_get_it"] or ""),
+        ("to get it", "" if found else how_to_get(info.name, data_home)),
     ]
+    # Not a table: addresses and sums must stay whole to be copied.
+    for key, value in lines:
+        if value:
+            typer.echo(f"{key:14}{value}")
 
 
-def _as_dict(info: "DatasetInfo", data_home: Path | None) -> dict[str, Any]:
+def _as_json(info: "DatasetInfo", data_home: Path | None) -> dict[str, object]:
     from dataclasses import asdict
 
     from sketchforest.datasets.catalogue import find, how_to_get
@@ -124,9 +123,3 @@ def _as_dict(info: "DatasetInfo", data_home: Path | None) -> dict[str, Any]:
         "here": [str(path) for path in found],
         "to_get_it": None if found else how_to_get(info.name, data_home),
     }
-
-
-def _print_json(value: Any) -> None:
-    import json
-
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))

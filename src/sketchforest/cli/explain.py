@@ -4,29 +4,18 @@ from typing import Annotated
 
 import typer
 
-from sketchforest.cli.options import (
-    FileArgument,
-    FormatOption,
-    IgnoreOption,
-    JsonOption,
-    ModelArgument,
-    TextOption,
-    columns,
-    console,
-    load_model,
-    print_json,
-)
+from sketchforest.cli import options
 
 
 def explain(
-    model: ModelArgument,
-    file: FileArgument,
+    model: options.ModelArgument,
+    file: options.FileArgument,
     row: Annotated[int, typer.Option(min=0, help="The row to explain, numbered from 0.")] = 0,
     top: Annotated[int, typer.Option(min=1, help="How many of its best labels.")] = 3,
-    format: FormatOption = None,
-    text_column: TextOption = None,
-    ignore_columns: IgnoreOption = "",
-    json: JsonOption = False,
+    format: options.FormatOption = None,
+    text_column: options.TextOption = None,
+    ignore_columns: options.IgnoreOption = "",
+    json: options.JsonOption = False,
 ) -> None:
     """Show what counts for the best labels of one row.
 
@@ -36,21 +25,18 @@ def explain(
 
     Example:  sketchforest explain model.sf new.csv --row 3
     """
-    from sketchforest._workflows.model_input import (
-        feature_blocks,
-        input_format,
-        model_columns,
-        read_rows,
-    )
-    from sketchforest.cli.model_views import explanation_json, show_explanation
+    from sketchforest._workflows.model_input import feature_blocks, input_format, read_rows
+    from sketchforest._workflows.models import trained_columns
+    from sketchforest.cli.explanation_views import as_json, show_explanation
     from sketchforest.explain import explain as find
 
-    forest = load_model(model)
-    known = model_columns(forest, columns(text_column, None, None, "", ignore_columns))
+    forest = options.load_model(model)
+    trained = trained_columns(forest)
+    known = options.columns(text=text_column, ignored=ignore_columns, known=trained)
     blocks = feature_blocks(file, input_format(file, format, forest), forest, known)
     x = read_rows(blocks, [row])
-    content = explanation_json(find(forest, x, top), forest, x, row)
+    content = as_json(find(forest, x, top), forest, x, row)
     if json:
-        print_json(content)
+        options.print_json(content)
     else:
-        show_explanation(content, console())
+        show_explanation(content, options.console())

@@ -1,17 +1,17 @@
 """`sketchforest info`."""
 
-from sketchforest.cli.options import JsonOption, ModelArgument, console, load_model, print_json
+from sketchforest.cli import options
 
 
-def info(model: ModelArgument, json: JsonOption = False) -> None:
+def info(model: options.ModelArgument, json: options.JsonOption = False) -> None:
     """Describe a model: sizes, settings, labels, out-of-bag score, important features.
 
     Example:  sketchforest info model.sf --json
     """
     from sketchforest.cli.model_views import describe, show_model
 
-    about = describe(load_model(model), model)
+    about = describe(options.load_model(model), model)
     if json:
-        print_json(about)
+        options.print_json(about)
     else:
-        show_model(about, model, console())
+        show_model(about, model, options.console())

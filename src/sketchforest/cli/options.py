@@ -3,14 +3,22 @@
 import json as json_module
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
+from typer.models import OptionInfo
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from sketchforest._workflows import Model
+    from sketchforest.datasets.files import ReadOptions
     from sketchforest.datasets.table import Columns
+
+
+def _option(flag: str, help: str) -> OptionInfo:
+    return typer.Option(flag, help=help, show_default=False)
+
 
 ModelArgument = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model file, made by 'train' or by save().")
@@ -24,41 +32,27 @@ FileArgument = Annotated[
 ]
 FormatOption = Annotated[
     str | None,
-    typer.Option(
+    _option(
         "--format",
-        help="csv, tsv, parquet, text (a document a line), mulan, meka, clus, xc, svmlight or "
-        "npz; told from the file if not given.",
-        show_default=False,
+        "csv, tsv, parquet, text (a document a line), mulan, meka, clus, xc, svmlight or npz; told "
+        "from the file if not given.",
     ),
 ]
-TextOption = Annotated[
-    str | None, typer.Option("--text-column", help="Column of text.", show_default=False)
-]
-TagsOption = Annotated[
-    str | None,
-    typer.Option("--tags-column", help="Column of tags, as in 'a;b;c'.", show_default=False),
-]
+TextOption = Annotated[str | None, _option("--text-column", "Column of text.")]
+TagsOption = Annotated[str | None, _option("--tags-column", "Column of tags, as in 'a;b;c'.")]
 SeparatorOption = Annotated[
-    str | None,
-    typer.Option("--tag-separator", help="What stands between tags: ';'.", show_default=False),
+    str | None, _option("--tag-separator", "What stands between tags: ';'.")
 ]
-LabelsOption = Annotated[
-    str,
-    typer.Option(
-        "--label-columns", help="Columns of labels, separated by commas.", show_default=False
-    ),
-]
+LabelsOption = Annotated[str, _option("--label-columns", "Columns of labels, separated by commas.")]
 IgnoreOption = Annotated[
-    str,
-    typer.Option(
-        "--ignore-columns", help="Columns to leave out, separated by commas.", show_default=False
-    ),
+    str, _option("--ignore-columns", "Columns to leave out, separated by commas.")
 ]
-XmlOption = Annotated[
-    Path | None, typer.Option(help="Names of the labels of a MULAN file.", show_default=False)
-]
+XmlOption = Annotated[Path | None, _option("--xml", "Names of the labels of a MULAN file.")]
 JobsOption = Annotated[int, typer.Option("--n-jobs", help="Threads; -1 uses all cores.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+DataHomeOption = Annotated[
+    Path | None, typer.Option(help="Folder of data sets, before $SKETCHFOREST_DATA.")
+]
 
 
 def names(text: str) -> list[str]:
@@ -66,23 +60,38 @@ def names(text: str) -> list[str]:
 
 
 def columns(
-    text: str | None, tags: str | None, separator: str | None, labels: str, ignored: str
+    text: str | None = None,
+    tags: str | None = None,
+    separator: str | None = None,
+    labels: str = "",
+    ignored: str = "",
+    known: "Columns | None" = None,
 ) -> "Columns":
+    """Those that are named; the others are as in `known`, or the usual ones."""
+    from dataclasses import replace
+
     from sketchforest.datasets.table import Columns
 
     if tags is not None and labels:
         raise typer.BadParameter("--tags-column and --label-columns cannot be used together.")
-    return Columns(text, tags, separator or "", tuple(names(labels)), tuple(names(ignored)))
+    given = Columns(text, tags, separator or "", tuple(names(labels)), tuple(names(ignored)))
+    return replace(known or Columns(), **{n: v for n, v in vars(given).items() if v})
 
 
-def value(text: str) -> Any:
+def read_options(xml: Path | None) -> "ReadOptions":
+    from sketchforest.datasets.files import ReadOptions
+
+    return ReadOptions() if xml is None else ReadOptions(xml=xml)
+
+
+def value(text: str) -> bool | int | float | str | None:
     """A parameter as it is written in Python: a number, true, false, none, or a name."""
     plain = {"none": None, "true": True, "false": False}
     if text.lower() in plain:
         return plain[text.lower()]
-    for kind in (int, float):
+    for number in (int, float):
         try:
-            return kind(text)
+            return number(text)
         except ValueError:
             continue
     return text
@@ -95,12 +104,13 @@ def console(json: bool = False) -> "Console":
     return Console(stderr=json, highlight=False)
 
 
-def print_json(content: Any) -> None:
-    typer.echo(json_module.dumps(content, ensure_ascii=False, default=_plain))
+def print_json(content: object, indent: int | None = None) -> None:
+    typer.echo(json_module.dumps(content, indent=indent, ensure_ascii=False, default=_plain))
 
 
-def _plain(number: Any) -> Any:
-    return str(number) if isinstance(number, Path) else number.tolist()  # of numpy's types
+def _plain(value: object) -> object:
+    """Paths as text, and what numpy has as numbers and lists."""
+    return str(value) if isinstance(value, Path) else value.tolist()  # type: ignore[attr-defined]
 
 
 class Outcome(Protocol):
@@ -129,7 +139,12 @@ def is_watched() -> bool:
     return sys.stderr.isatty()
 
 
-def load_model(path: Path) -> Any:
+def load_model(path: Path) -> "Model":
     from sketchforest import load_forest
 
-    return load_forest(path)
+    model = load_forest(path)
+    # Columns of files are matched by their names before they become numbers, so that scikit-learn
+    # need not warn that rows have no names.
+    if hasattr(model, "feature_names_in_"):
+        model.__dict__.setdefault("feature_names_", model.__dict__.pop("feature_names_in_"))
+    return model

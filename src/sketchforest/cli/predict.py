@@ -4,27 +4,19 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from sketchforest.cli.options import (
-    FileArgument,
-    FormatOption,
-    IgnoreOption,
-    JobsOption,
-    ModelArgument,
-    SeparatorOption,
-    TextOption,
-    columns,
-    is_watched,
-    load_model,
-)
+from sketchforest.cli import options
+
+if TYPE_CHECKING:
+    from sketchforest._typing import Matrix
 
 
 def predict(
-    model: ModelArgument,
-    file: FileArgument,
+    model: options.ModelArgument,
+    file: options.FileArgument,
     top: Annotated[
         int | None,
         typer.Option(
@@ -43,11 +35,11 @@ def predict(
         Path | None,
         typer.Option("--out", "-o", help="File to write instead of standard output."),
     ] = None,
-    format: FormatOption = None,
-    text_column: TextOption = None,
-    tag_separator: SeparatorOption = None,
-    ignore_columns: IgnoreOption = "",
-    n_jobs: JobsOption = -1,
+    format: options.FormatOption = None,
+    text_column: options.TextOption = None,
+    tag_separator: options.SeparatorOption = None,
+    ignore_columns: options.IgnoreOption = "",
+    n_jobs: options.JobsOption = -1,
     json: Annotated[bool, typer.Option("--json", help="The same as --output jsonl.")] = False,
 ) -> None:
     """Predict the labels of the rows of a file, a line for each row.
@@ -60,13 +52,19 @@ def predict(
 
     Example:  echo 'why is the sky blue' | sketchforest predict model.sf - --top 3 --json
     """
-    from sketchforest._workflows.model_input import feature_blocks, input_format, model_columns
+    from sketchforest._workflows.model_input import feature_blocks, input_format
+    from sketchforest._workflows.models import trained_columns
     from sketchforest.cli.prediction_views import predicted_lines
 
-    forest = load_model(model)
+    forest = options.load_model(model)
     if "n_jobs" in forest.get_params():
         forest.set_params(n_jobs=n_jobs)
-    known = model_columns(forest, columns(text_column, None, tag_separator, "", ignore_columns))
+    known = options.columns(
+        text=text_column,
+        separator=tag_separator,
+        ignored=ignore_columns,
+        known=trained_columns(forest),
+    )
     format = input_format(file, format, forest)
     blocks = feature_blocks(file, format, forest, known)
     output = "jsonl" if json else output
@@ -76,7 +74,7 @@ def predict(
 
 
 @contextmanager
-def _writer(out: Path | None) -> Iterator[Any]:
+def _writer(out: Path | None) -> Iterator[TextIO]:
     if out is None:
         yield sys.stdout
         sys.stdout.flush()
@@ -88,32 +86,18 @@ def _writer(out: Path | None) -> Iterator[Any]:
 
 
 @contextmanager
-def _watched(blocks: Iterator[Any], file: str, format: str) -> Iterator[Iterator[Any]]:
+def _watched(blocks: "Iterator[Matrix]", file: str, format: str) -> "Iterator[Iterator[Matrix]]":
     """The blocks, with a bar on standard error for who looks at it and not at the results."""
-    if not is_watched() or sys.stdout.isatty():
+    if not options.is_watched() or sys.stdout.isatty():
         yield blocks
         return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
+    from sketchforest._progress import progress_bar
     from sketchforest.datasets.blocks import count_lines
 
-    with Progress(
-        TextColumn("{task.completed:,.0f} rows"),
-        BarColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-    ) as bar:
-        task = bar.add_task("", total=count_lines(file, format))
+    with progress_bar() as bar:
+        task = bar.add_task("predicting rows", total=count_lines(file, format))
 
-        def counted() -> Iterator[Any]:
+        def counted() -> "Iterator[Matrix]":
             for block in blocks:
                 yield block
                 bar.advance(task, block.shape[0])

@@ -1,86 +1,58 @@
 """`sketchforest train`."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.models import OptionInfo
 
-from sketchforest.cli.options import (
-    FileArgument,
-    FormatOption,
-    IgnoreOption,
-    JobsOption,
-    JsonOption,
-    LabelsOption,
-    SeparatorOption,
-    TagsOption,
-    TextOption,
-    XmlOption,
-    columns,
-    console,
-    is_watched,
-    print_json,
-    value,
-)
+from sketchforest._registry import COMMAND_LINE_NAMES, DEFAULT_ON_COMMAND_LINE
+from sketchforest.cli import options
 
-_FOREST, _TEXT, _QUALITY = "Forest", "Text", "Quality"
+_OF_LABELS = [name for name in COMMAND_LINE_NAMES if f"{name}-regressor" in COMMAND_LINE_NAMES]
 
 
-def _forest(help: str, default: bool | str = True) -> Any:
-    return typer.Option(help=help, rich_help_panel=_FOREST, show_default=default)
+def _option(panel: str, help: str, *flag: str, **more: Any) -> OptionInfo:
+    return typer.Option(*flag, help=help, rich_help_panel=panel, **more)
+
+
+_forest, _text, _quality = (partial(_option, panel) for panel in ("Forest", "Text", "Quality"))
 
 
 def train(
-    file: FileArgument,
+    file: options.FileArgument,
     out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write.")],
-    format: FormatOption = None,
-    text_column: TextOption = None,
-    tags_column: TagsOption = None,
-    tag_separator: SeparatorOption = None,
-    label_columns: LabelsOption = "",
-    ignore_columns: IgnoreOption = "",
-    xml: XmlOption = None,
-    test: Annotated[
-        str | None,
-        typer.Option(help="A file to test the model on.", rich_help_panel=_QUALITY),
-    ] = None,
+    format: options.FormatOption = None,
+    text_column: options.TextOption = None,
+    tags_column: options.TagsOption = None,
+    tag_separator: options.SeparatorOption = None,
+    label_columns: options.LabelsOption = "",
+    ignore_columns: options.IgnoreOption = "",
+    xml: options.XmlOption = None,
+    test: Annotated[str | None, _quality("A file to test the model on.")] = None,
     holdout: Annotated[
-        float,
-        typer.Option(
-            min=0, max=0.9, help="Share of rows to keep back and test on.", rich_help_panel=_QUALITY
-        ),
+        float, _quality("Share of rows to keep back and test on.", min=0, max=0.9)
     ] = 0.0,
-    tune: Annotated[
-        bool,
-        typer.Option(
-            "--tune", help="Choose the settings by out-of-bag score.", rich_help_panel=_QUALITY
-        ),
-    ] = False,
+    tune: Annotated[bool, _quality("Choose the settings by out-of-bag score.", "--tune")] = False,
     budget: Annotated[
         str,
-        typer.Option(
-            help="What --tune may take: seconds, or as in '2000 trees'.",
-            rich_help_panel=_QUALITY,
-            show_default="as ten fits",
+        _quality(
+            "What --tune may take: seconds, or as in '2000 trees'.", show_default="as ten fits"
         ),
     ] = "none",
     compact: Annotated[
         bool, typer.Option("--compact", help="Leave out what prediction does not need.")
     ] = False,
-    ngrams: Annotated[
-        int, typer.Option(min=1, max=5, help="Words in a term, at most.", rich_help_panel=_TEXT)
-    ] = 1,
-    min_count: Annotated[
-        int, typer.Option(min=1, help="Texts that a term must be in.", rich_help_panel=_TEXT)
-    ] = 2,
-    max_terms: Annotated[
-        int | None,
-        typer.Option(min=1, help="Only so many, the most frequent.", rich_help_panel=_TEXT),
-    ] = None,
+    ngrams: Annotated[int, _text("Words in a term, at most.", min=1, max=5)] = 1,
+    min_count: Annotated[int, _text("Texts that a term must be in.", min=1)] = 2,
+    max_terms: Annotated[int | None, _text("Only so many, the most frequent.", min=1)] = None,
     estimator: Annotated[
         str,
-        _forest("random-forest, extra-trees or decision-tree; with -regressor for real outputs."),
-    ] = "random-forest",
+        _forest(
+            f"{', '.join(_OF_LABELS[:-1])} or {_OF_LABELS[-1]}; with -regressor for real outputs."
+        ),
+    ] = DEFAULT_ON_COMMAND_LINE,
     n_estimators: Annotated[str, _forest("Trees: a number, or auto.")] = "100",
     projection: Annotated[
         str,
@@ -93,10 +65,7 @@ def train(
         str, _forest("Projected labels: a number, a share, log, sqrt, all, auto, none for 64.")
     ] = "none",
     shared_projection: Annotated[
-        bool,
-        typer.Option(
-            "--shared-projection", help="One projection for all trees.", rich_help_panel=_FOREST
-        ),
+        bool, _forest("One projection for all trees.", "--shared-projection")
     ] = False,
     threshold: Annotated[
         str, _forest("When a label is predicted: a probability, oob-f1, oob-f1-global, top-K.")
@@ -105,7 +74,7 @@ def train(
         str,
         _forest(
             "Features tried a split: a number, a share, sqrt, log2, auto, none for all.",
-            "the estimator's",
+            show_default="the estimator's",
         ),
     ] = "default",
     max_depth: Annotated[str, _forest("Splits from root to leaf.")] = "none",
@@ -115,17 +84,21 @@ def train(
     max_leaf_nodes: Annotated[str, _forest("Leaves of a tree.")] = "none",
     min_impurity_decrease: Annotated[float, _forest("What a split must gain.")] = 0.0,
     bootstrap: Annotated[
-        str, _forest("Each tree on rows drawn anew: true or false.", "the estimator's")
+        str,
+        _forest("Each tree on rows drawn anew: true or false.", show_default="the estimator's"),
     ] = "default",
     max_samples: Annotated[str, _forest("Rows drawn for a tree.")] = "none",
     oob_score: Annotated[
         str,
-        _forest("true, false or a metric, as in precision_at_5.", "LRAP, given a bootstrap"),
+        _forest(
+            "true, false or a metric, as in precision_at_5.",
+            show_default="LRAP, given a bootstrap",
+        ),
     ] = "default",
     class_weight: Annotated[str, _forest("balanced, balanced_subsample or none.")] = "none",
     random_state: Annotated[int, _forest("Seed.")] = 0,
-    n_jobs: JobsOption = -1,
-    json: JsonOption = False,
+    n_jobs: options.JobsOption = -1,
+    json: options.JsonOption = False,
 ) -> None:
     """Train a model on a file and write it to one file.
 
@@ -137,6 +110,9 @@ def train(
     Example:  sketchforest train yeast.arff --out yeast.sf --holdout 0.2 --n-components 10
     """
     given = locals()
+    from inspect import signature
+
+    from sketchforest import RandomForestClassifier
     from sketchforest._workflows.training import TextSettings, train_file
     from sketchforest.cli.model_views import outcome_json, show_outcome
 
@@ -147,45 +123,26 @@ def train(
     text = TextSettings(ngrams, min_count, max_terms)
     if text_column is None and text != TextSettings():
         raise typer.BadParameter("--ngrams, --min-count and --max-terms are for --text-column.")
-    params = {name: value(str(given[name])) for name in _PARAMETERS}
+    known = signature(RandomForestClassifier).parameters
+    params = {name: options.value(str(given[name])) for name in known if name in given}
     outcome = train_file(
         file,
         out,
         format=format,
-        columns=columns(text_column, tags_column, tag_separator, label_columns, ignore_columns),
+        columns=options.columns(
+            text_column, tags_column, tag_separator, label_columns, ignore_columns
+        ),
         text=text,
         estimator=estimator,
-        params=params | {"verbose": int(is_watched())},
+        params=params | {"verbose": int(options.is_watched())},
         test=test,
         holdout=holdout,
         tunes=tune,
-        budget=value(budget),
+        budget=options.value(budget),
         compact=compact,
-        options={} if xml is None else {"xml": xml},
+        options=options.read_options(xml),
     )
     if json:
-        print_json(outcome_json(outcome))
+        options.print_json(outcome_json(outcome))
     else:
-        show_outcome(outcome, console())
-
-
-_PARAMETERS = (
-    "n_estimators",
-    "projection",
-    "n_components",
-    "shared_projection",
-    "threshold",
-    "max_features",
-    "max_depth",
-    "min_samples_split",
-    "min_samples_leaf",
-    "min_weight_fraction_leaf",
-    "max_leaf_nodes",
-    "min_impurity_decrease",
-    "bootstrap",
-    "max_samples",
-    "oob_score",
-    "class_weight",
-    "random_state",
-    "n_jobs",
-)
+        show_outcome(outcome, options.console())

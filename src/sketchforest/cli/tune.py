@@ -1,28 +1,15 @@
 """The command `tune`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sketchforest.cli.bench import DataHomeOption
-from sketchforest.cli.options import (
-    IgnoreOption,
-    JobsOption,
-    JsonOption,
-    LabelsOption,
-    SeparatorOption,
-    TagsOption,
-    columns,
-    console,
-    is_watched,
-    names,
-    print_json,
-)
+from sketchforest.cli import options
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from sketchforest._typing import Matrix
+    from sketchforest._workflows.models import Notes
     from sketchforest.datasets import Dataset
     from sketchforest.datasets.table import Columns
     from sketchforest.tuning import TuningResult
@@ -32,10 +19,10 @@ def tune(
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="A data file, or the name of a data set.")
     ],
-    tags_column: TagsOption = None,
-    tag_separator: SeparatorOption = None,
-    label_columns: LabelsOption = "",
-    ignore_columns: IgnoreOption = "",
+    tags_column: options.TagsOption = None,
+    tag_separator: options.SeparatorOption = None,
+    label_columns: options.LabelsOption = "",
+    ignore_columns: options.IgnoreOption = "",
     metric: Annotated[
         str, typer.Option(help="What to maximise: lrap, precision_at_5, ndcg_at_5, ...")
     ] = "lrap",
@@ -50,18 +37,18 @@ def tune(
         str, typer.Option(help="Kinds of forest, separated by commas.")
     ] = "random-forest,extra-trees",
     n_estimators: Annotated[int, typer.Option(min=1, help="Trees of the winner.")] = 100,
-    n_jobs: JobsOption = -1,
+    n_jobs: options.JobsOption = -1,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the forests.")] = 0,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="Folder for the model, trials (CSV) and pictures (PNG)."),
     ] = None,
-    json: JsonOption = False,
-    data_home: DataHomeOption = None,
+    json: options.JsonOption = False,
+    data_home: options.DataHomeOption = None,
 ) -> None:
     """Choose the projection, m, k, the size of leaves and the kind of forest, and fit it.
 
-    Settings are compared by rows that their trees did not see, at the score foretold for all
+    Settings are compared by rows that their trees did not see, at the score predicted for all
     trees. Where the data have a split, the training rows are used, and the winner is scored on
     the test rows. Documents of text are for 'train --tune'.
 
@@ -70,10 +57,11 @@ def tune(
     Example:  sketchforest tune bibtex --budget 60 --out tuned
     """
     from sketchforest import tuning
-    from sketchforest._workflows.training import attach
+    from sketchforest._workflows.models import attach_names
+    from sketchforest.cli.tuning_views import as_json, show_tuning, write_tuning
 
-    screen = console(json)
-    given = columns(None, tags_column, tag_separator, label_columns, ignore_columns)
+    screen = options.console(json)
+    given = options.columns(None, tags_column, tag_separator, label_columns, ignore_columns)
     data, notes = _read(file, data_home, given)
     train, test = data.splits.get("train"), data.splits.get("test")
     X, Y = (data.X, data.Y) if train is None else (data.X[train], data.Y[train])
@@ -81,94 +69,39 @@ def tune(
         X,
         Y,
         metric=metric,
-        budget=_budget(budget),
-        estimators=names(estimators.replace("-", "_")),  # as in Python
+        budget=options.value(budget or "none"),
+        estimators=options.names(estimators.replace("-", "_")),  # as in Python
         n_estimators=n_estimators,
         random_state=seed,
         n_jobs=n_jobs,
-        verbose=int(is_watched()),
+        verbose=int(options.is_watched()),
     )
-    attach(result.forest, data, {**notes, "rows": X.shape[0]})
+    attach_names(result.forest, data)
+    result.forest.notes_ = {**notes, "rows": X.shape[0]}
     score = None if test is None else _test_score(result, metric, data.X[test], data.Y[test])
     if out is not None:
-        _write(result, out, screen)
+        write_tuning(result, out, screen)
     if json:
-        print_json(_as_json(result, score))
+        options.print_json(as_json(result, score))
     else:
-        _print(result, score, screen)
+        show_tuning(result, score, screen)
 
 
-def _read(
-    file: str, data_home: Path | None, columns: "Columns"
-) -> tuple["Dataset", dict[str, Any]]:
+def _read(file: str, data_home: Path | None, columns: "Columns") -> tuple["Dataset", "Notes"]:
     """The data, and what a model notes of the file."""
     from sketchforest import datasets
-    from sketchforest._workflows.training import read_problem
+    from sketchforest._workflows.training import read_training_file
 
     if not Path(file).is_file():
         return datasets.load(file, data_home), {}
-    data, _, notes = read_problem(file, None, columns)
-    return data, notes
+    source = read_training_file(file, None, columns)
+    return source.dataset, source.notes
 
 
-def _budget(text: str) -> float | str | None:
-    """Seconds as a number; words are left to `tune`, which says what is wrong with them."""
-    if not text:
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-def _test_score(result: "TuningResult", metric: str, X: Any, Y: Any) -> float:
+def _test_score(result: "TuningResult", metric: str, X: "Matrix", Y: "Matrix") -> float:
     from sketchforest.metrics import get_metric
 
     if metric == "squared_error":
         difference = result.forest.predict_sparse(X) - Y
         return float(difference.power(2).sum() / X.shape[0])
     return get_metric(metric)(Y, result.forest.predict_sparse(X))
-
-
-def _print(result: "TuningResult", score: float | None, console: "Console") -> None:
-    from sketchforest._units import seconds
-    from sketchforest.cli.tuning_views import tuning_table
-
-    console.print(tuning_table(result))
-    console.print(f"{result.n_trees_grown} trees in {seconds(result.seconds)}. {result.advice}")
-    if score is not None:
-        console.print(f"{result.metric} on the test rows: {score:.4f}")
-
-
-def _as_json(result: "TuningResult", score: float | None) -> dict[str, Any]:
-    from sketchforest.tuning.result import as_rows
-
-    return {
-        "winner": result.winner.as_row(),
-        "advice": result.advice,
-        "metric": result.metric,
-        "test_score": score,
-        "seconds": result.seconds,
-        "n_trees_grown": result.n_trees_grown,
-        "front": as_rows(result.front),
-        "trials": as_rows(result.trials),
-    }
-
-
-def _write(result: "TuningResult", folder: Path, console: "Console") -> None:
-    from importlib.util import find_spec
-
-    from sketchforest.lab.store import write_csv
-    from sketchforest.tuning.result import as_rows
-
-    folder.mkdir(parents=True, exist_ok=True)
-    result.forest.save(folder / "model.sf")
-    write_csv(as_rows(result.trials), folder / "trials.csv")
-    written = "model.sf, trials.csv"
-    if find_spec("matplotlib") is not None:
-        from sketchforest.cli.tuning_views import save_components_figure, save_cost_figure
-
-        save_cost_figure(result, folder / "cost.png")
-        save_components_figure(result, folder / "components.png")
-        written += ", cost.png, components.png"
-    console.print(f"Written to {folder}: {written}", markup=False)

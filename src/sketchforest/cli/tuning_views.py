@@ -1,20 +1,36 @@
-"""What a search has found: a table for the terminal, and two pictures."""
+"""What a search has found: a table for the terminal, one as CSV, and two pictures."""
 
+import csv
 import os
-from typing import Any
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich import box
+from rich.console import Console
 from rich.table import Table
 
 from sketchforest._units import UNKNOWN, seconds
 from sketchforest.tuning import Trial, TuningResult
+from sketchforest.tuning.result import as_rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _TABLE_ROWS = 12
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#222222", "#e69f00", "#56b4e9")
 
 
+def show_tuning(result: TuningResult, score: float | None, console: Console) -> None:
+    console.print(tuning_table(result))
+    console.print(f"{result.n_trees_grown} trees in {seconds(result.seconds)}. {result.advice}")
+    if score is not None:
+        console.print(f"{result.metric} on the test rows: {score:.4f}")
+
+
 def tuning_table(result: TuningResult) -> Table:
-    """The best settings, with the score foretold for all trees and what such a fit takes."""
+    """The best settings, with the score predicted for all trees and what such a fit takes."""
     table = Table(
         title=f"{len(result.trials)} settings, {result.metric} of {result.n_estimators} trees",
         box=box.SIMPLE_HEAD,
@@ -23,7 +39,7 @@ def tuning_table(result: TuningResult) -> Table:
         collapse_padding=True,
     )
     table.add_column("forest", no_wrap=True)
-    for header in ("m", "k", "leaf", "trees", "foretold", "± se", "behind", "fit"):
+    for header in ("m", "k", "leaf", "trees", "predicted", "± se", "behind", "fit"):
         table.add_column(header, justify="right", no_wrap=True)
     for trial in result.trials[:_TABLE_ROWS]:
         setting = trial.setting
@@ -50,8 +66,38 @@ def _outputs(trial: Trial) -> str:
     return f"{setting.n_components}{kind}"
 
 
+def as_json(result: TuningResult, score: float | None) -> dict[str, object]:
+    return {
+        "winner": result.winner.as_row(),
+        "advice": result.advice,
+        "metric": result.metric,
+        "test_score": score,
+        "seconds": result.seconds,
+        "n_trees_grown": result.n_trees_grown,
+        "front": as_rows(result.front),
+        "trials": as_rows(result.trials),
+    }
+
+
+def write_tuning(result: TuningResult, folder: Path, console: Console) -> None:
+    """The model, every setting that was tried, and pictures where they can be drawn."""
+    folder.mkdir(parents=True, exist_ok=True)
+    result.forest.save(folder / "model.sf")
+    rows = as_rows(result.trials)
+    with (folder / "trials.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    written = "model.sf, trials.csv"
+    if find_spec("matplotlib") is not None:
+        save_cost_figure(result, folder / "cost.png")
+        save_components_figure(result, folder / "components.png")
+        written += ", cost.png, components.png"
+    console.print(f"Written to {folder}: {written}", markup=False)
+
+
 def save_cost_figure(result: TuningResult, path: str | os.PathLike[str]) -> None:
-    """The score foretold against the time of a fit, with the front of what nothing beats."""
+    """The predicted score against the time of a fit, with the front of what nothing beats."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8.5, 4.5), layout="constrained")
@@ -87,7 +133,7 @@ def save_cost_figure(result: TuningResult, path: str | os.PathLike[str]) -> None
 
 
 def save_components_figure(result: TuningResult, path: str | os.PathLike[str]) -> None:
-    """The score foretold against m, a line for each k of each kind of forest."""
+    """The predicted score against m, a line for each k of each kind of forest."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8.5, 4.5), layout="constrained")
@@ -120,8 +166,10 @@ def _m(trial: Trial) -> int | None:
     return trial.setting.n_components
 
 
-def _finish(figure: Any, axes: Any, result: TuningResult, path: str | os.PathLike[str]) -> None:
-    axes.set_ylabel(f"{result.metric}, foretold from rows left out")
+def _finish(
+    figure: "Figure", axes: "Axes", result: TuningResult, path: str | os.PathLike[str]
+) -> None:
+    axes.set_ylabel(f"{result.metric}, predicted from rows left out")
     axes.grid(axis="y", color="#e6e6e6")
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(fontsize="x-small", edgecolor="none", loc="outside right upper")

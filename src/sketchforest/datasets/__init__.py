@@ -12,7 +12,6 @@ from sketchforest.datasets.generators import (
     make_sparse_multilabel,
 )
 from sketchforest.datasets.npz import load_npz, write_npz
-from sketchforest.datasets.standins import make_like
 from sketchforest.datasets.svmlight import read_svmlight, write_svmlight
 from sketchforest.datasets.table import Columns, read_table
 from sketchforest.datasets.xc import read_xc, write_xc
@@ -28,7 +27,6 @@ __all__ = [
     "load",
     "load_npz",
     "make_delicious_like",
-    "make_like",
     "make_multilabel",
     "make_sparse_multilabel",
     "read",

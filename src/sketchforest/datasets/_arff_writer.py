@@ -3,11 +3,10 @@
 import re
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from sketchforest.datasets._text import AnyPath, text_writer
-from sketchforest.datasets._writing import pair_text
+from sketchforest.datasets._writing import column_names, pair_text
 from sketchforest.datasets.dataset import Dataset
 
 _PLAIN = re.compile(r"[^\s,{}%'\"\\?][^\s,{}'\"\\]*")
@@ -23,18 +22,14 @@ def write_arff(dataset: Dataset, path: AnyPath) -> None:
     rows = sparse.hstack([dataset.Y.astype(dataset.X.dtype), dataset.X], format="csr")
     with text_writer(path) as file:
         file.write(f"@relation {_quoted(f'{dataset.name}: -C {n_labels}')}\n\n")
-        for name in _names(dataset.label_names, "label", n_labels):
+        for name in column_names(dataset.label_names, n_labels, "label"):
             file.write(f"@attribute {_quoted(name)} {{0,1}}\n")
         kind = "{0,1}" if binary else "numeric"
-        for name in _names(dataset.feature_names, "feature", dataset.X.shape[1]):
+        for name in column_names(dataset.feature_names, dataset.X.shape[1], "feature"):
             file.write(f"@attribute {_quoted(name)} {kind}\n")
         file.write("\n@data\n")
         for pairs in pair_text(sparse.csr_array(rows), between=" ", after=","):
             file.write(f"{{{pairs}}}\n")
-
-
-def _names(names: npt.NDArray[np.str_] | None, what: str, count: int) -> list[str]:
-    return [f"{what}{at}" for at in range(count)] if names is None else names.tolist()
 
 
 def _quoted(text: str) -> str:

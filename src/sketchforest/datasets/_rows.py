@@ -70,14 +70,11 @@ class Rows:
             ),
         )
         matrix = csr(values.copy(), columns - first, self._indptr(), (len(self), n_columns))
-        self._refuse_duplicates(matrix, what, first)
-        matrix.eliminate_zeros()
-        return matrix
-
-    def _refuse_duplicates(self, matrix: sparse.csr_array, what: str, first: int) -> None:
         self._refuse(
             sorted_repeats(matrix), lambda at: f"{what} {matrix.indices[at] + first} is there twice"
         )
+        matrix.eliminate_zeros()
+        return matrix
 
     def _refuse(self, is_bad: npt.NDArray[np.bool_], reason: Callable[[int], str]) -> None:
         """Says what is wrong at the first bad place, and in which line that is."""
@@ -104,7 +101,7 @@ def sorted_repeats(matrix: sparse.csr_array) -> npt.NDArray[np.bool_]:
 
 
 def csr(
-    data: npt.NDArray, indices: npt.NDArray, indptr: npt.NDArray, shape: tuple[int, int]
+    data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]
 ) -> sparse.csr_array:
     # scikit-learn's trees refuse 64-bit indices, and scipy widens both if one is wide.
     fits = max(len(data), *shape) <= np.iinfo(np.int32).max

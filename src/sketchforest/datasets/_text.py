@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import IO, BinaryIO, TextIO, cast
 
 from sketchforest._files import written_whole
 
 AnyPath = str | PathLike[str]
 
-_Opener = Callable[..., Any]
+_Opener = Callable[..., IO[bytes] | IO[str]]
 _OPENERS: dict[bytes, _Opener] = {
     b"\x1f\x8b": gzip.open,
     b"\xfd7zXZ\x00": lzma.open,
@@ -53,7 +53,7 @@ def numbered_lines(path: AnyPath) -> Iterator[tuple[int, bytes]]:
     The first bytes tell the compression, not the name: files are renamed more often than packed.
     """
     number = 0
-    with refusing_bad_packing(path, lambda: number + 1), opened(path) as file:
+    with reporting_bad_compression(path, lambda: number + 1), opened(path) as file:
         for number, line in enumerate(file, start=1):
             if number == 1:
                 line = line.removeprefix(_BYTE_ORDER_MARK)
@@ -61,7 +61,7 @@ def numbered_lines(path: AnyPath) -> Iterator[tuple[int, bytes]]:
 
 
 @contextmanager
-def refusing_bad_packing(path: AnyPath, line: Callable[[], int]) -> Iterator[None]:
+def reporting_bad_compression(path: AnyPath, line: Callable[[], int]) -> Iterator[None]:
     """Says in which line compressed data break off; ``line`` gives its number."""
     try:
         yield
@@ -78,7 +78,7 @@ def refusing_bad_packing(path: AnyPath, line: Callable[[], int]) -> Iterator[Non
 def opened(path: AnyPath) -> Iterator[BinaryIO]:
     """The bytes of a plain or compressed file; "-" is standard input."""
     with ExitStack() as stack:
-        raw: Any = sys.stdin.buffer
+        raw = cast(io.BufferedReader, sys.stdin.buffer)
         if str(path) != "-":
             raw = stack.enter_context(Path(path).open("rb"))
         head = raw.peek(6)
@@ -91,12 +91,12 @@ def opened(path: AnyPath) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def text_writer(path: AnyPath) -> Iterator[io.TextIOBase]:
+def text_writer(path: AnyPath) -> Iterator[TextIO]:
     """A UTF-8 text file, compressed as its name says, that appears whole or not at all."""
     with written_whole(path) as draft:
         opener = _SUFFIXES.get(draft.suffix.lower(), open)
         with opener(draft, "wt", encoding="utf-8", newline="\n") as file:
-            yield cast(io.TextIOBase, file)
+            yield cast(TextIO, file)
 
 
 def plain_name(path: AnyPath) -> str:

@@ -9,7 +9,7 @@ from scipy import sparse
 from sketchforest.datasets.dataset import Dataset
 
 
-def as_numbers(dataset: Dataset, format: str) -> None:
+def refuse_missing(dataset: Dataset, format: str) -> None:
     """Refuses what index:value text cannot hold."""
     if np.isnan(dataset.X.data).any():
         raise ValueError(
@@ -27,16 +27,24 @@ def pair_text(X: sparse.csr_array, between: str = ":", after: str = " ") -> Iter
     """For each row its non-zeros as ``3:0.5 8:1``; read back, the values are the same numbers."""
     for start, end in _bounds(X):
         columns = X.indices[start:end].tolist()
-        # NumPy writes the shortest text that gives the same number back in the same type.
-        values = X.data[start:end].astype(np.str_).tolist()
+        values = number_texts(X.data[start:end], "?")
         yield after.join(
-            f"{column}{between}{'?' if value == 'nan' else value.removesuffix('.0')}"
-            for column, value in zip(columns, values, strict=True)
+            f"{column}{between}{value}" for column, value in zip(columns, values, strict=True)
         )
+
+
+def column_names(names: np.ndarray | None, count: int, what: str = "") -> list[str]:
+    """The names, or numbers from 0 behind a word."""
+    return [f"{what}{at}" for at in range(count)] if names is None else names.tolist()
+
+
+def number_texts(values: np.ndarray, missing: str) -> list[str]:
+    """The shortest texts that give the same numbers back in the same type, as NumPy has them."""
+    texts = values.astype(np.str_).tolist()
+    return [missing if text == "nan" else text.removesuffix(".0") for text in texts]
 
 
 def _bounds(matrix: sparse.csr_array) -> Iterator[tuple[int, int]]:
     if not matrix.has_canonical_format:
         raise ValueError("X and Y must have sorted indices without duplicates to be written.")
-    indptr = matrix.indptr.tolist()
-    return pairwise(indptr)
+    return pairwise(matrix.indptr.tolist())

@@ -14,7 +14,7 @@ from scipy import sparse
 from sketchforest.datasets._text import COMPRESSED, AnyPath, bad_file
 from sketchforest.datasets.dataset import Dataset
 from sketchforest.datasets.download import SourceFile, fetch
-from sketchforest.datasets.files import read
+from sketchforest.datasets.files import ReadOptions, read
 
 DATA_VARIABLE = "SKETCHFOREST_DATA"
 _HOME = "~/sketchforest_data"
@@ -56,7 +56,7 @@ class DatasetInfo:
     paper: PaperFigures | None = None
     files: tuple[SourceFile, ...] = ()
     by_hand: tuple[str, ...] = ()
-    options: dict[str, Any] = field(default_factory=dict)
+    options: ReadOptions = field(default_factory=ReadOptions)
     note: str = ""
 
 
@@ -91,7 +91,8 @@ def load(name: str, data_home: AnyPath | None = None, *, download: bool = False)
         found = find(name, data_home)
     if not found:
         raise FileNotFoundError(how_to_get(name, data_home))
-    options = {} if found[0].suffix == ".npz" or name not in catalogue() else describe(name).options
+    is_archive = found[0].suffix == ".npz"
+    options = ReadOptions() if is_archive or name not in catalogue() else describe(name).options
     parts = [read(path, **options) for path in found]
     return replace(parts[0] if len(parts) == 1 else _joined(found, parts), name=name)
 

@@ -2,16 +2,16 @@
 
 import csv
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Unpack
 
 import numpy as np
 from scipy import sparse
 
 from sketchforest.datasets._text import AnyPath, text_writer
+from sketchforest.datasets._writing import column_names, number_texts
 from sketchforest.datasets.dataset import Dataset
-from sketchforest.datasets.files import read, write
+from sketchforest.datasets.files import ReadOptions, read, write
 from sketchforest.datasets.table import TABLE_FORMATS, Columns, read_table, table_format
 
 
@@ -21,12 +21,11 @@ def convert_file(
     source_format: str | None,
     target_format: str | None,
     columns: Columns,
-    **options: Any,
+    **options: Unpack[ReadOptions],
 ) -> Dataset:
     """Writes the data set of one file to another, and returns it."""
     source_format = source_format or table_format(source)
     if source_format in TABLE_FORMATS:
-        columns = replace(columns, tag_separator=columns.tag_separator or ";")
         dataset, _ = read_table(source, columns, source_format)
     else:
         dataset = read(source, source_format, **options)
@@ -41,8 +40,8 @@ def convert_file(
 def write_table(dataset: Dataset, path: AnyPath, delimiter: str = ",") -> None:
     """Writes a column for each feature and one of tags, ``a;b;c``."""
     n_features, n_labels = dataset.X.shape[1], dataset.Y.shape[1]
-    features = _names(dataset.feature_names, n_features)
-    labels = _names(dataset.label_names, n_labels)
+    features = column_names(dataset.feature_names, n_features)
+    labels = column_names(dataset.label_names, n_labels)
     taken = [name for name in labels if ";" in name]
     if taken:
         raise ValueError(f"Labels must have no ';' in a column of tags; got {taken[0]!r}.")
@@ -51,23 +50,13 @@ def write_table(dataset: Dataset, path: AnyPath, delimiter: str = ",") -> None:
     with text_writer(path) as file:
         writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
         writer.writerow([*features, "tags"])
-        for x, y in zip(_rows(dataset.X), _rows(dataset.Y), strict=True):
+        for (columns, values), (of_row, _) in zip(_rows(dataset.X), _rows(dataset.Y), strict=True):
             cells = ["0"] * n_features
-            # NumPy writes the shortest text that gives the same number back in the same type.
-            for column, value in zip(x.indices.tolist(), x.data.astype(np.str_), strict=True):
-                cells[column] = "" if value == "nan" else value.removesuffix(".0")
-            writer.writerow([*cells, ";".join(labels[label] for label in y.indices.tolist())])
+            for column, text in zip(columns.tolist(), number_texts(values, ""), strict=True):
+                cells[column] = text
+            writer.writerow([*cells, ";".join(labels[label] for label in of_row.tolist())])
 
 
-class _Row(NamedTuple):
-    indices: np.ndarray
-    data: np.ndarray
-
-
-def _rows(matrix: sparse.csr_array) -> Iterator[_Row]:
+def _rows(matrix: sparse.csr_array) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     for start, end in pairwise(matrix.indptr.tolist()):
-        yield _Row(matrix.indices[start:end], matrix.data[start:end])
-
-
-def _names(names: Any, count: int) -> list[str]:
-    return [str(number) for number in range(count)] if names is None else list(names)
+        yield matrix.indices[start:end], matrix.data[start:end]

@@ -1,7 +1,6 @@
 """What every reader and generator returns."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +12,7 @@ class Dataset:
     """A multi-label problem: X (n_samples, n_features), Y (n_samples, n_labels), both CSR.
 
     ``feature_names`` and ``label_names`` are None when unknown; ``splits`` maps "train" and
-    "test" to row indices, and is empty when the source has no split. ``is_synthetic`` marks
-    what was generated in place of a real data set.
+    "test" to row indices, and is empty when the source has no split.
 
     Examples
     --------
@@ -31,8 +29,7 @@ class Dataset:
     Y: sparse.csr_array
     feature_names: npt.NDArray[np.str_] | None = None
     label_names: npt.NDArray[np.str_] | None = None
-    splits: dict[str, npt.NDArray[np.integer[Any]]] = field(default_factory=dict)
-    is_synthetic: bool = False
+    splits: dict[str, npt.NDArray[np.integer]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         (n_samples, n_features), n_labels = self.X.shape, self.Y.shape[1]

@@ -1,17 +1,18 @@
 """Any data file, recognised by its name and its first lines."""
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, Unpack
 
 from sketchforest.datasets._arff_writer import write_arff
 from sketchforest.datasets._text import AnyPath, bad_file, numbered_lines, plain_name
-from sketchforest.datasets.arff import arff_convention, read_arff
+from sketchforest.datasets.arff import Labels, arff_convention, read_arff
 from sketchforest.datasets.dataset import Dataset
 from sketchforest.datasets.npz import load_npz, write_npz
-from sketchforest.datasets.svmlight import read_svmlight, write_svmlight
+from sketchforest.datasets.svmlight import ZeroBased, read_svmlight, write_svmlight
 from sketchforest.datasets.xc import is_xc_header, read_xc, write_xc
 
 _READERS: dict[str, Callable[..., Dataset]] = {
@@ -39,7 +40,23 @@ _FORMAT_OF_SUFFIX = {
 }
 
 
-def read(path: AnyPath, format: str | None = None, **options: Any) -> Dataset:
+class ReadOptions(TypedDict, total=False):
+    """What the readers take; each takes its own."""
+
+    labels: Labels
+    xml: AnyPath
+    ancestors: bool
+    drop: Iterable[str]
+    train_split: AnyPath
+    test_split: AnyPath
+    split: int
+    n_features: int
+    n_labels: int
+    zero_based: ZeroBased
+    zero_based_labels: ZeroBased
+
+
+def read(path: AnyPath, format: str | None = None, **options: Unpack[ReadOptions]) -> Dataset:
     """The data set in a file of any known format, plain or compressed by gzip, xz or bzip2.
 
     ``format`` is one of "mulan", "meka", "clus", "xc", "svmlight" and "npz", and recognised from
@@ -49,13 +66,12 @@ def read(path: AnyPath, format: str | None = None, **options: Any) -> Dataset:
     if format is None:
         format = recognise(path, has_labels=bool({"labels", "xml"} & set(options)))
     _check_format(format, FORMATS)
-    try:
-        return _READERS[format](path, **options)
-    except TypeError as error:
-        if "unexpected keyword argument" not in str(error):
-            raise
-        option = str(error).rpartition("argument ")[2]
-        raise ValueError(f"Files of format {format!r} have no option {option}.") from None
+    reader = _READERS[format]
+    known = inspect.signature(reader).parameters
+    for option in options:
+        if option not in known:
+            raise ValueError(f"Files of format {format!r} have no option {option!r}.")
+    return reader(path, **options)
 
 
 def write(dataset: Dataset, path: AnyPath, format: str | None = None) -> None:

@@ -8,12 +8,12 @@ one: that is what makes the tail predictable and the head noisy, as on real tags
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from sketchforest.datasets._rows import csr
 from sketchforest.datasets.dataset import Dataset
 
-_Array = npt.NDArray
+_Array = np.ndarray
 
 # The constants are fitted to the Delicious tags: label and word frequencies by rank, and the
 # ranking quality of a forest and of the label frequencies alone.
@@ -28,6 +28,7 @@ _DELICIOUS_TRAIN_SHARE = 12_920 / 16_105
 _POOL_FACTOR = 4
 _POOL_SHARE = 0.8
 _POOL_BLOCK_ROWS = 10_000
+_MOST_ITEMS = np.iinfo(np.int32).max  # indices are drawn and kept in 32 bits
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,8 @@ class _Vocabulary:
         # shape, so the division keeps the item's popularity.
         weights = rng.gamma(generality, size=(n_topics, self.n_items)) * popularity / generality
         weights /= weights.sum(axis=1, keepdims=True)
-        return (1 - _BACKGROUND) * weights + _BACKGROUND * popularity
+        shares: _Array = (1 - _BACKGROUND) * weights + _BACKGROUND * popularity
+        return shares
 
 
 def make_multilabel(
@@ -143,6 +145,8 @@ def make_sparse_multilabel(
 
 
 def _check_mean(name: str, mean: float, limit_name: str, limit: int) -> None:
+    if limit > _MOST_ITEMS:
+        raise ValueError(f"{limit_name} must be at most {_MOST_ITEMS} (2**31 - 1); got {limit}.")
     if not 1 <= mean <= limit:
         raise ValueError(f"{name} must be between 1 and {limit_name}={limit}; got {mean}.")
 
@@ -155,7 +159,8 @@ def _draw_row_topics(n_samples: int, n_topics: int, rng: np.random.Generator) ->
 
 def _skewed_counts(n_samples: int, mean: float, rng: np.random.Generator) -> _Array:
     length = rng.lognormal(sigma=_WORD_COUNT_SPREAD, size=n_samples)
-    return 1 + np.rint((mean - 1) * length / length.mean()).astype(np.int64)
+    counts: _Array = 1 + np.rint((mean - 1) * length / length.mean()).astype(np.int64)
+    return counts
 
 
 def _draw_items(
@@ -167,21 +172,14 @@ def _draw_items(
     counts = np.minimum(counts, max(1, n_items // 2))
     # A row that wants a larger share of the items meets more repeats.
     rows = np.repeat(np.arange(n_samples), 3 * counts + 30 * counts**2 // n_items)
-    cells = rows * n_items + _draw_tokens(rows, row_topics, topics, rng)
-    _, first_draws = np.unique(cells, return_index=True)
+    drawn = rows * n_items + _draw_tokens(rows, row_topics, topics, rng)
+    _, first_draws = np.unique(drawn, return_index=True)
     first_draws.sort()
     rows = rows[first_draws]
     place_in_row = np.arange(len(rows)) - np.searchsorted(rows, np.arange(n_samples))[rows]
-    cells = np.sort(cells[first_draws[place_in_row < counts[rows]]])
-    indptr = np.searchsorted(cells, n_items * np.arange(n_samples + 1))
-    return sparse.csr_array(
-        (
-            np.ones(len(cells), np.uint8),
-            (cells % n_items).astype(np.int32),
-            indptr.astype(np.int32),
-        ),
-        shape=(n_samples, n_items),
-    )
+    kept = np.sort(drawn[first_draws[place_in_row < counts[rows]]])
+    indptr = np.searchsorted(kept, n_items * np.arange(n_samples + 1))
+    return csr(np.ones(len(kept), np.uint8), kept % n_items, indptr, (n_samples, n_items))
 
 
 def _draw_tokens(
@@ -193,7 +191,9 @@ def _draw_tokens(
     # One ladder for all topics, topic t on (t, t + 1], inverts every distribution at once.
     ladder = np.cumsum(topics, axis=1)
     ladder = ladder / ladder[:, -1:] + np.arange(len(topics))[:, np.newaxis]
-    return np.searchsorted(ladder.ravel(), topic + rng.random(len(rows))) % topics.shape[1]
+    points = topic + rng.random(len(rows))
+    items: _Array = np.searchsorted(ladder.ravel(), points) % topics.shape[1]
+    return items
 
 
 def _draw_from_pools(
@@ -207,12 +207,7 @@ def _draw_from_pools(
     )
     indices = np.concatenate(columns)
     indptr = np.append(0, np.cumsum(np.concatenate(row_lengths)))
-    # scipy keeps 32-bit indices as long as they suffice, and scikit-learn's trees need them.
-    width = np.int32 if len(indices) <= np.iinfo(np.int32).max else np.int64
-    return sparse.csr_array(
-        (np.ones(len(indices), np.uint8), indices.astype(width, copy=False), indptr.astype(width)),
-        shape=(len(row_topics), n_items),
-    )
+    return csr(np.ones(len(indices), np.uint8), indices, indptr, (len(row_topics), n_items))
 
 
 def _draw_block(

@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from sketchforest._files import written_whole
 from sketchforest.datasets._rows import csr, sorted_repeats
-from sketchforest.datasets._text import AnyPath, bad_file, written_whole
+from sketchforest.datasets._text import AnyPath, bad_file
 from sketchforest.datasets.dataset import Dataset
 
 _REQUIRED = ("X_data", "X_indices", "X_indptr", "X_shape", "Y_indices", "Y_indptr", "Y_shape")
@@ -18,7 +19,7 @@ def load_npz(path: AnyPath) -> Dataset:
     """The data set in an archive of ``X_data, X_indices, X_indptr, X_shape`` and ``Y_...``.
 
     Y holds only ones, so its data are not stored. ``train_rows`` with ``test_rows``,
-    ``feature_names`` and ``label_names`` are optional; ``is_synthetic`` marks generated data.
+    ``feature_names`` and ``label_names`` are optional.
     """
     arrays = _read_arrays(path)
     X = _matrix(path, "X", arrays)
@@ -39,7 +40,6 @@ def load_npz(path: AnyPath) -> Dataset:
             for part in _PARTS
             if f"{part}_rows" in arrays
         },
-        is_synthetic="is_synthetic" in arrays,
     )
 
 
@@ -56,8 +56,6 @@ def write_npz(dataset: Dataset, path: AnyPath) -> None:
         "Y_shape": np.array(Y.shape, np.int64),
     }
     arrays |= {f"{part}_rows": rows for part, rows in dataset.splits.items() if part in _PARTS}
-    if dataset.is_synthetic:
-        arrays["is_synthetic"] = np.array(True)
     for key in ("feature_names", "label_names"):
         if (names := getattr(dataset, key)) is not None:
             arrays[key] = np.asarray(names, np.str_)
@@ -65,7 +63,7 @@ def write_npz(dataset: Dataset, path: AnyPath) -> None:
         np.savez_compressed(file, **arrays)
 
 
-def _read_arrays(path: AnyPath) -> dict[str, npt.NDArray]:
+def _read_arrays(path: AnyPath) -> dict[str, np.ndarray]:
     with Path(path).open("rb") as file:
         try:
             with np.load(file) as archive:
@@ -80,7 +78,7 @@ def _read_arrays(path: AnyPath) -> dict[str, npt.NDArray]:
     return arrays
 
 
-def _matrix(path: AnyPath, name: str, arrays: dict[str, npt.NDArray]) -> sparse.csr_array:
+def _matrix(path: AnyPath, name: str, arrays: dict[str, np.ndarray]) -> sparse.csr_array:
     data, indices, indptr, shape = (
         arrays[f"{name}_{part}"] for part in ("data", "indices", "indptr", "shape")
     )
@@ -90,7 +88,8 @@ def _matrix(path: AnyPath, name: str, arrays: dict[str, npt.NDArray]) -> sparse.
     n_rows, n_columns = map(int, shape)
     ends = indptr.astype(np.int64)
     if (
-        len(data) != len(indices)
+        min(n_rows, n_columns) < 0
+        or len(data) != len(indices)
         or len(ends) != n_rows + 1
         or ends[0] != 0
         or ends[-1] != len(indices)
@@ -106,7 +105,7 @@ def _matrix(path: AnyPath, name: str, arrays: dict[str, npt.NDArray]) -> sparse.
 
 
 def _names(
-    path: AnyPath, key: str, arrays: dict[str, npt.NDArray], count: int
+    path: AnyPath, key: str, arrays: dict[str, np.ndarray], count: int
 ) -> npt.NDArray[np.str_] | None:
     names = arrays.get(key)
     if names is not None and (names.dtype.kind != "U" or names.shape != (count,)):
@@ -115,7 +114,7 @@ def _names(
 
 
 def _split(
-    path: AnyPath, key: str, arrays: dict[str, npt.NDArray], n_rows: int
+    path: AnyPath, key: str, arrays: dict[str, np.ndarray], n_rows: int
 ) -> npt.NDArray[np.integer]:
     rows = arrays[key]
     if rows.ndim != 1 or rows.dtype.kind not in "iu" or np.any((rows < 0) | (rows >= n_rows)):

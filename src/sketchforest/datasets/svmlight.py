@@ -4,12 +4,11 @@ import re
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from sketchforest.datasets._pairs import PairRows
 from sketchforest.datasets._rows import Rows, compact
 from sketchforest.datasets._text import AnyPath, bad_file, numbered_lines, stem, text_writer
-from sketchforest.datasets._writing import as_numbers, label_lists, pair_text
+from sketchforest.datasets._writing import label_lists, pair_text, refuse_missing
 from sketchforest.datasets.dataset import Dataset
 
 ZeroBased = bool | Literal["auto"]
@@ -62,7 +61,7 @@ def read_svmlight(
 
 def write_svmlight(dataset: Dataset, path: AnyPath) -> None:
     """Writes rows of label and feature numbers from 0; names and splits have no place there."""
-    as_numbers(dataset, "svmlight")
+    refuse_missing(dataset, "svmlight")
     with text_writer(path) as file:
         file.write(f"# zero-based, {dataset.X.shape[1]} features, {dataset.Y.shape[1]} labels\n")
         for labels, pairs in zip(label_lists(dataset.Y), pair_text(dataset.X), strict=True):
@@ -71,7 +70,7 @@ def write_svmlight(dataset: Dataset, path: AnyPath) -> None:
             file.write("\n")
 
 
-def _numbers_from_one(count: int) -> npt.NDArray[np.str_]:
+def _numbers_from_one(count: int) -> np.ndarray:
     return np.arange(1, count + 1).astype(f"U{len(str(count))}")
 
 

@@ -20,7 +20,7 @@ from sketchforest.datasets._text import (
     bad_file,
     opened,
     plain_name,
-    refusing_bad_packing,
+    reporting_bad_compression,
     shown,
     stem,
 )
@@ -84,19 +84,17 @@ class Block(NamedTuple):
         return [_split(cell, separator) for cell in self.cells[name]]
 
 
-def _split(cell: Any, separator: str) -> list[str]:
+def _split(cell: object, separator: str) -> list[str]:
     parts = cell if isinstance(cell, list | tuple) else str(cell or "").split(separator)
     return list(dict.fromkeys(part for part in (str(p).strip() for p in parts) if part))
 
 
-class Table:
-    """A table that is open for reading: the names of its columns, then its rows in blocks."""
+class Table(NamedTuple):
+    """A table that is open for reading: the names of its columns, then its rows, read once."""
 
-    def __init__(self, path: AnyPath, names: list[str], blocks: Iterator[Block]) -> None:
-        self.path, self.names, self._blocks = path, names, blocks
-
-    def blocks(self) -> Iterator[Block]:
-        return self._blocks
+    path: AnyPath
+    names: list[str]
+    blocks: Iterator[Block]
 
     def require(self, names: Sequence[str]) -> None:
         """Raises for a column that is not there."""
@@ -129,40 +127,35 @@ def open_table(path: AnyPath, format: str, n_rows: int = BLOCK_ROWS) -> Table:
 
 def _delimited_rows(path: AnyPath, delimiter: str | None) -> Iterator[list[str]]:
     csv.field_size_limit(sys.maxsize)  # documents are longer than the 128 kB of the default
-    place = _Place()
-    with refusing_bad_packing(path, place.line), opened(path) as raw:
+    reader = None
+
+    def line() -> int:
+        return 1 if reader is None else reader.line_num
+
+    with reporting_bad_compression(path, line), opened(path) as raw:
         lines = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
         try:
             header = lines.readline()
             if delimiter is None:
                 delimiter = max(DELIMITERS, key=header.count)
-            place.reader = csv.reader(chain([header], lines), delimiter=delimiter, strict=True)
+            reader = csv.reader(chain([header], lines), delimiter=delimiter, strict=True)
             n_cells = None
-            for row in place.reader:
+            for row in reader:
                 if not row:
                     continue
                 n_cells = len(row) if n_cells is None else n_cells
                 if len(row) != n_cells:
                     reason = f"there are {len(row)} cells, and {n_cells} names of columns"
-                    raise bad_file(path, place.line(), reason)
+                    raise bad_file(path, line(), reason)
                 yield row
         except UnicodeDecodeError as error:
             # Text is decoded ahead of the lines.
             reason = f"byte 0x{error.object[error.start]:02x} is not UTF-8 text"
-            raise bad_file(path, None, f"{reason}, in line {place.line()} or later") from None
+            raise bad_file(path, None, f"{reason}, in line {line()} or later") from None
         except csv.Error as error:
-            raise bad_file(path, place.line(), str(error)) from None
+            raise bad_file(path, line(), str(error)) from None
         finally:
             lines.detach()  # whoever opened the file closes it
-
-
-class _Place:
-    """Where a reader of CSV is."""
-
-    reader: Any = None
-
-    def line(self) -> int:
-        return 1 if self.reader is None else self.reader.line_num
 
 
 def _blocks_of_cells(
@@ -226,7 +219,9 @@ def read_table(
         raise bad_file(path, None, "no column is left for features")
     texts: list[str] = []
     X, Y, tags = [], [], []
-    for block in table.blocks():
+    n_rows = 0
+    for block in table.blocks:
+        n_rows += len(block.cells[table.names[0]])
         if columns.text is not None:
             texts += block.texts(columns.text)
         else:
@@ -235,16 +230,16 @@ def read_table(
             tags += block.tags(columns.tags, columns.tag_separator)
         if columns.labels:
             Y.append(sparse.csr_array(_labels(block, columns.labels)))
-    if not (X or texts):
+    if not n_rows:
         raise bad_file(path, None, "there are no rows")
     label_names: Sequence[str] = columns.labels
     if columns.tags is not None:
-        targets, label_names = tag_matrix(tags)
+        targets, label_names = _tag_matrix(tags)
     else:
-        targets = sparse.vstack(Y, format="csr") if Y else _nothing(len(texts) or _height(X))
+        targets = sparse.vstack(Y, format="csr") if Y else sparse.csr_array((n_rows, 0))
     dataset = Dataset(
         name=stem(path),
-        X=_nothing(len(texts)) if columns.text is not None else sparse.vstack(X, format="csr"),
+        X=sparse.vstack(X, format="csr") if X else sparse.csr_array((n_rows, 0)),
         Y=targets,
         feature_names=np.array(feature_names, np.str_),
         label_names=np.array(label_names, np.str_),
@@ -252,17 +247,15 @@ def read_table(
     return dataset, texts if columns.text is not None else None
 
 
-def tag_matrix(
-    tags: Sequence[Sequence[str]], names: Sequence[str] | None = None
-) -> tuple[sparse.csr_array, list[str]]:
-    """(n_rows, n_tags) indicator and the names of its columns: those given, or all, in order."""
-    known = sorted({tag for row in tags for tag in row}) if names is None else list(names)
-    number = {name: at for at, name in enumerate(known)}
-    columns = [sorted(number[tag] for tag in row if tag in number) for row in tags]
+def _tag_matrix(tags: Sequence[Sequence[str]]) -> tuple[sparse.csr_array, list[str]]:
+    """(n_rows, n_tags) indicator and the names of its columns, in order."""
+    names = sorted({tag for row in tags for tag in row})
+    number = {name: at for at, name in enumerate(names)}
+    columns = [sorted(number[tag] for tag in row) for row in tags]
     indptr = np.append(0, np.cumsum([len(row) for row in columns], dtype=np.int64))
     indices = np.array([at for row in columns for at in row], np.int64)
-    shape = len(tags), len(known)
-    return csr(np.ones(len(indices), np.uint8), indices, indptr, shape), known
+    shape = len(tags), len(names)
+    return csr(np.ones(len(indices), np.uint8), indices, indptr, shape), names
 
 
 def _labels(block: Block, names: Sequence[str]) -> np.ndarray:
@@ -278,11 +271,3 @@ def _narrow(X: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
         narrow = X.astype(np.float32)
     return narrow if np.array_equal(narrow, X, equal_nan=True) else X
-
-
-def _nothing(n_rows: int) -> sparse.csr_array:
-    return sparse.csr_array((n_rows, 0))
-
-
-def _height(blocks: Sequence[Any]) -> int:
-    return sum(block.shape[0] for block in blocks)

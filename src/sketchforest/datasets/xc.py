@@ -19,7 +19,7 @@ from sketchforest.datasets._text import (
     stem,
     text_writer,
 )
-from sketchforest.datasets._writing import as_numbers, label_lists, pair_text
+from sketchforest.datasets._writing import label_lists, pair_text, refuse_missing
 from sketchforest.datasets.dataset import Dataset
 
 _HEADER = re.compile(r"\s*(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s*")
@@ -65,7 +65,7 @@ def write_xc(dataset: Dataset, path: AnyPath) -> None:
 
     Names are not written: the format has no place for them.
     """
-    as_numbers(dataset, "xc")
+    refuse_missing(dataset, "xc")
     with text_writer(path) as file:
         file.write(f"{dataset.X.shape[0]} {dataset.X.shape[1]} {dataset.Y.shape[1]}\n")
         for labels, pairs in zip(label_lists(dataset.Y), pair_text(dataset.X), strict=True):
@@ -97,7 +97,7 @@ def _split_path(path: AnyPath, name: str) -> Path:
 
 def _splits(
     path: AnyPath, n_samples: int, given: dict[str, AnyPath | None], column: int
-) -> dict[str, npt.NDArray]:
+) -> dict[str, np.ndarray]:
     splits = {}
     for part, name in _SPLIT_FILES.items():
         file = given[part]

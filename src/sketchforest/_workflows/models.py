@@ -1,0 +1,104 @@
+"""What a fitted model knows of the file it was trained on, and what it says of rows."""
+
+from dataclasses import fields
+from itertools import pairwise
+from typing import TypedDict, TypeGuard
+
+import numpy as np
+from scipy import sparse
+
+from sketchforest._saving.vectorizer import Vectorizer
+from sketchforest._typing import MatrixLike
+from sketchforest._workflows import Classifier, Model
+from sketchforest.datasets import Dataset
+from sketchforest.datasets.table import Columns
+
+RankedLabels = list[tuple[list[int], list[float]]]  # labels and scores of each row, best first
+
+
+class Notes(TypedDict, total=False):
+    """What a model notes of its training."""
+
+    file: str
+    format: str
+    columns: dict[str, str | tuple[str, ...] | None]  # those of a table, by their use
+    rows: int
+    test: dict[str, float]  # scores
+
+
+def notes_of(model: Model) -> Notes:
+    return getattr(model, "notes_", Notes())
+
+
+def trained_columns(model: Model) -> Columns:
+    """The columns of the table that the model was trained on; the usual ones if it was none."""
+    noted = notes_of(model).get("columns", {})
+    known = {field.name: noted.get(field.name) for field in fields(Columns)}
+    # JSON has lists for tuples.
+    plain = {n: tuple(v) if isinstance(v, list) else v for n, v in known.items() if v}
+    return Columns(**plain)  # type: ignore[arg-type]
+
+
+def attach_names(model: Model, dataset: Dataset, vectorizer: "Vectorizer | None" = None) -> None:
+    """The names of labels and features, and what makes features of text, as a loaded model has
+    them."""
+    if dataset.label_names is not None:
+        model.label_names_ = dataset.label_names
+    if dataset.feature_names is not None:
+        model.feature_names_ = dataset.feature_names
+    if vectorizer is not None:
+        model.vectorizer_ = vectorizer
+
+
+def label_names(model: Model) -> np.ndarray:
+    """(n_labels,) names as they were trained; numbers from 0 where there were none."""
+    names = getattr(model, "label_names_", None)
+    if names is None:
+        names = getattr(model, "_classes", None)
+    return np.arange(model._labels.shape[1]).astype(str) if names is None else names.astype(str)
+
+
+def feature_names(model: Model) -> np.ndarray | None:
+    """(n_features,) names, of the file or of the data frame that it was trained on."""
+    return getattr(model, "feature_names_", getattr(model, "feature_names_in_", None))
+
+
+def shown_features(model: Model) -> np.ndarray:
+    """The same, or numbers from 0 where there are no names."""
+    names = feature_names(model)
+    return np.arange(model.n_features_in_).astype(str) if names is None else names
+
+
+def is_classifier(model: Model) -> TypeGuard[Classifier]:
+    return hasattr(model, "predict_topk")
+
+
+def decisions(model: Classifier, X: MatrixLike) -> sparse.csr_array:
+    """(n_rows, n_labels) CSR of what `predict` says, with one label a row for classes."""
+    if model._classes is None:
+        return sparse.csr_array(model.predict(X)).astype(bool)
+    columns = np.searchsorted(model._classes, model.predict(X))
+    rows = np.arange(len(columns))
+    shape = (len(columns), len(model._classes))
+    return sparse.csr_array((np.ones(len(columns), bool), (rows, columns)), shape=shape)
+
+
+def best_labels(model: Classifier, X: MatrixLike, top: int | None) -> RankedLabels:
+    """Labels and scores of each row, best first: the `top` best, or those that are predicted."""
+    if top is None and model._classes is None:
+        likely = model._likely_labels(model._check_new(X))
+        rows = np.repeat(np.arange(likely.shape[0]), np.diff(likely.indptr))
+        order = np.lexsort((likely.indices, -likely.data, rows))
+        return as_lists(likely.indices[order], likely.data[order], likely.indptr)
+    labels, scores = model.predict_topk(X, min(top or 1, model._labels.shape[1]))
+    if model._classes is not None:
+        labels = np.searchsorted(model._classes, labels)
+    counts = np.count_nonzero(scores > 0, axis=1).tolist()
+    found = zip(labels.tolist(), scores.tolist(), counts, strict=True)
+    return [(row[:n], values[:n]) for row, values, n in found]
+
+
+def as_lists(indices: np.ndarray, data: np.ndarray, indptr: np.ndarray) -> RankedLabels:
+    """The rows of a CSR matrix."""
+    columns, values = indices.tolist(), data.tolist()
+    return [(columns[a:b], values[a:b]) for a, b in pairwise(indptr.tolist())]

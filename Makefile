@@ -6,7 +6,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := CMakeLists.txt $(wildcard src/core/* src/bindings/*)
+SOURCES := $(wildcard src/core/*.?pp src/core/kernels/*.?pp src/bindings/*.?pp)
+NATIVE := CMakeLists.txt $(SOURCES)
 
 .PHONY: demo bench test check format clean
 
@@ -22,11 +23,11 @@ test: $(VENV)/installed-test
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/clang-format --dry-run --Werror src/core/* src/bindings/*
+	$(BIN)/clang-format --dry-run --Werror $(SOURCES)
 
 format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
-	$(BIN)/clang-format -i src/core/* src/bindings/*
+	$(BIN)/clang-format -i $(SOURCES)
 
 clean:
 	rm -rf $(VENV) build

@@ -106,9 +106,9 @@ class SparseTarget final : public Target {
         return {dense_.data(), false, weights_, dense_total_, dense_width_, nullptr};
     }
 
-    bool lay_out(const Level& level, Range node, SmallNode& to) override {
+    bool fill(SmallNode& to, const Level& level, Range node) override {
         if (dense_width_ == 0 || n_seen_ > most_components) return false;
-        small_.lay_out(dense_.data(), dense_width_, level, node, n_seen_);
+        small_.fill(dense_.data(), dense_width_, level, node, n_seen_);
         to.z = small_.z;
         to.weights = small_.weights;
         to.total = dense_total_;

@@ -164,7 +164,7 @@ void find_leaves(const Trees& trees, const DenseX<T>& x, std::int32_t* leaves) {
 template <class T>
 void find_leaves(const Trees& trees, const SparseX<T>& x, std::int32_t* leaves) {
     // A value of a row that is written out is found fastest, as long as a group of rows is small.
-    constexpr std::size_t most_full_bytes = 1 << 22;
+    constexpr std::size_t most_full_bytes = 1 << 23;
     if (group_size * x.n_features * sizeof(T) <= most_full_bytes)
         find_in_full_rows(trees, x, leaves);
     else

@@ -4,24 +4,22 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
-#include <type_traits>
 
 namespace sketchforest {
 namespace {
-
-// An unsigned number that sorts as the value does; -0.0 is 0.0.
-template <class T>
-std::uint64_t sort_key(T value) {
-    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-    constexpr Bits sign = Bits{1} << (8 * sizeof(T) - 1);
-    const Bits bits = std::bit_cast<Bits>(value == 0 ? T{0} : value);
-    return bits & sign ? static_cast<Bits>(~bits) : bits | sign;
-}
 
 constexpr int digit_bits = 11;
 constexpr std::size_t n_digits = std::size_t{1} << digit_bits;
 
 }  // namespace
+
+// An unsigned number that sorts as the value does; -0.0 is 0.0.
+template <class T>
+auto Ranker<T>::sort_key(T value) -> Key {
+    constexpr Key sign = Key{1} << (8 * sizeof(T) - 1);
+    const auto bits = std::bit_cast<Key>(value == 0 ? T{0} : value);
+    return bits & sign ? static_cast<Key>(~bits) : bits | sign;
+}
 
 template <class T>
 void Ranker<T>::rank(std::span<const T> values, std::uint32_t* ranks, ValueTable<T>& table) {
@@ -37,9 +35,9 @@ void Ranker<T>::rank(std::span<const T> values, std::uint32_t* ranks, ValueTable
     scratch_rows_.resize(n);
     // Radix sort from the lowest digit; a digit that all keys share needs no pass.
     for (int shift = 0; shift < static_cast<int>(8 * sizeof(T)); shift += digit_bits) {
-        const auto digit = [shift](std::uint64_t key) { return (key >> shift) & (n_digits - 1); };
+        const auto digit = [shift](Key key) { return (key >> shift) & (n_digits - 1); };
         std::array<std::uint32_t, n_digits> at{};
-        for (const std::uint64_t key : keys_) ++at[digit(key)];
+        for (const Key key : keys_) ++at[digit(key)];
         if (n == 0 || at[digit(keys_[0])] == n) continue;
         std::exclusive_scan(at.begin(), at.end(), at.begin(), 0u);
         for (std::size_t i = 0; i < n; ++i) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace sketchforest {
@@ -23,7 +24,11 @@ class Ranker {
     void rank(std::span<const T> values, std::uint32_t* ranks, ValueTable<T>& table);
 
   private:
-    std::vector<std::uint64_t> keys_, scratch_keys_;
+    using Key = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+    static Key sort_key(T value);
+
+    std::vector<Key> keys_, scratch_keys_;
     std::vector<std::uint32_t> rows_, scratch_rows_;
 };
 

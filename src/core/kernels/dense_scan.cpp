@@ -76,7 +76,7 @@ void sum_rows(const T* z, const double* weights, std::size_t stride, const std::
     // By blocks of eight vectors, so that a block's sums stay in registers.
     constexpr std::size_t block = 8;
     for (std::size_t first = 0; first < stride; first += block * L) {
-        const std::size_t n = smaller((stride - first) / L, block);
+        const std::size_t n = (stride - first) / L < block ? (stride - first) / L : block;
         Doubles<L> sums[block]{};
         for (std::size_t i = 0; i < n_rows; ++i) {
             const double w = weights[rows[i]];

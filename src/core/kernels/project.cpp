@@ -10,7 +10,7 @@ void project_rows(const Projection& job) {
     using Floats = typename Lanes<float, L>::type;
     const std::size_t stride = job.stride;
     for (std::size_t first = 0; first < stride; first += V * L) {
-        const std::size_t n = smaller((stride - first) / L, V);
+        const std::size_t n = (stride - first) / L < V ? (stride - first) / L : V;
         for (std::size_t i = 0; i < job.n_rows; ++i) {
             const std::int64_t row = job.rows[i];
             Floats sums[V]{};

@@ -5,23 +5,24 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-# What the core reads of an object: the fields of EncodedX, SparseRows, Forest and LeafTable.
+# What the core reads of an object: fields of EncodedX, SparseRows, Forest and LeafTable. The names
+# exist for type checkers alone.
 
-Numbers: TypeAlias = NDArray[np.number | np.bool_]
-Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
-Codes: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32]
+_Numbers: TypeAlias = NDArray[np.number | np.bool_]
+_Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
+_Codes: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32]
 
-class CodedX(Protocol):
+class _CodedX(Protocol):
     @property
     def n_rows(self) -> int: ...
     @property
     def n_features(self) -> int: ...
     @property
-    def codes(self) -> Codes | None: ...
+    def codes(self) -> _Codes | None: ...
     @property
-    def row_codes(self) -> Codes | None: ...
+    def row_codes(self) -> _Codes | None: ...
     @property
-    def values(self) -> Floats: ...
+    def values(self) -> _Floats: ...
     @property
     def value_start(self) -> NDArray[np.int64]: ...
     @property
@@ -35,7 +36,7 @@ class CodedX(Protocol):
     @property
     def by_value(self) -> bool: ...
 
-class RowsOfEntries(Protocol):
+class _RowsOfEntries(Protocol):
     @property
     def row_start(self) -> NDArray[np.int64]: ...
     @property
@@ -47,7 +48,7 @@ class RowsOfEntries(Protocol):
     @property
     def n_columns(self) -> int: ...
 
-class Leaves(Protocol):
+class _Leaves(Protocol):
     @property
     def n_trees(self) -> int: ...
     @property
@@ -61,7 +62,7 @@ class Leaves(Protocol):
     @property
     def weights(self) -> NDArray[np.uint8] | NDArray[np.float64] | None: ...
 
-class Trees(Protocol):
+class _Trees(Protocol):
     @property
     def n_trees(self) -> int: ...
     @property
@@ -71,7 +72,7 @@ class Trees(Protocol):
     @property
     def node_start(self) -> NDArray[np.int64]: ...
 
-class TreesWithLeaves(Trees, Leaves, Protocol): ...
+class _TreesWithLeaves(_Trees, _Leaves, Protocol): ...
 
 class GrowParams:
     max_features: int
@@ -94,11 +95,11 @@ def kernels_in_use() -> str:
     """The fastest of them, or the one that SKETCHFOREST_KERNELS names."""
 
 def rank_columns(
-    x: Numbers, first: int, last: int, code_bytes: int, wide: bool
-) -> tuple[NDArray[np.uint16] | NDArray[np.uint32], Floats, NDArray[np.int64]]: ...
-def code_by_value(x: Numbers) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]: ...
+    x: _Numbers, first: int, last: int, code_bytes: int, wide: bool
+) -> tuple[NDArray[np.uint16] | NDArray[np.uint32], _Floats, NDArray[np.int64]]: ...
+def code_by_value(x: _Numbers) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]: ...
 def encode_csr(
-    values: Floats,
+    values: _Floats,
     columns: NDArray[np.int32],
     row_start: NDArray[np.int64],
     n_features: int,
@@ -108,15 +109,15 @@ def encode_csr(
     NDArray[np.int32],
     NDArray[np.uint32],
     NDArray[np.uint32],
-    Floats,
+    _Floats,
     NDArray[np.int64],
 ]: ...
 def project(
-    labels: RowsOfEntries, rows: NDArray[np.int32], p: NDArray[np.float32]
+    labels: _RowsOfEntries, rows: NDArray[np.int32], p: NDArray[np.float32]
 ) -> NDArray[np.float32]: ...
 def grow(
-    codes: CodedX,
-    outputs: RowsOfEntries | Floats,
+    codes: _CodedX,
+    outputs: _RowsOfEntries | _Floats,
     rows: NDArray[np.int32],
     weights: NDArray[np.float64],
     params: GrowParams,
@@ -132,31 +133,31 @@ def grow(
     ]
     | None
 ): ...
-def leaves_dense(forest: Trees, x: Floats) -> NDArray[np.int32]: ...
+def leaves_dense(forest: _Trees, x: _Floats) -> NDArray[np.int32]: ...
 def leaves_sparse(
-    forest: Trees,
-    values: Floats,
+    forest: _Trees,
+    values: _Floats,
     columns: NDArray[np.int32],
     row_start: NDArray[np.int64],
     n_features: int,
     /,
 ) -> NDArray[np.int32]: ...
 def average(
-    forest: Leaves,
-    values: RowsOfEntries | NDArray[np.float64],
+    forest: _Leaves,
+    values: _RowsOfEntries | NDArray[np.float64],
     leaves: NDArray[np.int32],
-    out: Floats,
+    out: _Floats,
     /,
 ) -> None: ...
 def average_csr(
-    forest: Leaves,
-    values: RowsOfEntries | NDArray[np.float64],
+    forest: _Leaves,
+    values: _RowsOfEntries | NDArray[np.float64],
     leaves: NDArray[np.int32],
     k: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]: ...
 def average_best(
-    forest: Leaves,
-    values: RowsOfEntries | NDArray[np.float64],
+    forest: _Leaves,
+    values: _RowsOfEntries | NDArray[np.float64],
     leaves: NDArray[np.int32],
     k: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]: ...
@@ -173,7 +174,7 @@ def ranks_sparse(
     /,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 def find_damage(
-    forest: TreesWithLeaves,
-    labels: RowsOfEntries | NDArray[np.float64],
+    forest: _TreesWithLeaves,
+    labels: _RowsOfEntries | NDArray[np.float64],
     n_features: int,
 ) -> str | None: ...

@@ -73,8 +73,8 @@ inline double sum(Doubles<8> lanes) {
                           __builtin_shufflevector(lanes, lanes, 4, 5, 6, 7)));
 }
 
-// The row of a table that starts at `rows`. In 64 bits: a row number times its width exceeds 32 for
-// 2^29 rows of eight.
+// The row of a table that starts at `rows`. A product of 64 bits: one of 32 is too small for 2^29
+// rows of eight numbers.
 template <class T>
 inline T* row_at(T* rows, std::uint32_t row, std::size_t stride) {
     return rows + row * stride;

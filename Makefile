@@ -29,12 +29,14 @@ check: $(VENV)/installed-dev
 	$(BIN)/clang-format --dry-run --Werror $(SOURCES)
 
 # Python itself is not sanitized, so that the library must be loaded before it. It leaks by design.
+# Only what Python writes is captured: the report of a sanitizer must be seen.
 sanitize:
 	$(MAKE) VENV=build/sanitize/venv build/sanitize/venv/installed-test \
 	  SETTINGS="-Cbuild-dir=build/sanitize/core -Ccmake.define.SANITIZE=ON"
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-	  build/sanitize/venv/bin/python -m pytest -q -p no:cacheprovider $(SANITIZED_TESTS)
+	  build/sanitize/venv/bin/python -m pytest -q -p no:cacheprovider --capture=sys \
+	  $(SANITIZED_TESTS)
 
 format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix . ; $(BIN)/ruff format .

@@ -2,13 +2,17 @@
 # make test   the same set-up with the test extras, then the whole suite
 # make check  linters and type checks
 # make bench  the benchmark of the README's table
+# make sanitize  the native-heavy tests, stopped by the first wrong access to memory or undefined
+#             behaviour (an environment and a build of their own)
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := CMakeLists.txt $(wildcard src/core/* src/bindings/*)
+SOURCES := $(wildcard src/core/*.?pp src/core/kernels/*.?pp src/bindings/*.?pp)
+NATIVE := CMakeLists.txt $(SOURCES)
+SANITIZED_TESTS := tests/trees tests/saving tests/metrics tests/test_projection.py
 
-.PHONY: demo bench test check format clean
+.PHONY: demo bench test check sanitize format clean
 
 demo: $(VENV)/installed-plot
 	$(BIN)/sketchforest demo
@@ -22,11 +26,21 @@ test: $(VENV)/installed-test
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/clang-format --dry-run --Werror src/core/* src/bindings/*
+	$(BIN)/clang-format --dry-run --Werror $(SOURCES)
+
+# Python itself is not sanitized, so that the library must be loaded before it. It leaks by design.
+# Only what Python writes is captured: the report of a sanitizer must be seen.
+sanitize:
+	$(MAKE) VENV=build/sanitize/venv build/sanitize/venv/installed-test \
+	  SETTINGS="-Cbuild-dir=build/sanitize/core -Ccmake.define.SANITIZE=ON"
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
+	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	  build/sanitize/venv/bin/python -m pytest -q -p no:cacheprovider --capture=sys \
+	  $(SANITIZED_TESTS)
 
 format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
-	$(BIN)/clang-format -i src/core/* src/bindings/*
+	$(BIN)/clang-format -i $(SOURCES)
 
 clean:
 	rm -rf $(VENV) build
@@ -40,5 +54,6 @@ $(VENV)/tools: pyproject.toml
 	touch $@
 
 $(VENV)/installed-%: $(VENV)/tools $(NATIVE)
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation -e ".[$*]"
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation $(SETTINGS) \
+	  -e ".[$*]"
 	touch $@

@@ -16,6 +16,14 @@ struct Column {
     std::uint32_t max_code = 0;
 };
 
+// Features that are read together, before they are asked for one by one.
+struct Gathered {
+    std::span<const std::uint32_t> features;  // those that may vary in the node, in their order
+    // Their codes, small_stride(node.size()) for each, in the order of the node's rows; null where
+    // they are not at hand.
+    const std::uint32_t* codes = nullptr;
+};
+
 class Columns {
   public:
     virtual ~Columns() = default;
@@ -30,36 +38,28 @@ class Columns {
         return n_node_rows >= 16 && n_node_rows <= n_level_rows / level_shrink;
     }
 
-    // Announces the features that will be read next: a chance to read them together. Returns those
-    // that may vary in the node, in the same order; they are read by their place in that list.
-    virtual std::span<const std::uint32_t> expect(std::size_t depth, const Level& level, Range node,
-                                                  std::span<const std::uint32_t> features) = 0;
-    virtual Column read_expected(std::size_t place, std::size_t depth, const Level& level,
+    // Reads the features together, where that is faster. They are then read one by one, by their
+    // place in the list that is returned.
+    virtual Gathered gather(const Level& level, Range node,
+                            std::span<const std::uint32_t> features) = 0;
+    virtual Column read_gathered(std::size_t place, std::size_t depth, const Level& level,
                                  Range node, std::uint32_t feature, Entry* out) const = 0;
-
-    // The codes of the features that are expected, small_stride(node.size()) for each, in the order
-    // of the node's rows; null where they are not at hand.
-    virtual const std::uint32_t* dealt() const { return nullptr; }
-
-    // Fills a table of codes, a row of `stride` for each of some rows of dense X. `by_row`: the
-    // rows lie far apart, so that what is wanted of one of them had better be read together.
-    virtual void tabulate(const Level& level, std::span<const std::uint32_t> rows,
-                          std::span<const std::uint32_t> features, bool by_row, std::size_t stride,
-                          std::uint32_t* table) const {
-        (void)level, (void)rows, (void)features, (void)by_row, (void)stride, (void)table;
-    }
 
     virtual Column read(std::size_t depth, const Level& level, Range node, std::uint32_t feature,
                         Entry* out) const = 0;
 
-    // Features that may vary among the node's rows, in any order (the caller may permute them);
-    // empty where that is not known.
-    virtual std::span<std::uint32_t> varying(std::size_t depth, const Level& level, Range node) = 0;
+    // All features that may vary among the node's rows, in any order, where those that are not
+    // among `undrawn` are known to be constant. The caller may permute the list.
+    virtual std::span<std::uint32_t> may_vary(std::size_t depth, const Level& level, Range node,
+                                              std::span<std::uint32_t> undrawn) = 0;
 
   protected:
     static constexpr std::size_t level_shrink = 4;
+    // Where more features are asked for, gathering them would take too much memory.
+    static constexpr std::size_t most_gathered = 1024;
 };
 
-std::unique_ptr<Columns> make_columns(const Codes& codes);
+std::unique_ptr<Columns> make_dense_columns(const Codes& codes);
+std::unique_ptr<Columns> make_sparse_columns(const Codes& codes);
 
 }  // namespace sketchforest

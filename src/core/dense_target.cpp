@@ -77,9 +77,9 @@ class DenseTarget final : public Target {
         return {z_, std::is_same_v<T, double>, weights_, total_.data(), stride_, scratch_.data()};
     }
 
-    bool lay_out(const Level& level, Range node, SmallNode& to) override {
+    bool fill(SmallNode& to, const Level& level, Range node) override {
         if (!is_narrow_) return false;
-        small_.lay_out(z_, stride_, level, node, n_components_);
+        small_.fill(z_, stride_, level, node, n_components_);
         to.z = small_.z;
         to.weights = small_.weights;
         to.total = total_.data();

@@ -1,4 +1,5 @@
-// From values to codes: the rank of each value among the distinct values of its feature.
+// From values to codes: the rank of each value among the distinct values of its feature, or a
+// number that sorts as the value does.
 #pragma once
 
 #include <cstddef>
@@ -6,26 +7,40 @@
 #include <span>
 #include <vector>
 
+#include "ranker.hpp"
+
 namespace sketchforest {
 
-// The distinct values of some features, ascending, one feature after the other.
-template <class T>
-struct ValueTable {
-    std::vector<T> values;
-    std::vector<std::int64_t> counts;  // of each feature
+enum class NumberType {
+    float32,
+    float64,
+    boolean,
+    int8,
+    uint8,
+    int16,
+    uint16,
+    int32,
+    uint32,
+    int64,
+    uint64
 };
 
-template <class T>
-class Ranker {
-  public:
-    // Ranks `values` into `ranks`, and appends their distinct values to the table. A missing value
-    // gets the rank after the last one.
-    void rank(std::span<const T> values, std::uint32_t* ranks, ValueTable<T>& table);
-
-  private:
-    std::vector<std::uint64_t> keys_, scratch_keys_;
-    std::vector<std::uint32_t> rows_, scratch_rows_;
+// Dense X of any type of number; strides are counted in elements.
+struct NumberMatrix {
+    const void* values;
+    NumberType type;
+    std::size_t n_rows, n_columns;
+    std::int64_t row_stride, column_stride;
 };
+
+// Codes columns [first, last) by rank, n_rows codes for each. False where a feature has too many
+// distinct values for the width of a code.
+template <class T, class Code>
+bool rank_columns(const NumberMatrix& x, std::size_t first, std::size_t last, Code* codes,
+                  ValueTable<T>& table);
+
+// Codes all of X by value (see Codes), by column and by row.
+void code_by_value(const NumberMatrix& x, std::uint32_t* by_column, std::uint32_t* by_row);
 
 // Non-zeros of X by row, coded. `codes` is empty where each feature has one value besides zero.
 template <class T>

@@ -43,7 +43,7 @@ class Grower {
           bag_(bag),
           params_(params),
           stop_(stop),
-          columns_(make_columns(codes)),
+          columns_(codes.sparse ? make_sparse_columns(codes) : make_dense_columns(codes)),
           target_(outputs.z ? make_dense_target(outputs, !codes.sparse && !params.random_cuts)
                             : make_sparse_target(outputs.sparse, bag, rows_are_read_often())),
           splitter_(codes, *columns_, *target_, params, bag.rows.size()),

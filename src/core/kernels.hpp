@@ -1,4 +1,5 @@
-// The vector kernels, one set for each instruction set, chosen when the library is loaded.
+// The vector kernels, one set for each instruction set, of which one is chosen when the library is
+// loaded. All sets give the same bits.
 #pragma once
 
 #include <cstddef>
@@ -174,6 +175,6 @@ struct Kernels {
     void (*rank_sort)(Entry* entries, std::size_t n, std::uint32_t lowest);
 };
 
-const Kernels& kernels();
+const Kernels& kernels();  // those in use, see instruction_sets.hpp
 
 }  // namespace sketchforest

@@ -17,7 +17,7 @@ class SparseTarget final : public Target {
           bag_(bag),
           reads_often_(reads_often),
           padding_(padding(outputs, bag, reads_often)),
-          side_(outputs.n_columns + 1),  // the last one is nobody's: see append
+          side_(outputs.n_columns + 1),  // the last one is of padding, see append
           total_(outputs.n_columns) {}
 
     void enter(std::size_t depth, std::span<const std::uint32_t> parent_rows) override {
@@ -106,9 +106,9 @@ class SparseTarget final : public Target {
         return {dense_.data(), false, weights_, dense_total_, dense_width_, nullptr};
     }
 
-    bool lay_out(const Level& level, Range node, SmallNode& to) override {
+    bool fill(SmallNode& to, const Level& level, Range node) override {
         if (dense_width_ == 0 || n_seen_ > most_components) return false;
-        small_.lay_out(dense_.data(), dense_width_, level, node, n_seen_);
+        small_.fill(dense_.data(), dense_width_, level, node, n_seen_);
         to.z = small_.z;
         to.weights = small_.weights;
         to.total = dense_total_;
@@ -253,7 +253,7 @@ class SparseTarget final : public Target {
             return 2 * before;
         }
         before = padding_ == 4 ? add_labels<4>(row, weight) : add_labels<8>(row, weight);
-        side_.back() = 0;  // of the label that is nobody's
+        side_.back() = 0;  // of padding
         return 2 * weight * before;
     }
 
@@ -313,7 +313,7 @@ class SparseTarget final : public Target {
                 weight * (total[0] + total[1])};
     }
 
-    // Lists of labels are padded with the label that is nobody's, so that they can be read several
+    // Lists of labels are padded with a label that no row has, so that they can be read several
     // at a time: how many there are is hard to predict.
     void append(Rows& to, const std::int32_t* labels, const float* values, std::int64_t begin,
                 std::int64_t end) const {

@@ -36,9 +36,8 @@ class Target {
     // The best cut of the scan if it beats `best`.
     virtual Cut scan(const Scan& scan, const Limits& limits, const Score& best) = 0;
 
-    // The outputs of a small node that is open, in the order of its rows; false where they are too
-    // many.
-    virtual bool lay_out(const Level& level, Range node, SmallNode& to) = 0;
+    // Gives a small node the outputs of its rows, in their order; false where they are too many.
+    virtual bool fill(SmallNode& to, const Level& level, Range node) = 0;
 
     // The open node as rows of outputs; z is null where they are not dense.
     virtual DenseNode dense_node() = 0;
@@ -61,8 +60,8 @@ struct SmallOutputs {
     double weights[most_small];
 
     template <class T>
-    void lay_out(const T* rows, std::size_t stride, const Level& level, Range node,
-                 std::size_t n_components) {
+    void fill(const T* rows, std::size_t stride, const Level& level, Range node,
+              std::size_t n_components) {
         double* to = z;
         double* to_weight = weights;
         for (const std::uint32_t row : node.rows(level)) {

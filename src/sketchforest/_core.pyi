@@ -1,9 +1,78 @@
 """The native surface: a handful of functions over plain arrays."""
 
-from typing import Any
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+# What the core reads of an object: fields of EncodedX, SparseRows, Forest and LeafTable. The names
+# exist for type checkers alone.
+
+_Numbers: TypeAlias = NDArray[np.number | np.bool_]
+_Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
+_Codes: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32]
+
+class _CodedX(Protocol):
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def codes(self) -> _Codes | None: ...
+    @property
+    def row_codes(self) -> _Codes | None: ...
+    @property
+    def values(self) -> _Floats: ...
+    @property
+    def value_start(self) -> NDArray[np.int64]: ...
+    @property
+    def row_start(self) -> NDArray[np.int64] | None: ...
+    @property
+    def columns(self) -> NDArray[np.int32] | None: ...
+    @property
+    def column_size(self) -> NDArray[np.int32] | None: ...
+    @property
+    def zero_code(self) -> NDArray[np.uint32] | None: ...
+    @property
+    def by_value(self) -> bool: ...
+
+class _RowsOfEntries(Protocol):
+    @property
+    def row_start(self) -> NDArray[np.int64]: ...
+    @property
+    def columns(self) -> NDArray[np.int32]: ...
+    @property
+    def values(self) -> NDArray[np.float32] | None: ...
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def n_columns(self) -> int: ...
+
+class _Leaves(Protocol):
+    @property
+    def n_trees(self) -> int: ...
+    @property
+    def leaf_start(self) -> NDArray[np.int64]: ...
+    @property
+    def member_start(self) -> NDArray[np.uint32]: ...
+    @property
+    def tree_members(self) -> NDArray[np.int64]: ...
+    @property
+    def members(self) -> NDArray[np.int32]: ...
+    @property
+    def weights(self) -> NDArray[np.uint8] | NDArray[np.float64] | None: ...
+
+class _Trees(Protocol):
+    @property
+    def n_trees(self) -> int: ...
+    @property
+    def nodes(self) -> NDArray[np.int32]: ...
+    @property
+    def thresholds(self) -> NDArray[np.float64] | None: ...
+    @property
+    def node_start(self) -> NDArray[np.int64]: ...
+
+class _TreesWithLeaves(_Trees, _Leaves, Protocol): ...
 
 class GrowParams:
     max_features: int
@@ -19,12 +88,18 @@ class GrowParams:
 class StopFlag:
     def set(self) -> None: ...
 
+def available_kernels() -> list[str]:
+    """Instruction sets that the kernels are compiled for and this machine has, the fastest last."""
+
+def kernels_in_use() -> str:
+    """The fastest of them, or the one that SKETCHFOREST_KERNELS names."""
+
 def rank_columns(
-    x: NDArray[Any], first: int, last: int, code_bytes: int, wide: bool
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]: ...
-def code_by_value(x: NDArray[Any]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]: ...
+    x: _Numbers, first: int, last: int, code_bytes: int, wide: bool
+) -> tuple[NDArray[np.uint16] | NDArray[np.uint32], _Floats, NDArray[np.int64]]: ...
+def code_by_value(x: _Numbers) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]: ...
 def encode_csr(
-    values: NDArray[Any],
+    values: _Floats,
     columns: NDArray[np.int32],
     row_start: NDArray[np.int64],
     n_features: int,
@@ -34,15 +109,15 @@ def encode_csr(
     NDArray[np.int32],
     NDArray[np.uint32],
     NDArray[np.uint32],
-    NDArray[Any],
+    _Floats,
     NDArray[np.int64],
 ]: ...
 def project(
-    labels: Any, rows: NDArray[np.int32], p: NDArray[np.float32]
+    labels: _RowsOfEntries, rows: NDArray[np.int32], p: NDArray[np.float32]
 ) -> NDArray[np.float32]: ...
 def grow(
-    codes: Any,
-    outputs: Any,
+    codes: _CodedX,
+    outputs: _RowsOfEntries | _Floats,
     rows: NDArray[np.int32],
     weights: NDArray[np.float64],
     params: GrowParams,
@@ -58,21 +133,33 @@ def grow(
     ]
     | None
 ): ...
-def leaves_dense(forest: Any, x: NDArray[Any]) -> NDArray[np.int32]: ...
+def leaves_dense(forest: _Trees, x: _Floats) -> NDArray[np.int32]: ...
 def leaves_sparse(
-    forest: Any,
-    values: NDArray[Any],
+    forest: _Trees,
+    values: _Floats,
     columns: NDArray[np.int32],
     row_start: NDArray[np.int64],
     n_features: int,
     /,
 ) -> NDArray[np.int32]: ...
-def average(forest: Any, values: Any, leaves: NDArray[np.int32], out: NDArray[Any], /) -> None: ...
+def average(
+    forest: _Leaves,
+    values: _RowsOfEntries | NDArray[np.float64],
+    leaves: NDArray[np.int32],
+    out: _Floats,
+    /,
+) -> None: ...
 def average_csr(
-    forest: Any, values: Any, leaves: NDArray[np.int32], k: int
+    forest: _Leaves,
+    values: _RowsOfEntries | NDArray[np.float64],
+    leaves: NDArray[np.int32],
+    k: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]: ...
 def average_best(
-    forest: Any, values: Any, leaves: NDArray[np.int32], k: int
+    forest: _Leaves,
+    values: _RowsOfEntries | NDArray[np.float64],
+    leaves: NDArray[np.int32],
+    k: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]: ...
 def ranks_dense(
     row_start: NDArray[np.int64], labels: NDArray[np.int64], scores: NDArray[np.float64], /
@@ -86,4 +173,8 @@ def ranks_sparse(
     n_labels: int,
     /,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
-def find_damage(forest: Any, labels: Any, n_features: int) -> str | None: ...
+def find_damage(
+    forest: _TreesWithLeaves,
+    labels: _RowsOfEntries | NDArray[np.float64],
+    n_features: int,
+) -> str | None: ...

@@ -5,13 +5,16 @@ them sorts and compares integers.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
 
 from sketchforest import _core
 from sketchforest._trees.parallel import run_blocks
+from sketchforest._typing import Matrix
+
+SparseMatrix: TypeAlias = sparse.csr_array | sparse.csr_matrix | sparse.csc_array
 
 # Above this share of non-zeros a column is cheaper to read whole than by its entries, and its
 # codes take less memory than entries with their row numbers.
@@ -20,6 +23,8 @@ DENSE_SHARE = 0.25
 COLUMN_BLOCK_BYTES = 1 << 24
 # Or in so many blocks, so that threads end at about the same time.
 COLUMN_BLOCKS = 16
+# A node keeps the number of its feature in 31 bits.
+MOST_FEATURES = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True)
@@ -43,25 +48,31 @@ class EncodedX:
     by_value: bool = False  # codes are the values themselves, as numbers that sort as they do
 
 
-def encode(X: Any, random_cuts: bool = False, n_jobs: int | None = None) -> EncodedX:
+def encode(X: Matrix, random_cuts: bool = False, n_jobs: int | None = None) -> EncodedX:
     """Codes of X (n_rows, n_features), a numeric array or a scipy CSR or CSC matrix.
 
     Whether the codes are dense or sparse follows from the share of non-zeros, not from the type.
     Random cuts need values and no order, so that dense X is coded by value where floats will do.
     """
+    if X.shape[1] > MOST_FEATURES:
+        raise ValueError(
+            f"X must have at most {MOST_FEATURES} features; got {X.shape[1]}. "
+            "Hash them into fewer, for example with sklearn.feature_extraction.FeatureHasher."
+        )
     n_cells = X.shape[0] * X.shape[1]
-    if sparse.issparse(X):
-        X = canonical(X)
-        if X.count_nonzero() > DENSE_SHARE * n_cells:  # a zero that is stored is a zero
-            # Dense data in sparse clothes: written out, they take less than twice the memory.
-            return _encode_dense(X.toarray(), random_cuts, n_jobs)
+    if isinstance(X, np.ndarray):
+        if np.count_nonzero(X) <= DENSE_SHARE * n_cells:
+            return _encode_sparse(sparse.csr_array(X))
+        return _encode_dense(X, random_cuts, n_jobs)
+    X = canonical(X)
+    if X.count_nonzero() <= DENSE_SHARE * n_cells:  # a zero that is stored is a zero
         return _encode_sparse(X.tocsr())
-    if np.count_nonzero(X) <= DENSE_SHARE * n_cells:
-        return _encode_sparse(sparse.csr_array(X))
-    return _encode_dense(X, random_cuts, n_jobs)
+    # A stored entry takes a column number beside its value: with so many of them, X written out
+    # takes less than twice the memory, and dense codes are searched faster.
+    return _encode_dense(X.toarray(), random_cuts, n_jobs)
 
 
-def canonical(X: Any) -> Any:
+def canonical(X: SparseMatrix) -> SparseMatrix:
     """X with duplicate entries added up; X itself, never changed, where there are none."""
     if not X.has_canonical_format:
         X = X.copy()
@@ -118,7 +129,7 @@ def _code_by_value(X: np.ndarray) -> EncodedX:
     )
 
 
-def _encode_sparse(X: Any) -> EncodedX:
+def _encode_sparse(X: sparse.csr_array | sparse.csr_matrix) -> EncodedX:
     row_start, columns, ranks, zero_code, values, counts = _core.encode_csr(
         X.data.astype(float_type(X.dtype), copy=False),
         X.indices.astype(np.int32, copy=False),

@@ -1,0 +1,137 @@
+#include <atomic>
+#include <chrono>
+#include <cstring>
+
+#include "arrays.hpp"
+#include "grower.hpp"
+#include "kernels.hpp"
+
+namespace sketchforest {
+namespace {
+
+Codes to_codes(nb::handle from) {
+    Codes codes;
+    codes.n_rows = nb::cast<std::size_t>(from.attr("n_rows"));
+    codes.n_features = nb::cast<std::size_t>(from.attr("n_features"));
+    codes.row_start = pointer_or_null<std::int64_t>(from.attr("row_start"));
+    codes.columns = pointer_or_null<std::int32_t>(from.attr("columns"));
+    codes.column_size = pointer_or_null<std::int32_t>(from.attr("column_size"));
+    codes.zero_code = pointer_or_null<std::uint32_t>(from.attr("zero_code"));
+    codes.sparse = codes.row_start != nullptr;
+    codes.by_value = nb::cast<bool>(from.attr("by_value"));
+    codes.value_start = pointer_or_null<std::int64_t>(from.attr("value_start"));
+    const auto values = view<nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig>>(from.attr("values"));
+    codes.values = values.data();
+    codes.wide_values = values.dtype() == nb::dtype<double>();
+    codes.code_bytes = 0;
+    if (!from.attr("codes").is_none()) {
+        const auto array = view<nb::ndarray<nb::ro, nb::c_contig>>(from.attr("codes"));
+        codes.codes = array.data();
+        codes.code_bytes = array.itemsize();
+    }
+    if (!from.attr("row_codes").is_none())
+        codes.row_codes =
+            view<nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig>>(from.attr("row_codes")).data();
+    return codes;
+}
+
+nb::object project(nb::handle labels, Vector<std::int32_t> rows, Matrix<float> p) {
+    const SparseRows y = to_sparse_rows(labels);
+    auto [z, array] = new_matrix<float>(rows.size(), p.shape(1));
+    nb::gil_scoped_release nogil;
+    kernels().project(
+        {y.row_start, y.columns, y.values, rows.data(), rows.size(), p.data(), p.shape(1), z});
+    nb::gil_scoped_acquire gil;
+    return array;
+}
+
+struct StopFlag {
+    std::atomic<bool> is_set{false};
+};
+
+// Stops when the flag is set, or when Python has a signal to handle (Ctrl-C, in the main thread).
+class PythonStop final : public Stop {
+  public:
+    explicit PythonStop(const StopFlag& flag) : flag_(flag) {}
+
+    bool requested(std::size_t n_rows) override {
+        if (flag_.is_set.load(std::memory_order_relaxed)) return true;
+        // Small nodes do not look at the clock, which would take as long as some of them.
+        n_rows_ += n_rows;
+        if (n_rows_ < 4096) return signalled_;
+        n_rows_ = 0;
+        const auto now = Clock::now();
+        if (now - asked_ < std::chrono::milliseconds(50)) return signalled_;
+        asked_ = now;
+        nb::gil_scoped_acquire gil;
+        return signalled_ = PyErr_CheckSignals() != 0;
+    }
+    bool signalled() const { return signalled_; }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    const StopFlag& flag_;
+    std::size_t n_rows_ = 0;
+    Clock::time_point asked_ = Clock::now();
+    bool signalled_ = false;
+};
+
+nb::object nodes_array(const std::vector<Node>& nodes) {
+    auto [data, array] = new_matrix<std::int32_t>(nodes.size(), 4);
+    if (!nodes.empty()) std::memcpy(data, nodes.data(), nodes.size() * sizeof(Node));
+    return array;
+}
+
+// None where `stop` was set before the tree was finished.
+nb::object grow_tree(nb::handle codes_from, nb::handle outputs_from, Vector<std::int32_t> rows,
+                     Vector<double> weights, const GrowParams& params, const StopFlag& flag) {
+    const Codes codes = to_codes(codes_from);
+    Outputs outputs;
+    if (nb::isinstance<nb::ndarray<nb::ro>>(outputs_from)) {
+        const auto z = view<nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig>>(outputs_from);
+        outputs.z = z.data();
+        outputs.wide = z.dtype() == nb::dtype<double>();
+        outputs.stride = z.shape(1);
+    } else {
+        outputs.sparse = to_sparse_rows(outputs_from);
+    }
+    const Bag bag{{rows.data(), rows.size()}, {weights.data(), weights.size()}};
+    PythonStop stop(flag);
+    Tree tree;
+    {
+        nb::gil_scoped_release nogil;
+        tree = grow(codes, outputs, bag, params, stop);
+    }
+    if (stop.signalled()) throw nb::python_error();
+    if (tree.leaf_start.empty()) return nb::none();
+    const std::uint32_t depth = tree.depth;
+    return nb::make_tuple(nodes_array(tree.nodes), to_array(std::move(tree.wide_thresholds)),
+                          to_array(std::move(tree.gains)), to_array(std::move(tree.leaf_start)),
+                          to_array(std::move(tree.members)), depth);
+}
+
+}  // namespace
+
+void bind_growing(nb::module_& m) {
+    nb::class_<GrowParams>(m, "GrowParams")
+        .def(nb::init<>())
+        .def_rw("max_features", &GrowParams::max_features)
+        .def_rw("random_cuts", &GrowParams::random_cuts)
+        .def_rw("max_depth", &GrowParams::max_depth)
+        .def_rw("min_samples_split", &GrowParams::min_samples_split)
+        .def_rw("min_samples_leaf", &GrowParams::min_samples_leaf)
+        .def_rw("min_weight_leaf", &GrowParams::min_weight_leaf)
+        .def_rw("min_gain", &GrowParams::min_gain)
+        .def_rw("max_leaf_nodes", &GrowParams::max_leaf_nodes)
+        .def_rw("key", &GrowParams::key);
+    nb::class_<StopFlag>(m, "StopFlag")
+        .def(nb::init<>())
+        .def("set", [](StopFlag& flag) { flag.is_set = true; })
+        .def("__reduce__", [](nb::handle self) {  // another process has a flag of its own
+            return nb::make_tuple(self.type(), nb::make_tuple());
+        });
+    m.def("project", &project, "labels"_a, "rows"_a, "p"_a);
+    m.def("grow", &grow_tree, "codes"_a, "outputs"_a, "rows"_a, "weights"_a, "params"_a, "stop"_a);
+}
+
+}  // namespace sketchforest

@@ -1,0 +1,158 @@
+#include "arrays.hpp"
+#include "check.hpp"
+#include "forest.hpp"
+
+namespace sketchforest {
+namespace {
+
+Trees to_trees(nb::handle from) {
+    Trees trees;
+    trees.n_trees = nb::cast<std::size_t>(from.attr("n_trees"));
+    trees.nodes =
+        reinterpret_cast<const Node*>(view<Matrix<std::int32_t>>(from.attr("nodes")).data());
+    trees.wide_thresholds = pointer_or_null<double>(from.attr("thresholds"));
+    trees.node_start = pointer_or_null<std::int64_t>(from.attr("node_start"));
+    return trees;
+}
+
+nb::object leaves_dense(nb::handle forest, const AnyMatrix& x) {
+    const Trees trees = to_trees(forest);
+    const std::size_t n_rows = x.shape(0);
+    auto [leaves, array] = new_matrix<std::int32_t>(n_rows, trees.n_trees);
+    const auto find = [&](auto zero) {
+        using T = decltype(zero);
+        nb::gil_scoped_release nogil;
+        find_leaves<T>(trees, {static_cast<const T*>(x.data()), x.stride(0), x.stride(1), n_rows},
+                       leaves);
+    };
+    if (x.dtype() == nb::dtype<float>())
+        find(float{});
+    else if (x.dtype() == nb::dtype<double>())
+        find(double{});
+    else
+        throw nb::type_error("X must be of floats or doubles");
+    return array;
+}
+
+template <class T>
+nb::object leaves_sparse(nb::handle forest, Vector<T> values, Vector<std::int32_t> columns,
+                         Vector<std::int64_t> row_start, std::size_t n_features) {
+    const Trees trees = to_trees(forest);
+    const std::size_t n_rows = row_start.size() - 1;
+    auto [leaves, array] = new_matrix<std::int32_t>(n_rows, trees.n_trees);
+    nb::gil_scoped_release nogil;
+    find_leaves<T>(trees, {values.data(), columns.data(), row_start.data(), n_rows, n_features},
+                   leaves);
+    nb::gil_scoped_acquire gil;
+    return array;
+}
+
+Leaves to_leaves(nb::handle from) {
+    Leaves leaves;
+    leaves.n_trees = nb::cast<std::size_t>(from.attr("n_trees"));
+    leaves.leaf_start = pointer_or_null<std::int64_t>(from.attr("leaf_start"));
+    leaves.member_start = pointer_or_null<std::uint32_t>(from.attr("member_start"));
+    leaves.tree_members = pointer_or_null<std::int64_t>(from.attr("tree_members"));
+    leaves.members = pointer_or_null<std::int32_t>(from.attr("members"));
+    const nb::object weights = from.attr("weights");
+    if (!weights.is_none()) {
+        if (view<nb::ndarray<nb::ro>>(weights).dtype() == nb::dtype<std::uint8_t>())
+            leaves.counts = pointer_or_null<std::uint8_t>(weights);
+        else
+            leaves.weights = pointer_or_null<double>(weights);
+    }
+    return leaves;
+}
+
+Values to_values(nb::handle from) {
+    Values values;
+    if (nb::isinstance<nb::ndarray<nb::ro>>(from)) {
+        const auto dense = view<Matrix<double>>(from);
+        values.dense = dense.data();
+        values.n_rows = dense.shape(0);
+        values.n_columns = dense.shape(1);
+    } else {
+        values.sparse = to_sparse_rows(from);
+        values.n_rows = nb::cast<std::size_t>(from.attr("n_rows"));
+        values.n_columns = values.sparse.n_columns;
+    }
+    return values;
+}
+
+template <class T>
+void average_into(nb::handle forest, nb::handle values_from, Matrix<std::int32_t> leaf_of,
+                  nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
+    const Leaves leaves = to_leaves(forest);
+    const Values values = to_values(values_from);
+    nb::gil_scoped_release nogil;
+    average<T>(leaves, values, leaf_of.data(), leaf_of.shape(0), out.data());
+}
+
+nb::tuple average_csr(nb::handle forest, nb::handle values_from, Matrix<std::int32_t> leaf_of,
+                      std::size_t k) {
+    const Leaves leaves = to_leaves(forest);
+    const Values values = to_values(values_from);
+    SparseMean mean;
+    {
+        nb::gil_scoped_release nogil;
+        mean = average_sparse(leaves, values, leaf_of.data(), leaf_of.shape(0), k);
+    }
+    return nb::make_tuple(to_array(std::move(mean.values)), to_array(std::move(mean.columns)),
+                          to_array(std::move(mean.row_start)));
+}
+
+nb::tuple average_best(nb::handle forest, nb::handle values_from, Matrix<std::int32_t> leaf_of,
+                       std::size_t k) {
+    const Leaves leaves = to_leaves(forest);
+    const Values values = to_values(values_from);
+    const std::size_t n_rows = leaf_of.shape(0);
+    auto [columns, columns_array] = new_matrix<std::int32_t>(n_rows, k);
+    auto [scores, scores_array] = new_matrix<float>(n_rows, k);
+    {
+        nb::gil_scoped_release nogil;
+        average_top(leaves, values, leaf_of.data(), n_rows, k, columns, scores);
+    }
+    return nb::make_tuple(columns_array, scores_array);
+}
+
+// None where the arrays are a forest and its labels, else what is wrong with them.
+nb::object find_damage_in(nb::handle forest, nb::handle labels, std::size_t n_features) {
+    const Trees trees = to_trees(forest);
+    const Leaves leaves = to_leaves(forest);
+    const Values values = to_values(labels);
+    const auto length = [](nb::handle from, const char* name) {
+        return nb::len(nb::object(from.attr(name)));
+    };
+    Extent extent;
+    extent.n_nodes = length(forest, "nodes");
+    extent.n_places = length(forest, "member_start");
+    extent.n_members = length(forest, "members");
+    extent.n_features = n_features;
+    if (values.dense) {
+        extent.n_rows = nb::len(labels);
+    } else {
+        extent.n_rows = length(labels, "row_start") - 1;
+        extent.n_entries = length(labels, "columns");
+    }
+    const char* damage = nullptr;
+    {
+        nb::gil_scoped_release nogil;
+        damage = find_damage(trees, leaves, values, extent);
+    }
+    return damage ? nb::cast(damage) : nb::none();
+}
+
+}  // namespace
+
+void bind_predicting(nb::module_& m) {
+    m.def("leaves_dense", &leaves_dense, "forest"_a, "x"_a);
+    m.def("leaves_sparse", &leaves_sparse<float>);
+    m.def("leaves_sparse", &leaves_sparse<double>);
+    m.def("average", &average_into<float>);
+    m.def("average", &average_into<double>);
+    m.def("average_csr", &average_csr, "forest"_a, "values"_a, "leaves"_a, "k"_a);
+    m.def("average_best", &average_best, "forest"_a, "values"_a, "leaves"_a, "k"_a);
+    m.def("find_damage", &find_damage_in, "forest"_a, "labels"_a, "n_features"_a);
+}
+
+}  // namespace sketchforest

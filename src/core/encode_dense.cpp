@@ -1,0 +1,119 @@
+#include <algorithm>
+
+#include "data.hpp"
+#include "encode.hpp"
+
+namespace sketchforest {
+namespace {
+
+// Rows that are copied together: codes of so many rows fill whole cache lines of a column.
+constexpr std::size_t tile_rows = 32;
+
+// Calls visit with a zero of the type.
+template <class Visit>
+void with_type(NumberType type, Visit visit) {
+    switch (type) {
+        case NumberType::float32:
+            return visit(float{});
+        case NumberType::float64:
+            return visit(double{});
+        case NumberType::boolean:
+            return visit(bool{});
+        case NumberType::int8:
+            return visit(std::int8_t{});
+        case NumberType::uint8:
+            return visit(std::uint8_t{});
+        case NumberType::int16:
+            return visit(std::int16_t{});
+        case NumberType::uint16:
+            return visit(std::uint16_t{});
+        case NumberType::int32:
+            return visit(std::int32_t{});
+        case NumberType::uint32:
+            return visit(std::uint32_t{});
+        case NumberType::int64:
+            return visit(std::int64_t{});
+        case NumberType::uint64:
+            return visit(std::uint64_t{});
+    }
+}
+
+// Columns [first, last) of X, converted, one after the other. By rows where those lie together, so
+// that each piece of memory is fetched once.
+template <class T>
+void gather_columns(const NumberMatrix& x, std::size_t first, std::size_t last, T* columns) {
+    with_type(x.type, [&](auto zero) {
+        const auto* const start = static_cast<const decltype(zero)*>(x.values) +
+                                  static_cast<std::int64_t>(first) * x.column_stride;
+        const auto copy = [&](std::size_t begin, std::size_t end) {
+            for (std::size_t j = 0; j < last - first; ++j) {
+                const auto* from = start + static_cast<std::int64_t>(j) * x.column_stride +
+                                   static_cast<std::int64_t>(begin) * x.row_stride;
+                for (std::size_t i = begin; i < end; ++i, from += x.row_stride)
+                    columns[j * x.n_rows + i] = static_cast<T>(*from);
+            }
+        };
+        for (std::size_t begin = 0; begin < x.n_rows; begin += tile_rows)
+            copy(begin, std::min(begin + tile_rows, x.n_rows));
+    });
+}
+
+}  // namespace
+
+template <class T, class Code>
+bool rank_columns(const NumberMatrix& x, std::size_t first, std::size_t last, Code* codes,
+                  ValueTable<T>& table) {
+    std::vector<T> columns(x.n_rows * (last - first));
+    gather_columns(x, first, last, columns.data());
+    Ranker<T> ranker;
+    std::vector<std::uint32_t> ranks(x.n_rows);
+    for (std::size_t j = 0; j < last - first; ++j) {
+        ranker.rank({columns.data() + j * x.n_rows, x.n_rows}, ranks.data(), table);
+        // The rank of a missing value counts too.
+        if (sizeof(Code) < 4 && table.counts.back() >= static_cast<std::int64_t>(Code(~Code{0})))
+            return false;
+        for (std::size_t i = 0; i < x.n_rows; ++i)
+            codes[j * x.n_rows + i] = static_cast<Code>(ranks[i]);
+    }
+    return true;
+}
+
+template bool rank_columns(const NumberMatrix&, std::size_t, std::size_t, std::uint16_t*,
+                           ValueTable<float>&);
+template bool rank_columns(const NumberMatrix&, std::size_t, std::size_t, std::uint32_t*,
+                           ValueTable<float>&);
+template bool rank_columns(const NumberMatrix&, std::size_t, std::size_t, std::uint16_t*,
+                           ValueTable<double>&);
+template bool rank_columns(const NumberMatrix&, std::size_t, std::size_t, std::uint32_t*,
+                           ValueTable<double>&);
+
+// One of the two is read or written across, whatever the order of X: by tiles of a few rows, which
+// stay in the nearest cache.
+void code_by_value(const NumberMatrix& x, std::uint32_t* by_column, std::uint32_t* by_row) {
+    with_type(x.type, [&](auto zero) {
+        const auto* const values = static_cast<const decltype(zero)*>(x.values);
+        const auto code_rows = [&](std::size_t begin, std::size_t end, std::int64_t column_stride) {
+            for (std::size_t i = begin; i < end; ++i) {
+                const auto* from = values + static_cast<std::int64_t>(i) * x.row_stride;
+                std::uint32_t* to = by_row + i * x.n_columns;
+                for (std::size_t j = 0; j < x.n_columns; ++j) {
+                    const auto value =
+                        static_cast<float>(from[static_cast<std::int64_t>(j) * column_stride]);
+                    to[j] = value == value ? sortable(value) : ~0u;
+                }
+            }
+        };
+        for (std::size_t begin = 0; begin < x.n_rows; begin += tile_rows) {
+            const std::size_t end = std::min(begin + tile_rows, x.n_rows);
+            if (x.column_stride == 1)  // said so, the compiler makes vectors of it
+                code_rows(begin, end, 1);
+            else
+                code_rows(begin, end, x.column_stride);
+            for (std::size_t j = 0; j < x.n_columns; ++j)
+                for (std::size_t i = begin; i < end; ++i)
+                    by_column[j * x.n_rows + i] = by_row[i * x.n_columns + j];
+        }
+    });
+}
+
+}  // namespace sketchforest

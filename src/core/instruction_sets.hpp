@@ -1,0 +1,22 @@
+// Which kernels this machine can execute, and which of them are used.
+#pragma once
+
+#include <vector>
+
+#include "kernels.hpp"
+
+namespace sketchforest {
+
+struct InstructionSet {
+    const char* name;
+    const Kernels* kernels;
+};
+
+// The fastest last.
+std::vector<InstructionSet> available_sets();
+
+// The fastest, or the one that the environment variable SKETCHFOREST_KERNELS names. Where it names
+// none of those that are available, throws std::invalid_argument.
+const InstructionSet& set_in_use();
+
+}  // namespace sketchforest

@@ -1,0 +1,22 @@
+#include "kernels/table.hpp"
+
+namespace sketchforest::LEVEL {
+
+const Kernels table = {
+    .scan_float = scan_float,
+    .scan_double = scan_double,
+    .sum_float = sum_float,
+    .sum_double = sum_double,
+    .choose_cut = choose_cut,
+    .scan_narrow = scan_narrow,
+    .weigh_float = weigh_float,
+    .weigh_double = weigh_double,
+    .scan_small = scan_small,
+    .sum_cuts_float = sum_cuts_float,
+    .sum_cuts_double = sum_cuts_double,
+    .bound_codes = bound_codes,
+    .project = project,
+    .rank_sort = rank_sort,
+};
+
+}  // namespace sketchforest::LEVEL

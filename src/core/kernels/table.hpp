@@ -1,0 +1,32 @@
+// The kernels of one instruction set. LEVEL, which the build defines, names the set and is the
+// namespace of all that is compiled for it.
+#pragma once
+
+#include "kernels.hpp"
+
+namespace sketchforest::LEVEL {
+
+Cut scan_float(const Scan&, const Limits&, const DenseNode&, const Score& best);
+Cut scan_double(const Scan&, const Limits&, const DenseNode&, const Score& best);
+void sum_float(const void* z, const double* weights, std::size_t stride, const std::uint32_t* rows,
+               std::size_t n_rows, double* total);
+void sum_double(const void* z, const double* weights, std::size_t stride, const std::uint32_t* rows,
+                std::size_t n_rows, double* total);
+void choose_cut(CutTerms& terms, std::size_t size, std::size_t n_taken, double total_squares,
+                const Limits&, Cut& cut);
+Cut scan_narrow(const Scan&, const Limits&, const NarrowNode&, const Score& best);
+void weigh_float(const DenseNode&, const std::uint32_t* rows, std::size_t n_rows, double* weighted,
+                 RowTerms* terms);
+void weigh_double(const DenseNode&, const std::uint32_t* rows, std::size_t n_rows, double* weighted,
+                  RowTerms* terms);
+SmallCut scan_small(const SmallNode&, const Limits&, const Score& best);
+void sum_cuts_float(const CutSums&);
+void sum_cuts_double(const CutSums&);
+void bound_codes(const std::uint32_t* table, std::size_t n_rows, std::size_t table_stride,
+                 std::uint32_t* lowest, std::uint32_t* highest);
+void project(const Projection&);
+void rank_sort(Entry* entries, std::size_t n, std::uint32_t lowest);
+
+extern const Kernels table;
+
+}  // namespace sketchforest::LEVEL

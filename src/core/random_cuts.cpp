@@ -1,0 +1,208 @@
+#include "random_cuts.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace sketchforest {
+namespace {
+
+// Up to so many entries, their values are looked up instead of searching all values of the feature.
+constexpr std::size_t few_values = 64;
+
+// Rows of a table of codes, so that it stays in a near cache.
+constexpr std::size_t table_rows = 4096;
+
+// Fills a table of codes, a row of `stride` for each of some rows of X. `by_row`: the rows lie far
+// apart, so that what is wanted of one of them had better be read together.
+void tabulate(const Codes& codes, const Level& level, std::span<const std::uint32_t> rows,
+              std::span<const std::uint32_t> features, bool by_row, std::size_t stride,
+              std::uint32_t* table) {
+    const auto row_of = [&](std::uint32_t row) { return static_cast<std::size_t>(level.row[row]); };
+    if (by_row) {
+        for (const std::uint32_t row : rows) {
+            const std::uint32_t* from =
+                static_cast<const std::uint32_t*>(codes.row_codes) + row_of(row) * codes.n_features;
+            for (std::size_t i = 0; i < features.size(); ++i) table[i] = from[features[i]];
+            table += stride;
+        }
+        return;
+    }
+    for (const std::uint32_t feature : features) {
+        const std::uint32_t* column =
+            static_cast<const std::uint32_t*>(codes.codes) + feature * codes.n_rows;
+        std::uint32_t* to = table++;
+        for (const std::uint32_t row : rows) {
+            *to = column[row_of(row)];
+            to += stride;
+        }
+    }
+}
+
+}  // namespace
+
+Outcome RandomCuts::search(NodeSearch& search, std::span<const std::uint32_t> features) {
+    const Codes& codes = search.codes;
+    if (!codes.by_value) return Outcome::unsuited;
+    const DenseNode node = target_.dense_node();
+    if (!node.z) return Outcome::unsuited;
+    const std::size_t n_lanes = (features.size() + table_lanes - 1) / table_lanes * table_lanes;
+    const auto rows = search.rows();
+    const bool by_row = codes.read_by_row(rows.size(), features.size());
+    const std::size_t block = std::min(rows.size(), table_rows);
+    table_.resize(std::max(table_.size(), block * n_lanes));
+    const auto tabulate_from = [&](std::size_t first) {
+        const auto part = rows.subspan(first, std::min(block, rows.size() - first));
+        tabulate(codes, *search.level, part, features, by_row, n_lanes, table_.data());
+        return part;
+    };
+
+    bounds_.assign(2 * n_lanes, 0);
+    std::uint32_t* const lowest = bounds_.data();
+    std::uint32_t* const highest = lowest + n_lanes;
+    std::fill_n(lowest, n_lanes, ~0u);
+    for (std::size_t first = 0; first < rows.size(); first += block)
+        kernels().bound_codes(table_.data(), tabulate_from(first).size(), n_lanes, lowest, highest);
+    bool varies = false;
+    for (std::size_t i = 0; i < features.size(); ++i) {
+        if (highest[i] == codes.missing_code(features[i])) return Outcome::unsuited;
+        varies |= lowest[i] < highest[i];
+    }
+    if (!varies) return Outcome::constant;
+
+    // Of a feature that is constant, and of the lanes that no feature fills: all rows join.
+    std::uint32_t* const cuts = lowest;
+    for (std::size_t i = 0; i < features.size(); ++i) {
+        if (lowest[i] == highest[i]) continue;
+        const double threshold = draw_threshold(search, features[i], lowest[i], highest[i]);
+        cuts[i] = sortable(rounded_down(threshold));
+    }
+    sums_.assign(n_lanes * (node.stride + 2), 0);
+    double* const weights = sums_.data() + n_lanes * node.stride;
+    double* const counts = weights + n_lanes;
+    for (std::size_t first = 0; first < rows.size(); first += block) {
+        const auto part = block < rows.size() ? tabulate_from(first) : rows;
+        const CutSums job{node, part.data(),  part.size(), table_.data(), n_lanes,
+                          cuts, sums_.data(), weights,     counts};
+        (node.wide ? kernels().sum_cuts_double : kernels().sum_cuts_float)(job);
+    }
+    const Limits& limits = search.limits;
+    for (std::size_t i = 0; i < features.size(); ++i) {
+        const auto n_left = static_cast<std::size_t>(counts[i]);
+        const double other = limits.weight - weights[i];
+        if (n_left < limits.min_rows || rows.size() - n_left < limits.min_rows ||
+            weights[i] < limits.min_weight || other < limits.min_weight)
+            continue;
+        double inside = 0, outside = 0;
+        for (std::size_t c = 0; c < node.stride; ++c) {
+            const double left = sums_[i * node.stride + c], right = node.total[c] - left;
+            inside += left * left;
+            outside += right * right;
+        }
+        const Score score = Score::of(inside, weights[i], outside, other);
+        if (!(score > search.best.score)) continue;
+        search.keep(score, features[i], n_left, weights[i]);
+        search.best.last_left = cuts[i];
+        search.best.first_right = cuts[i] + 1;
+        search.best.is_random = true;
+        search.best.cut = codes.value(features[i], cuts[i]);
+    }
+    return Outcome::searched;
+}
+
+void RandomCuts::search(NodeSearch& search, const FeatureEntries& entries) {
+    std::uint32_t lowest = entries.min_code, highest = entries.max_code;
+    if (entries.n_missing > 0) {
+        lowest = std::numeric_limits<std::uint32_t>::max(), highest = 0;
+        for (std::size_t i = entries.n_missing; i < entries.size; ++i) {
+            lowest = std::min(lowest, entries.first[i].code);
+            highest = std::max(highest, entries.first[i].code);
+        }
+    }
+    if (entries.has_zeros) {
+        const std::uint32_t zero = search.codes.zero_code[entries.feature];
+        lowest = std::min(lowest, zero), highest = std::max(highest, zero);
+    }
+    if (lowest == highest) return cut_off_missing(search, entries);
+    const double threshold = draw_threshold(search, entries.feature, lowest, highest);
+    score(search, entries, place(search, entries, threshold, lowest, highest));
+}
+
+double RandomCuts::draw_threshold(const NodeSearch& search, std::uint32_t feature,
+                                  std::uint32_t lowest, std::uint32_t highest) {
+    const double low = search.codes.value(feature, lowest);
+    const double high = search.codes.value(feature, highest);
+    const double u = stream_.uniform();
+    const double threshold = low * (1 - u) + high * u;  // low + u (high - low) may overflow
+    return threshold >= low && threshold < high ? threshold : low;
+}
+
+// Only missing values differ from the others.
+void RandomCuts::cut_off_missing(NodeSearch& search, const FeatureEntries& entries) {
+    const std::size_t n = entries.n_missing;
+    const Cut cut = target_.scan({entries.first, n, n, true}, search.limits, search.best.score);
+    if (cut.n_taken == 0) return;
+    search.keep_side(cut, entries.feature, n, false);
+    search.best.only_missing_right = true;
+    search.best.missing_left = false;
+}
+
+// The last code whose value does not exceed the threshold, and the one after it. Among ranks, a
+// small node asks for the values of its own rows: a search by halves would wait for a distant piece
+// of memory at each step.
+RandomCuts::Place RandomCuts::place(const NodeSearch& search, const FeatureEntries& entries,
+                                    double threshold, std::uint32_t lowest, std::uint32_t highest) {
+    const Codes& codes = search.codes;
+    const std::uint32_t feature = entries.feature;
+    if (codes.by_value) {
+        const std::uint32_t last_left = sortable(rounded_down(threshold));
+        return {last_left, last_left + 1, codes.value(feature, last_left)};
+    }
+    std::uint32_t last_left = lowest, above = highest;
+    if (entries.size <= few_values) {
+        const auto narrow = [&](std::uint32_t code) {
+            const bool left = codes.value(feature, code) <= threshold;
+            last_left = std::max(last_left, left ? code : lowest);
+            above = std::min(above, left ? highest : code);
+        };
+        for (std::size_t i = entries.n_missing; i < entries.size; ++i)
+            narrow(entries.first[i].code);
+        if (entries.has_zeros) narrow(codes.zero_code[feature]);
+    } else {
+        while (above - last_left > 1) {
+            const std::uint32_t middle = last_left + (above - last_left) / 2;
+            (codes.value(feature, middle) <= threshold ? last_left : above) = middle;
+        }
+    }
+    return {last_left, above, threshold};
+}
+
+// The side without the zeros joins, all of it at once: without the missing values, then with them.
+void RandomCuts::score(NodeSearch& search, const FeatureEntries& entries, const Place& place) {
+    const std::size_t n_missing = entries.n_missing;
+    const bool side_is_left =
+        !entries.has_zeros || search.codes.zero_code[entries.feature] > place.last_left;
+    Entry* const side = side_.data();
+    std::size_t n_side = 0;
+    for (std::size_t i = 0; i < n_missing; ++i) side[n_side++] = {0, entries.first[i].row};
+    for (std::size_t i = n_missing; i < entries.size; ++i) {
+        side[n_side] = {0, entries.first[i].row};
+        n_side += (entries.first[i].code <= place.last_left) == side_is_left;
+    }
+    Split& best = search.best;
+    for (const std::size_t n_prefix : {std::size_t{0}, n_missing}) {
+        const Entry* first = side + n_missing - n_prefix;
+        const std::size_t n = n_side - n_missing + n_prefix;
+        const Cut cut = target_.scan({first, n, n_prefix, false}, search.limits, best.score);
+        if (cut.n_taken > 0) {
+            search.keep_side(cut, entries.feature, n, side_is_left);
+            if (n_missing > 0) best.missing_left = side_is_left == (n_prefix > 0);
+            best.last_left = place.last_left;
+            best.first_right = place.first_right;
+            best.is_random = true;
+            best.cut = place.threshold;
+        }
+        if (n_missing == 0) break;
+    }
+}
+
+}  // namespace sketchforest

@@ -147,7 +147,7 @@ def test_a_mistake_of_ours_is_not_called_damage(error, tmp_path):
 
     FITTED["tree"]().save(tmp_path / "model.sf")
     with pytest.raises(error, match="ours"):
-        load_estimator({"DecisionTreeClassifier": Mistaken}, tmp_path / "model.sf", mmap=True)
+        load_estimator(tmp_path / "model.sf", lambda name: Mistaken, mmap=True)
 
 
 def test_no_change_of_the_header_goes_unnoticed(tmp_path):

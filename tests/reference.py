@@ -4,7 +4,8 @@ Tests compare the native core with these.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
@@ -148,11 +149,18 @@ def shape_of(tree) -> list[tuple]:
 
 def assert_same_forest(ours, theirs):
     """Two fitted estimators have the same trees, bit for bit."""
-    ours, theirs = ours._forest, theirs._forest
+    assert_same_arrays(ours._forest, theirs._forest)
+
+
+def assert_same_arrays(ours, theirs):
+    """Two dataclasses hold the same arrays, bit for bit."""
+    assert type(ours) is type(theirs)
     for field in fields(ours):
         our, their = getattr(ours, field.name), getattr(theirs, field.name)
-        if our is None or their is None:
-            assert our is their, field.name
+        if our is None or their is None or isinstance(our, int):
+            assert our == their, field.name
+        elif is_dataclass(our):
+            assert_same_arrays(our, their)
         else:
             assert our.dtype == their.dtype, field.name
             np.testing.assert_array_equal(our, their, err_msg=field.name)
@@ -181,3 +189,67 @@ def dense(A) -> np.ndarray:
 def project(Y, P) -> np.ndarray:
     """Z = Y P."""
     return dense(Y).astype(float) @ dense(P).astype(float)
+
+
+def leading_direction(z, weights, start, n_power_steps):
+    """About where the outputs vary most, from a given start."""
+    z = z - np.average(z, axis=0, weights=weights)
+    leading = start
+    for _ in range(n_power_steps):
+        leading = z.T @ (weights * (z @ leading))
+        leading = leading / np.linalg.norm(leading)
+    return leading
+
+
+def oblique_direction(x, z, weights, aim, *, ridge, n_steps):
+    """The direction in X that predicts the outputs along `aim`, before weights are dropped."""
+    target = (z - np.average(z, axis=0, weights=weights)) @ aim
+    centred = x - np.average(x, axis=0, weights=weights)
+    weighted = centred * weights[:, None]
+    penalty = ridge * (weighted * centred).sum() / weights.sum()
+    # Conjugate gradients for (X' W X + penalty) w = X' W target, from w = 0.
+    matrix = weighted.T @ centred + penalty * np.eye(x.shape[1])
+    w = np.zeros(x.shape[1])
+    residual = weighted.T @ target
+    step = residual
+    for _ in range(n_steps):
+        length = (residual @ residual) / (step @ matrix @ step)
+        w = w + length * step
+        new = residual - length * matrix @ step
+        step = new + (new @ new) / (residual @ residual) * step
+        residual = new
+    return w
+
+
+def strongest_weights(x, w, weights, n_kept):
+    """The direction with only the weights that move the node's rows most: by w_j^2 var_j."""
+    centred = x - np.average(x, axis=0, weights=weights)
+    effect = w**2 * (weights[:, None] * centred**2).sum(axis=0)
+    kept = np.argsort(-effect, kind="stable")[:n_kept]
+    pruned = np.zeros_like(w)
+    pruned[kept] = w[kept]
+    return pruned
+
+
+def oblique_cut(projected, z, weights, min_rows):
+    """(gain, threshold) of the cut of the projected rows that leaves least variance in z."""
+    z = z - np.average(z, axis=0, weights=weights)
+    best = (-np.inf, None)
+    for low, high in pairwise(np.unique(projected)):
+        left = projected <= low
+        if min(left.sum(), (~left).sum()) < min_rows:
+            continue
+        sums = [(weights[side, None] * z[side]).sum(axis=0) for side in (left, ~left)]
+        sides = [weights[side].sum() for side in (left, ~left)]
+        gain = sum((s @ s) / w for s, w in zip(sums, sides, strict=True))
+        if gain > best[0]:
+            best = (gain, (low + high) / 2)
+    return best
+
+
+def direction_between_sides(projected, z, weights, threshold):
+    """From the mean of all outputs to the mean of those on the right of the cut."""
+    right = projected > threshold
+    z = z - np.average(z, axis=0, weights=weights)
+    between = (weights[right, None] * z[right]).sum(axis=0)
+    return between / np.linalg.norm(between)

@@ -9,6 +9,7 @@ from sketchforest import (
     ExtraTreesClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
+    SketchForestClassifier,
 )
 from sketchforest.explain import explain
 
@@ -22,6 +23,8 @@ KINDS = {
     "big leaves": lambda: ExtraTreesClassifier(9, min_samples_leaf=9).fit(X, LABELS),
     "doubles": lambda: RandomForestClassifier(5).fit(1 + X * 1e-12, LABELS),
     "classes": lambda: RandomForestClassifier(7).fit(X, np.array(list("abc"))[LABELS.sum(1) % 3]),
+    "sketch": lambda: SketchForestClassifier(12, random_state=0).fit(X, LABELS),
+    "oblique tree": lambda: DecisionTreeClassifier("oblique", random_state=0).fit(X, LABELS),
     "tree": lambda: DecisionTreeClassifier().fit(X, LABELS),
     "stump": lambda: DecisionTreeClassifier(min_samples_leaf=150).fit(X, LABELS),
 }

@@ -59,6 +59,7 @@ inline SparseRows to_sparse_rows(nb::handle csr) {
 // The parts of the module, by subject.
 void bind_encoding(nb::module_& m);
 void bind_growing(nb::module_& m);
+void bind_oblique(nb::module_& m);
 void bind_predicting(nb::module_& m);
 void bind_ranking(nb::module_& m);
 

@@ -1,10 +1,7 @@
-#include <atomic>
-#include <chrono>
-#include <cstring>
-
 #include "arrays.hpp"
 #include "grower.hpp"
 #include "kernels.hpp"
+#include "stop.hpp"
 
 namespace sketchforest {
 namespace {
@@ -42,43 +39,6 @@ nb::object project(nb::handle labels, Vector<std::int32_t> rows, Matrix<float> p
     kernels().project(
         {y.row_start, y.columns, y.values, rows.data(), rows.size(), p.data(), p.shape(1), z});
     nb::gil_scoped_acquire gil;
-    return array;
-}
-
-struct StopFlag {
-    std::atomic<bool> is_set{false};
-};
-
-// Stops when the flag is set, or when Python has a signal to handle (Ctrl-C, in the main thread).
-class PythonStop final : public Stop {
-  public:
-    explicit PythonStop(const StopFlag& flag) : flag_(flag) {}
-
-    bool requested(std::size_t n_rows) override {
-        if (flag_.is_set.load(std::memory_order_relaxed)) return true;
-        // Small nodes do not look at the clock, which would take as long as some of them.
-        n_rows_ += n_rows;
-        if (n_rows_ < 4096) return signalled_;
-        n_rows_ = 0;
-        const auto now = Clock::now();
-        if (now - asked_ < std::chrono::milliseconds(50)) return signalled_;
-        asked_ = now;
-        nb::gil_scoped_acquire gil;
-        return signalled_ = PyErr_CheckSignals() != 0;
-    }
-    bool signalled() const { return signalled_; }
-
-  private:
-    using Clock = std::chrono::steady_clock;
-    const StopFlag& flag_;
-    std::size_t n_rows_ = 0;
-    Clock::time_point asked_ = Clock::now();
-    bool signalled_ = false;
-};
-
-nb::object nodes_array(const std::vector<Node>& nodes) {
-    auto [data, array] = new_matrix<std::int32_t>(nodes.size(), 4);
-    if (!nodes.empty()) std::memcpy(data, nodes.data(), nodes.size() * sizeof(Node));
     return array;
 }
 

@@ -12,6 +12,9 @@ Trees to_trees(nb::handle from) {
         reinterpret_cast<const Node*>(view<Matrix<std::int32_t>>(from.attr("nodes")).data());
     trees.wide_thresholds = pointer_or_null<double>(from.attr("thresholds"));
     trees.node_start = pointer_or_null<std::int64_t>(from.attr("node_start"));
+    const nb::object directions = from.attr("directions");
+    if (!directions.is_none())
+        trees.is_oblique = pointer_or_null<std::uint8_t>(directions.attr("is_oblique"));
     return trees;
 }
 

@@ -97,7 +97,9 @@ struct Descent {
 template <bool wide, class Rows>
 void find(const Trees& trees, const Rows& rows, std::size_t n_rows, std::int32_t* leaves) {
     bool are_chains = false;
+    std::size_t n_walked = 0;
     for (std::size_t tree = 0; tree < trees.n_trees; ++tree) {
+        if (trees.is_oblique && trees.is_oblique[tree]) continue;
         const std::int64_t start = trees.node_start[tree];
         const double* thresholds = wide ? trees.wide_thresholds + start : nullptr;
         const Descent<wide, Rows> descent{trees.nodes + start, thresholds,   rows, n_rows,
@@ -106,7 +108,7 @@ void find(const Trees& trees, const Rows& rows, std::size_t n_rows, std::int32_t
             for (std::size_t row = 0; row < n_rows; ++row) descent.arrive(row, -1);
             continue;
         }
-        if (tree % group_size == 0) are_chains = descent.is_chain();
+        if (n_walked++ % group_size == 0) are_chains = descent.is_chain();
         are_chains ? descent.find_in_chains() : descent.find_in_groups();
     }
 }

@@ -15,6 +15,7 @@ struct Trees {
     const Node* nodes = nullptr;
     const double* wide_thresholds = nullptr;  // null: those in the nodes
     const std::int64_t* node_start = nullptr;
+    const std::uint8_t* is_oblique = nullptr;  // of each tree: passed over here; null: none is
 };
 
 // Rows to predict, dense (any strides, counted in elements) or sparse.

@@ -146,6 +146,37 @@ struct Projection {
 constexpr std::size_t most_ranked = 64;
 constexpr std::uint32_t ranked_range = 1u << 25;
 
+// Some rows of a table of outputs, less their mean.
+struct CentreRows {
+    const float* z;
+    const std::uint32_t* rows;
+    std::size_t n_rows;
+    std::size_t stride;  // a multiple of 8, as are those below
+    const float* weights;
+    const float* mean;
+    float* out;
+};
+
+// Some rows of dense X, padded with zeros.
+struct DenseRows {
+    const float* values;
+    const std::int32_t* rows;
+    std::size_t n_rows;
+    std::size_t stride;
+};
+
+// One step of conjugate gradients, in columns: weights += length step, and where `back` is not null
+// gradient -= length (back - mean sums + penalty step).
+struct GradientStep {
+    const float* step;
+    const float* back;
+    const float* sums;
+    float length, mean, penalty;
+    std::size_t n;  // a multiple of 8
+    float* weights;
+    float* gradient;
+};
+
 struct Kernels {
     Cut (*scan_float)(const Scan&, const Limits&, const DenseNode&, const Score& best);
     Cut (*scan_double)(const Scan&, const Limits&, const DenseNode&, const Score& best);
@@ -173,6 +204,25 @@ struct Kernels {
     void (*project)(const Projection&);
     // Sorts at most most_ranked entries by codes that lie within ranked_range above `lowest`.
     void (*rank_sort)(Entry* entries, std::size_t n, std::uint32_t lowest);
+    double (*squared_length)(const float* v,
+                             std::size_t n);  // n is a multiple of 8, here and below
+    // Returns the squared length of the gradient.
+    double (*descend)(const GradientStep&);
+    // step = v + factor step
+    void (*add_scaled)(const float* v, float factor, std::size_t n, float* step);
+    // Returns the weighted sum of squares of what is left.
+    double (*centre_rows)(const CentreRows&);
+    // out = sum over rows of weight (z . direction) z
+    void (*power_step)(const float* z, const float* weights, std::size_t n_rows, std::size_t stride,
+                       const float* direction, float* out);
+    void (*multiply_rows)(const float* z, std::size_t n_rows, std::size_t stride,
+                          const float* direction, float* out);
+    // Add to what is there.
+    void (*dense_moments)(const DenseRows&, const float* weights, float* sums, float* squares);
+    void (*dense_transposed_times)(const DenseRows&, const float* v, float* out);
+    void (*dense_times)(const DenseRows&, const float* w, float* out);
+    void (*dense_times_and_back)(const DenseRows&, const float* w, const float* weights, float* out,
+                                 float* back);
 };
 
 const Kernels& kernels();  // those in use, see instruction_sets.hpp

@@ -12,6 +12,7 @@ from sketchforest._registry import ESTIMATORS, estimator_class
 if TYPE_CHECKING:
     from sketchforest.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
     from sketchforest.forest import RandomForestClassifier, RandomForestRegressor, load_forest
+    from sketchforest.sketch_forest import SketchForestClassifier, SketchForestRegressor
     from sketchforest.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 __version__ = "0.1.0"
@@ -23,6 +24,8 @@ __all__ = [
     "ExtraTreesRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "SketchForestClassifier",
+    "SketchForestRegressor",
     "load_forest",
 ]
 _SUBMODULES = ("datasets", "explain", "metrics", "projection", "tuning")

@@ -48,6 +48,28 @@ class _RowsOfEntries(Protocol):
     @property
     def n_columns(self) -> int: ...
 
+class _FloatRows(Protocol):
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def values(self) -> NDArray[np.float32]: ...
+    @property
+    def row_start(self) -> NDArray[np.int64] | None: ...
+    @property
+    def columns(self) -> NDArray[np.int32] | None: ...
+
+class _Directions(Protocol):
+    @property
+    def start(self) -> NDArray[np.int64]: ...
+    @property
+    def columns(self) -> NDArray[np.int32]: ...
+    @property
+    def weights(self) -> NDArray[np.uint16]: ...
+    @property
+    def is_oblique(self) -> NDArray[np.uint8]: ...
+
 class _Leaves(Protocol):
     @property
     def n_trees(self) -> int: ...
@@ -71,6 +93,8 @@ class _Trees(Protocol):
     def thresholds(self) -> NDArray[np.float64] | None: ...
     @property
     def node_start(self) -> NDArray[np.int64]: ...
+    @property
+    def directions(self) -> _Directions | None: ...
 
 class _TreesWithLeaves(_Trees, _Leaves, Protocol): ...
 
@@ -84,6 +108,21 @@ class GrowParams:
     min_gain: float
     max_leaf_nodes: int
     key: int
+
+class ObliqueParams:
+    max_depth: int
+    min_samples_split: int
+    min_samples_leaf: int
+    min_weight_leaf: float
+    min_gain: float
+    max_leaf_nodes: int
+    key: int
+    ridge: float
+    n_steps: int
+    n_power_steps: int
+    n_refinements: int
+    min_side: float
+    weights_per_row: float
 
 class StopFlag:
     def set(self) -> None: ...
@@ -133,6 +172,35 @@ def grow(
     ]
     | None
 ): ...
+def grow_oblique(
+    x: _FloatRows,
+    z: NDArray[np.float32],
+    rows: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    params: ObliqueParams,
+    stop: StopFlag,
+) -> (
+    tuple[
+        NDArray[np.int32],
+        NDArray[np.float64],
+        NDArray[np.uint32],
+        NDArray[np.uint32],
+        int,
+        NDArray[np.uint32],
+        NDArray[np.int32],
+        NDArray[np.uint16],
+    ]
+    | None
+): ...
+def find_levels(
+    x: _Floats,
+    level_start: NDArray[np.int64],
+    bounds: NDArray[np.float64],
+    levels: NDArray[np.float32],
+    out: NDArray[np.float32],
+    /,
+) -> None: ...
+def leaves_oblique(forest: _Trees, x: _FloatRows, leaves: NDArray[np.int32]) -> None: ...
 def leaves_dense(forest: _Trees, x: _Floats) -> NDArray[np.int32]: ...
 def leaves_sparse(
     forest: _Trees,

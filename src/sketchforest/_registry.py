@@ -13,9 +13,11 @@ class Registered(NamedTuple):
 
 
 ESTIMATORS = {
+    "SketchForestClassifier": Registered("sketch_forest", "sketch"),
     "RandomForestClassifier": Registered("forest", "random-forest"),
     "ExtraTreesClassifier": Registered("extra_trees", "extra-trees"),
     "DecisionTreeClassifier": Registered("tree", "decision-tree"),
+    "SketchForestRegressor": Registered("sketch_forest", "sketch-regressor"),
     "RandomForestRegressor": Registered("forest", "random-forest-regressor"),
     "ExtraTreesRegressor": Registered("extra_trees", "extra-trees-regressor"),
     "DecisionTreeRegressor": Registered("tree", "decision-tree-regressor"),

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest._trees.encoding import float_type
-from sketchforest._trees.model import MISSING_LEFT, Forest
+from sketchforest._trees.model import MISSING_LEFT, Forest, ForestDirections
 from sketchforest._typing import Matrix, MatrixLike
 
 if TYPE_CHECKING:
@@ -59,9 +59,11 @@ def explain(model: "TreesClassifier", x: MatrixLike, k: int = 3) -> Explanation:
     path = _paths(forest, x)
     means = _means_of(forest, Y)
     steps = means[path.to] - means[path.at]
-    features, place = np.unique(path.feature, return_inverse=True)
+    asked = _asked_features(forest, path, x)
+    features, place = np.unique(asked.feature, return_inverse=True)
     contributions = np.zeros((len(features), len(labels)))
-    np.add.at(contributions, place, steps / forest.n_trees)
+    shares = asked.share[:, None] * steps[asked.step]
+    np.add.at(contributions, place, shares / forest.n_trees)
     weights = model.leaf_weights(x)
     order = np.argsort(-weights.data, kind="stable")
     rows = weights.indices[order]
@@ -90,6 +92,7 @@ class _Paths(NamedTuple):
 def _paths(forest: Forest, x: Matrix) -> _Paths:
     values = x.ravel() if isinstance(x, np.ndarray) else x.toarray().ravel()
     values = values.astype(float_type(values.dtype), copy=False)
+    seen = _seen_by_oblique_trees(forest, x)
     first_node, first_leaf = forest.node_start[:-1], forest.first_leaves
     is_stump = np.diff(forest.node_start) == 0
     roots = np.where(is_stump, len(forest.nodes) + first_leaf, first_node)
@@ -104,6 +107,11 @@ def _paths(forest: Forest, x: Matrix) -> _Paths:
         else:
             goes_left = value <= forest.thresholds[node]
         goes_left |= np.isnan(value) & (feature >= MISSING_LEFT)
+        if forest.directions is not None:
+            for i in np.flatnonzero(forest.directions.is_oblique[moving]):
+                # In floats, one after the other, as a prediction adds them up.
+                total = np.add.accumulate(_terms(forest.directions, node[i], seen)[1])[-1]
+                goes_left[i] = total <= forest.nodes[node[i], 1:2].view(np.float32)[0]
         child = np.where(goes_left, forest.nodes[node, 2], forest.nodes[node, 3]).astype(np.int64)
         to = np.where(
             child >= 0,
@@ -116,6 +124,54 @@ def _paths(forest: Forest, x: Matrix) -> _Paths:
     joined = [np.concatenate(part) for part in zip(*steps, strict=True)] or [empty] * 3
     from_nodes, to_nodes, features = joined
     return _Paths(from_nodes, to_nodes, features, roots, at)
+
+
+class _AskedFeatures(NamedTuple):
+    """The features that each step depends on, and their shares in it."""
+
+    step: np.ndarray
+    feature: np.ndarray
+    share: np.ndarray
+
+
+def _asked_features(forest: Forest, path: _Paths, x: Matrix) -> _AskedFeatures:
+    """One feature a step; in an oblique node all that the row has, by how far each moves it."""
+    every = np.arange(len(path.at))
+    if forest.directions is None:
+        return _AskedFeatures(every, path.feature, np.ones(len(every)))
+    seen = _seen_by_oblique_trees(forest, x)
+    found = []
+    for step in every:
+        columns, terms = _terms(forest.directions, path.at[step], seen)
+        moves = np.abs(terms)
+        if not moves.any():  # one feature, or none of those that count here
+            columns, moves = path.feature[step : step + 1], np.ones(1)
+        found.append((np.full(len(columns), step), columns, moves / moves.sum()))
+    parts = [np.concatenate(part) for part in zip(*found, strict=True)] or [every, every, every]
+    return _AskedFeatures(*parts)
+
+
+def _seen_by_oblique_trees(forest: Forest, x: Matrix) -> np.ndarray:
+    """(n_features,) the row x as oblique trees see it."""
+    if forest.directions is None:
+        return np.zeros(0, np.float32)
+    row = forest.directions.feature_map.transform(x)
+    if row.columns is None:
+        return row.values[0, : row.n_features]
+    seen = np.zeros(row.n_features, np.float32)
+    seen[row.columns] = row.values
+    return seen
+
+
+def _terms(
+    directions: ForestDirections, node: int, seen: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The columns of a node's direction, and what each of them adds for the row; (0,) and (0,) in
+    a node that is split by one feature."""
+    entries = slice(directions.start[node], directions.start[node + 1])
+    columns = directions.columns[entries]
+    weights = (directions.weights[entries].astype(np.uint32) << 16).view(np.float32)
+    return columns, seen[columns] * weights
 
 
 def _means_of(forest: Forest, Y: np.ndarray) -> np.ndarray:

@@ -41,8 +41,9 @@ class DecisionTreeClassifier(SingleTreeMixin, TreesClassifier):
 
     Parameters
     ----------
-    splitter : "best" or "random", default="best"
-        The best cut of each feature drawn, or one random cut as in extra-trees.
+    splitter : "best", "random" or "oblique", default="best"
+        The best cut of each feature drawn, one random cut as in extra-trees, or a cut along a
+        direction in the space of all features, as in `SketchForestClassifier`.
     projection : str, projection object, scikit-learn transformer or None, default="gaussian"
         As for the forests.
     n_components : int, float, "log", "sqrt", "all" or None, default=None
@@ -65,7 +66,7 @@ class DecisionTreeClassifier(SingleTreeMixin, TreesClassifier):
 
     def __init__(
         self,
-        splitter: Literal["best", "random"] = "best",
+        splitter: Literal["best", "random", "oblique"] = "best",
         *,
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
@@ -98,8 +99,9 @@ class DecisionTreeRegressor(SingleTreeMixin, TreesRegressor):
 
     Parameters
     ----------
-    splitter : "best" or "random", default="best"
-        The best cut of each feature drawn, or one random cut as in extra-trees.
+    splitter : "best", "random" or "oblique", default="best"
+        The best cut of each feature drawn, one random cut as in extra-trees, or a cut along a
+        direction in the space of all features, as in `SketchForestRegressor`.
     projection : str, projection object, scikit-learn transformer or None, default="gaussian"
         As for the forests.
     n_components : int, float, "log", "sqrt", "all" or None, default=None
@@ -120,7 +122,7 @@ class DecisionTreeRegressor(SingleTreeMixin, TreesRegressor):
 
     def __init__(
         self,
-        splitter: Literal["best", "random"] = "best",
+        splitter: Literal["best", "random", "oblique"] = "best",
         *,
         max_depth: int | None = None,
         min_samples_split: int | float = 2,

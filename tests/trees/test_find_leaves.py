@@ -38,6 +38,7 @@ class Trees:
         self.nodes = nodes
         self.thresholds = forest._forest.thresholds
         self.node_start = forest._forest.node_start
+        self.directions = None
 
 
 def leaves(trees, X, n_features):

@@ -7,8 +7,8 @@ from scipy import sparse
 
 from sketchforest import _core
 from sketchforest._trees.encoding import encode
-from sketchforest._trees.grow import padded_width
 from sketchforest._trees.model import SparseRows, Tree
+from sketchforest._trees.outputs import padded_width
 
 WIDTHS = [1, 2, 4, 5, 8, 9, 16, 25, 32, 33, 100]
 

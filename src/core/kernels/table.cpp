@@ -17,6 +17,16 @@ const Kernels table = {
     .bound_codes = bound_codes,
     .project = project,
     .rank_sort = rank_sort,
+    .squared_length = squared_length,
+    .descend = descend,
+    .add_scaled = add_scaled,
+    .centre_rows = centre_rows,
+    .power_step = power_step,
+    .multiply_rows = multiply_rows,
+    .dense_moments = dense_moments,
+    .dense_transposed_times = dense_transposed_times,
+    .dense_times = dense_times,
+    .dense_times_and_back = dense_times_and_back,
 };
 
 }  // namespace sketchforest::LEVEL

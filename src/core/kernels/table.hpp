@@ -26,6 +26,19 @@ void bound_codes(const std::uint32_t* table, std::size_t n_rows, std::size_t tab
                  std::uint32_t* lowest, std::uint32_t* highest);
 void project(const Projection&);
 void rank_sort(Entry* entries, std::size_t n, std::uint32_t lowest);
+double squared_length(const float* v, std::size_t n);
+double descend(const GradientStep&);
+void add_scaled(const float* v, float factor, std::size_t n, float* step);
+double centre_rows(const CentreRows&);
+void power_step(const float* z, const float* weights, std::size_t n_rows, std::size_t stride,
+                const float* direction, float* out);
+void multiply_rows(const float* z, std::size_t n_rows, std::size_t stride, const float* direction,
+                   float* out);
+void dense_moments(const DenseRows&, const float* weights, float* sums, float* squares);
+void dense_transposed_times(const DenseRows&, const float* v, float* out);
+void dense_times(const DenseRows&, const float* w, float* out);
+void dense_times_and_back(const DenseRows&, const float* w, const float* weights, float* out,
+                          float* back);
 
 extern const Kernels table;
 

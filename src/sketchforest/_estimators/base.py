@@ -23,9 +23,10 @@ from sketchforest._estimators.validation import check_features
 from sketchforest._saving.estimators import save_estimator
 from sketchforest._saving.json_values import Json
 from sketchforest._trees.fitted import Fitted, Targets
-from sketchforest._trees.grow import GrowSettings, draw_matrix
 from sketchforest._trees.model import Forest, Labels
+from sketchforest._trees.outputs import draw_matrix
 from sketchforest._trees.predict import ForestPredictor, by_blocks
+from sketchforest._trees.problem import GrowSettings
 from sketchforest._typing import Matrix, MatrixLike, WeightsLike
 
 if TYPE_CHECKING:
@@ -100,7 +101,10 @@ class TreesEstimator(BaseEstimator):
         """Dimension of the projection that the trees were grown on; None: the outputs themselves,
         or a transformer that has its own."""
         check_is_fitted(self)
-        return self._settings.n_components
+        oblique = self._settings.oblique
+        is_all_oblique = oblique is not None and oblique.share == 1
+        settings = self._settings.of_oblique_trees if is_all_oblique else self._settings
+        return settings.n_components
 
     @property
     def max_features_(self) -> int:
@@ -193,7 +197,10 @@ class TreesEstimator(BaseEstimator):
         check_is_fitted(self)
         if not 0 <= tree < self._forest.n_trees:
             raise ValueError(f"tree must be from 0 to {self._forest.n_trees - 1}; got {tree!r}.")
-        if self._settings.projection is None:
+        settings, directions = self._settings, self._forest.directions
+        if directions is not None and directions.is_oblique[tree]:
+            settings = settings.of_oblique_trees
+        if settings.projection is None:
             raise ValueError(
                 "projection_matrix is for trees grown on a projection; these were grown on the "
                 f"original outputs, with projection={self.projection!r}."
@@ -204,8 +211,8 @@ class TreesEstimator(BaseEstimator):
                 "replaced by relabel. Ask the estimator before relabel."
             )
         # A single tree that was taken from a forest has its number there.
-        stream = vars(self).get("_number", self._settings.projection_stream(tree))
-        return draw_matrix(self._labels, self._settings, stream)
+        stream = vars(self).get("_number", settings.projection_stream(tree))
+        return draw_matrix(self._labels, settings, stream)
 
     @property
     def _labels(self) -> Labels:

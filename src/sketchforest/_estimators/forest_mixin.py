@@ -27,9 +27,11 @@ class ForestMixin(TreesEstimator):
         return [self._single_tree(index) for index in range(self._forest.n_trees)]
 
     def _single_tree(self, index: int) -> TreesEstimator:
-        tree = self._tree_class(splitter=self._splitter)
+        tree = self._tree_class()
         ours, theirs = self.get_params(deep=False), tree.get_params(deep=False)
-        tree.set_params(**{name: ours[name] for name in ours if name in theirs})
+        same = {name: ours[name] for name in ours if name in theirs and ours[name] is not None}
+        is_oblique = self._settings.is_oblique(index)
+        tree.set_params(**same, splitter="oblique" if is_oblique else self._splitter)
         tree.__dict__.update({name: v for name, v in vars(self).items() if name not in ours})
         forest = Forest.from_trees([self._forest.tree(index)])
         tree._keep(Fitted(forest, self._targets, self._settings))

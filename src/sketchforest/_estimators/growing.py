@@ -4,8 +4,9 @@ from sketchforest._estimators.preparation import Prepared
 from sketchforest._selection.auto import AUTO_TREES, choose_settings, grow_until_flat
 from sketchforest._selection.comparison import Comparison
 from sketchforest._selection.out_of_bag import Criterion, OutOfBagScorer
-from sketchforest._trees.grow import GrowSettings, grow_trees
+from sketchforest._trees.grow import grow_trees
 from sketchforest._trees.model import Tree
+from sketchforest._trees.problem import GrowSettings
 
 
 def grow(prepared: Prepared) -> tuple[GrowSettings, list[Tree]]:

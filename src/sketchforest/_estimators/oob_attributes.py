@@ -12,8 +12,8 @@ from sketchforest._estimators.parameters import Parameters
 from sketchforest._estimators.predictions import averages_as_given
 from sketchforest._estimators.thresholds import best_thresholds, is_out_of_bag
 from sketchforest._trees.fitted import Targets
-from sketchforest._trees.grow import Problem
 from sketchforest._trees.predict import ForestPredictor
+from sketchforest._trees.problem import Problem
 from sketchforest._typing import Matrix
 from sketchforest._warning import warn
 from sketchforest.metrics import get_metric, lrap, r2

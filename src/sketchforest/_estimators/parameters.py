@@ -12,7 +12,7 @@ from sketchforest._estimators.thresholds import DEFAULT, is_threshold
 from sketchforest.projection import ProjectionLike
 
 NComponents: TypeAlias = int | float | Literal["log", "sqrt", "all", "auto"] | None
-MaxFeatures: TypeAlias = int | float | Literal["sqrt", "log2", "auto"] | None
+MaxFeatures: TypeAlias = int | float | Literal["sqrt", "4sqrt", "log2", "auto"] | None
 RandomState: TypeAlias = int | np.random.RandomState | None
 OobScore: TypeAlias = bool | str | Callable[..., float]
 Threshold: TypeAlias = float | str
@@ -41,14 +41,15 @@ class Parameters:
     n_components: NComponents
     max_features: MaxFeatures
     max_depth: int | None
-    min_samples_split: int | float
-    min_samples_leaf: int | float
     min_weight_fraction_leaf: float
     min_impurity_decrease: float
     max_leaf_nodes: int | None
     random_state: RandomState
     is_tree: bool
     splitter: str = "best"
+    # None, in a forest of both kinds of trees: as is best for each kind.
+    min_samples_split: int | float | None = None
+    min_samples_leaf: int | float | None = None
     n_estimators: int | Literal["auto"] = 1
     bootstrap: bool = True
     max_samples: int | float | None = None
@@ -59,12 +60,17 @@ class Parameters:
     warm_start: bool = False
     class_weight: ClassWeight = None
     threshold: Threshold = DEFAULT
+    oblique: float = 0.0  # share of the trees
+    ridge: float = 2.0
 
     @classmethod
     def of(cls, estimator: HasParameters) -> "Parameters":
         """Raises for the first parameter that breaks its rule; what depends on the data is checked
         with them."""
         given = estimator.get_params(deep=False)
+        if "oblique" in given:
+            _check_not_auto(given)
+            given = {name: value for name, value in given.items() if not _is_by_kind(name, value)}
         check_parameters(given)
         known = {field.name for field in fields(cls)}
         values = {name: value for name, value in given.items() if name in known}
@@ -77,6 +83,19 @@ class Parameters:
         """Parameters whose values are chosen during the fit; `n_estimators` is so afterwards."""
         names = ("n_components", "max_features")
         return [name for name in names if getattr(self, name) == "auto"]
+
+
+def _is_by_kind(name: str, value: object) -> bool:
+    return name in ("min_samples_split", "min_samples_leaf") and value is None
+
+
+def _check_not_auto(given: Mapping[str, object]) -> None:
+    for name in ("n_estimators", "n_components", "max_features"):
+        if isinstance(given[name], str) and given[name] == "auto":
+            raise ValueError(
+                f"{name} must not be 'auto' in a forest of oblique and other trees; got 'auto'. "
+                "Leave it out for the default."
+            )
 
 
 class Rule(NamedTuple):
@@ -135,8 +154,10 @@ RULES: dict[str, Rule] = {
     "min_samples_leaf": _int_or_share(1),
     "min_weight_fraction_leaf": Rule("a number in [0, 0.5]", lambda v: _is_between(v, 0, 0.5)),
     "max_features": Rule(
-        f"'sqrt', 'log2', 'auto', {_MAX_FEATURES.says}",
-        lambda v: v in ("sqrt", "log2", "auto") if isinstance(v, str) else _MAX_FEATURES.holds(v),
+        f"'sqrt', '4sqrt', 'log2', 'auto', {_MAX_FEATURES.says}",
+        lambda v: (
+            v in ("sqrt", "4sqrt", "log2", "auto") if isinstance(v, str) else _MAX_FEATURES.holds(v)
+        ),
     ),
     "max_leaf_nodes": _or_none(_at_least(2)),
     "min_impurity_decrease": Rule(
@@ -167,7 +188,9 @@ RULES: dict[str, Rule] = {
         "a number in [0, 1], 'oob-f1', 'oob-f1-global' or 'top-K' with K of at least 1",
         is_threshold,
     ),
-    "splitter": Rule("'best' or 'random'", lambda v: v in ("best", "random")),
+    "splitter": Rule("'best', 'random' or 'oblique'", lambda v: v in ("best", "random", "oblique")),
+    "oblique": Rule("a number in [0, 1]", lambda v: _is_between(v, 0, 1)),
+    "ridge": Rule("a number of at least 0", lambda v: _is_between(v, 0, float(_LARGEST))),
 }
 
 
@@ -194,6 +217,8 @@ def n_features_drawn(max_features: MaxFeatures, n_features: int) -> int:
             return n_features
         case "sqrt":
             return max(1, int(math.sqrt(n_features)))
+        case "4sqrt":
+            return min(n_features, max(1, int(4 * math.sqrt(n_features))))
         case "log2":
             return max(1, int(math.log2(n_features)))
         case "auto":

@@ -1,7 +1,7 @@
 """Before the first tree: what was given to `fit` is checked, encoded, and nothing is kept yet."""
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -31,8 +31,15 @@ from sketchforest._estimators.validation import (
 from sketchforest._selection.auto import AUTO_MAX_FEATURES, AUTO_N_COMPONENTS, keep_choices
 from sketchforest._trees.encoding import encode
 from sketchforest._trees.fitted import Fitted, Targets
-from sketchforest._trees.grow import GrowSettings, Problem, TrainingData, rows_of_share
 from sketchforest._trees.model import Labels
+from sketchforest._trees.oblique_features import FeatureMap
+from sketchforest._trees.problem import (
+    GrowSettings,
+    ObliqueSettings,
+    Problem,
+    TrainingData,
+    rows_of_share,
+)
 from sketchforest._typing import Matrix, MatrixLike, WeightsLike
 from sketchforest._warning import warn
 from sketchforest.projection import (
@@ -43,6 +50,12 @@ from sketchforest.projection import (
 )
 
 LARGEST_SEED = np.iinfo(np.int32).max
+# Defaults of forests of oblique and other trees, by the study in docs/accuracy.md.
+MIXED_COMPONENTS, MIXED_LEAF = 32, 2  # of the other trees
+MANY_LABELS, MANY_LABELS_COMPONENTS, FEW_LABELS_COMPONENTS = 256, 64, 32  # of the oblique ones
+# Where rows must be left out, every fifth tree, on average, leaves out a third of them. Less for
+# each of more trees costs more: on 13 sets .001 of LRAP against .002, and a bootstrap .005.
+OUT_OF_BAG_TREES = 0.2
 
 
 @dataclass(frozen=True)
@@ -79,12 +92,18 @@ def prepare(
     if earlier is not None:
         _check_warm_start(params, targets, earlier)
     is_balanced = params.class_weight == "balanced_subsample"
+    has_oblique = settings.oblique is not None
+    is_all_oblique = settings.oblique is not None and settings.oblique.share == 1
+    known = X if rows is None else X[rows]  # a row of weight 0 is as good as removed
+    feature_map = FeatureMap.learn(known, params.n_jobs) if has_oblique else None
     data = TrainingData(
-        X=encode(X, settings.random_cuts, params.n_jobs),
+        X=None if is_all_oblique else encode(X, settings.random_cuts, params.n_jobs),
         labels=_search_outputs(targets.labels, rows),
         sample_weight=weights,
         rows=rows,
         balance=partial(balance_bag, targets) if is_balanced else None,
+        feature_map=feature_map,
+        oblique_rows=None if feature_map is None else feature_map.transform(X),
     )
     problem = Problem(X, targets.labels, data, settings)
     return Prepared(params, problem, targets, features, earlier)
@@ -129,13 +148,16 @@ def _grow_settings(
     chosen = [] if params.is_tree else params.auto_names
     max_features = AUTO_MAX_FEATURES if "max_features" in chosen else params.max_features
     n_components = AUTO_N_COMPONENTS if "n_components" in chosen else params.n_components
+    if params.oblique > 0 and n_components is None and targets.labels.shape[1] > MIXED_COMPONENTS:
+        n_components = MIXED_COMPONENTS
     projection, m = _resolve_projection(params.projection, n_components, targets)
+    oblique = _oblique_settings(params, targets, n_drawable)
     settings = GrowSettings(
         max_features=n_features_drawn(max_features, n_features),
         random_cuts=params.splitter == "random",
         max_depth=None if params.max_depth is None else int(params.max_depth),
-        min_samples_split=max(2, n_rows_meant(params.min_samples_split, n_drawable)),
-        min_samples_leaf=n_rows_meant(params.min_samples_leaf, n_drawable),
+        min_samples_split=max(2, n_rows_meant(params.min_samples_split or 2, n_drawable)),
+        min_samples_leaf=n_rows_meant(params.min_samples_leaf or MIXED_LEAF, n_drawable),
         min_weight_fraction_leaf=float(params.min_weight_fraction_leaf),
         min_impurity_decrease=float(params.min_impurity_decrease),
         max_leaf_nodes=None if params.max_leaf_nodes is None else int(params.max_leaf_nodes),
@@ -147,8 +169,39 @@ def _grow_settings(
         seed=_draw_seed(params.random_state) if earlier is None else earlier.settings.seed,
         with_replacement=bool(params.bootstrap),
         shared_projection=bool(params.shared_projection),
+        oblique=oblique,
+        out_of_bag_trees=OUT_OF_BAG_TREES if _leaves_some_rows_out(params) else None,
     )
     return settings if earlier is None else keep_choices(settings, earlier.settings, chosen)
+
+
+def _oblique_settings(
+    params: Parameters, targets: Targets, n_drawable: int
+) -> ObliqueSettings | None:
+    share = 1.0 if params.splitter == "oblique" else float(params.oblique)
+    if share == 0:
+        return None
+    # Always projected, upwards too, unless the user wants the outputs themselves: on sets with few
+    # labels, trees on the same outputs are too much alike.
+    n_labels, n_components = targets.labels.shape[1], params.n_components
+    if n_components is None:
+        n_components = FEW_LABELS_COMPONENTS if n_labels < MANY_LABELS else MANY_LABELS_COMPONENTS
+    projection, m = _resolve_projection(params.projection, n_components, targets)
+    by_default = ObliqueSettings(share, projection, m, ridge=float(params.ridge))
+    split, leaf = params.min_samples_split, params.min_samples_leaf
+    if split is not None:
+        by_default = replace(by_default, min_samples_split=max(2, n_rows_meant(split, n_drawable)))
+    if leaf is not None:
+        by_default = replace(by_default, min_samples_leaf=n_rows_meant(leaf, n_drawable))
+    return by_default
+
+
+def _leaves_some_rows_out(params: Parameters) -> bool:
+    """Whether a forest of both kinds, whose trees see all rows as a rule, must be scored by rows
+    that some trees did not see."""
+    sees_all_rows = not params.bootstrap and params.max_samples is None
+    is_scored = bool(params.oob_score) or is_out_of_bag(params.threshold)
+    return params.oblique > 0 and sees_all_rows and is_scored
 
 
 def _resolve_projection(
@@ -176,7 +229,7 @@ def _to_dense(Y: Matrix) -> np.ndarray:
 
 def _n_draws(params: Parameters, n_drawable: int) -> int | None:
     """Rows drawn for each tree; None: every row once."""
-    if params.is_tree:
+    if params.is_tree or _leaves_some_rows_out(params):
         return None
     if not params.bootstrap and params.max_samples is None:
         if is_out_of_bag(params.threshold):

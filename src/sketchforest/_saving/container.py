@@ -19,6 +19,7 @@ from sketchforest._files import written_whole
 # The name of a type in the container, and the type.
 TYPES: dict[str, np.dtype] = {
     "U8": np.dtype(np.uint8),
+    "U16": np.dtype(np.uint16),
     "I32": np.dtype(np.int32),
     "U32": np.dtype(np.uint32),
     "I64": np.dtype(np.int64),

@@ -14,8 +14,8 @@ from sketchforest._saving.json_values import Json, arguments, converted, to_json
 from sketchforest._saving.model_file import Model, read_model, write_model
 from sketchforest._saving.vectorizer import Vectorizer, restore_vectorizer, vectorizer_state
 from sketchforest._trees.fitted import Fitted, Targets
-from sketchforest._trees.grow import GrowSettings
 from sketchforest._trees.model import Forest, Labels
+from sketchforest._trees.problem import GrowSettings, ObliqueSettings
 from sketchforest.projection import resolve_projection
 
 # Fitted attributes that are plain values, kept where an estimator has them.
@@ -72,8 +72,7 @@ def save_estimator(
     text = {}
     if vectorizer is not None:
         text["text"], given["feature_names"], more["idf"] = vectorizer_state(vectorizer)
-    settings = dataclasses.asdict(dataclasses.replace(estimator._settings, projection=None))
-    del settings["shared_projection"]  # it is among the parameters
+    settings = _settings_to_json(estimator._settings)
     classes, names_in = targets.classes, state.get("feature_names_in_")
     about = {
         "library_version": __version__,
@@ -138,6 +137,16 @@ def _restored(find_class: Callable[[str], type[Any]], model: Model) -> Any:
     return estimator
 
 
+def _settings_to_json(settings: GrowSettings) -> dict[str, Json]:
+    """Without what is among the parameters, and what only forests of oblique trees have."""
+    values = dataclasses.asdict(dataclasses.replace(settings, projection=None))
+    del values["shared_projection"]
+    oblique = values.pop("oblique")
+    if oblique is None:
+        return {name: v for name, v in values.items() if not name.startswith("out_of_bag")}
+    return values | {"oblique": oblique | {"projection": None}}
+
+
 def _state_of(targets: Targets) -> dict[str, bool]:
     state = {"_sparse_labels": targets.is_sparse}
     return state if targets.is_classification else state | {"_is_vector": targets.is_vector}
@@ -154,12 +163,16 @@ def _check_about(about: Mapping[str, object]) -> None:
 
 
 def _settings(about: dict[str, Any], params: Mapping[str, object]) -> GrowSettings:
-    projection = None
-    if about["is_projected"]:
-        projection = converted(resolve_projection, params.get("projection"))
-    settings = arguments(GrowSettings, about["settings"]) | {
-        "projection": projection,
+    projection = converted(resolve_projection, params.get("projection"))
+    given = dict(about["settings"])
+    oblique = given.pop("oblique", None)
+    if oblique is not None:
+        oblique = ObliqueSettings(**arguments(ObliqueSettings, oblique))  # type: ignore[arg-type]
+        oblique = dataclasses.replace(oblique, projection=projection)
+    settings = arguments(GrowSettings, given) | {
+        "projection": projection if about["is_projected"] else None,
         "shared_projection": bool(params.get("shared_projection", False)),
+        "oblique": oblique,
     }
     return GrowSettings(**settings)  # type: ignore[arg-type]
 

@@ -7,6 +7,7 @@ is opened, in one pass over it: a damaged file is an error, and never a look out
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,13 +21,14 @@ from sketchforest._saving.container import (
     read_header,
     write_container,
 )
+from sketchforest._saving.directions import direction_arrays, read_directions
 from sketchforest._trees.model import Forest, Labels, SparseRows
 
 FORMAT = "sketchforest"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # 1: without oblique trees, still written where there are none
 
 _LABEL_ARRAYS = ("row_start", "columns", "values")
-_FOREST_ARRAYS = tuple(Forest.__dataclass_fields__)
+_FOREST_ARRAYS = tuple(name for name in Forest.__dataclass_fields__ if name != "directions")
 _OPTIONAL = {"thresholds", "gains", "weights"}
 
 
@@ -41,8 +43,9 @@ class Model(NamedTuple):
 
 def write_model(path: str | os.PathLike[str], model: Model) -> None:
     """The file is whole, or it is the old one."""
-    about = {"format_version": FORMAT_VERSION, **model.about}
-    arrays = {f"forest.{name}": array for name, array in vars(model.forest).items()}
+    about = {"format_version": 1 if model.forest.directions is None else 2, **model.about}
+    arrays = {f"forest.{name}": getattr(model.forest, name) for name in _FOREST_ARRAYS}
+    arrays |= direction_arrays(model.forest.directions)
     if isinstance(model.labels, SparseRows):
         about["n_label_columns"] = model.labels.n_columns
         arrays |= {f"labels.{n}": getattr(model.labels, n) for n in _LABEL_ARRAYS}
@@ -66,6 +69,10 @@ def read_model(path: str | os.PathLike[str], mmap: bool = True) -> Model:
     damage = _core.find_damage(forest, labels, _count(about, "n_features_in"))
     if damage is not None:
         raise DamagedError(damage)
+    directions = read_directions(
+        mapped.arrays, forest.n_trees, len(forest.nodes), _count(about, "n_features_in")
+    )
+    forest = replace(forest, directions=directions)
     mapped.release_pages()
     more = {n.removeprefix("more."): a for n, a in mapped.arrays.items() if n.startswith("more.")}
     return Model(forest, labels, about, more)

@@ -8,8 +8,8 @@ import numpy as np
 
 from sketchforest._selection.comparison import Candidate, Comparison
 from sketchforest._selection.learning_curve import PredictedScore
-from sketchforest._trees.grow import GrowSettings, rows_of_share
 from sketchforest._trees.model import Tree
+from sketchforest._trees.problem import GrowSettings, rows_of_share
 
 # What is compared first, and taken where there are too few trees to compare anything.
 AUTO_N_COMPONENTS: None = None

@@ -19,9 +19,11 @@ from sketchforest._selection.learning_curve import (
 )
 from sketchforest._selection.out_of_bag import OutOfBagScorer
 from sketchforest._selection.setting import Setting
-from sketchforest._trees.grow import GrowSettings, Problem, TrainingData, grow_one, share_outputs
+from sketchforest._trees.grow import grow_one
 from sketchforest._trees.model import Labels, Tree
+from sketchforest._trees.outputs import share_outputs
 from sketchforest._trees.parallel import run_all
+from sketchforest._trees.problem import GrowSettings, Problem, TrainingData
 
 # Trees that did not see a row, on average, when a candidate is scored for the first time: with
 # fewer, there are no three sizes of forests to make a curve of.
@@ -56,11 +58,7 @@ class Candidate:
     @property
     def n_first_trees(self) -> int:
         """As many as give every scored row some trees that did not see it."""
-        n_rows, n_draws = self.data.n_drawable, self.settings.n_draws
-        assert n_draws is not None  # some rows are left out
-        left_out = 1 - n_draws / n_rows
-        if self.settings.with_replacement:
-            left_out = (1 - 1 / n_rows) ** n_draws
+        left_out = self.settings.left_out_share(self.data.n_drawable)
         return int(np.ceil(FIRST_OUT_OF_BAG_TREES / max(left_out, 0.1)))
 
 

@@ -12,10 +12,10 @@ from scipy import sparse
 
 from sketchforest import _core
 from sketchforest._selection.learning_curve import LearningCurve
-from sketchforest._trees.grow import Problem
 from sketchforest._trees.model import Forest, Tree
 from sketchforest._trees.parallel import run_blocks
 from sketchforest._trees.predict import ForestPredictor, find_leaves
+from sketchforest._trees.problem import Problem
 from sketchforest._trees.random import SHARED, Purpose, generator
 from sketchforest._typing import Matrix
 from sketchforest.metrics import Metric, get_metric, greater_is_better, row_values
@@ -89,7 +89,7 @@ class OutOfBagScorer:
 
     def __init__(self, problem: Problem, criterion: Criterion, seed: int):
         data, labels = problem.data, problem.labels
-        rows = np.arange(data.X.n_rows) if data.rows is None else data.rows
+        rows = np.arange(data.n_rows) if data.rows is None else data.rows
         n_labels = labels.shape[1]
         n_scored: float = n_labels
         if not isinstance(labels, np.ndarray):
@@ -100,7 +100,7 @@ class OutOfBagScorer:
         self.criterion = criterion
         self._groups = np.arange(len(self.rows)) % N_GROUPS
         self._X = (problem.X if isinstance(problem.X, np.ndarray) else problem.X.tocsr())[self.rows]
-        self._labels, self._n_train = labels, data.X.n_rows
+        self._labels, self._n_train = labels, data.n_rows
         self._is_dense = isinstance(labels, np.ndarray) or n_labels <= DENSE_LABELS
         if isinstance(labels, np.ndarray):
             self._truth: Matrix = labels[self.rows]

@@ -59,17 +59,22 @@ def encode(X: Matrix, random_cuts: bool = False, n_jobs: int | None = None) -> E
             f"X must have at most {MOST_FEATURES} features; got {X.shape[1]}. "
             "Hash them into fewer, for example with sklearn.feature_extraction.FeatureHasher."
         )
-    n_cells = X.shape[0] * X.shape[1]
-    if isinstance(X, np.ndarray):
-        if np.count_nonzero(X) <= DENSE_SHARE * n_cells:
-            return _encode_sparse(sparse.csr_array(X))
-        return _encode_dense(X, random_cuts, n_jobs)
-    X = canonical(X)
-    if X.count_nonzero() <= DENSE_SHARE * n_cells:  # a zero that is stored is a zero
-        return _encode_sparse(X.tocsr())
-    # A stored entry takes a column number beside its value: with so many of them, X written out
-    # takes less than twice the memory, and dense codes are searched faster.
-    return _encode_dense(X.toarray(), random_cuts, n_jobs)
+    X = X if isinstance(X, np.ndarray) else canonical(X)
+    if not is_worth_sparse(X):
+        # A stored entry takes a column number beside its value: with so many of them, X written out
+        # takes less than twice the memory, and dense codes are searched faster.
+        dense = X if isinstance(X, np.ndarray) else X.toarray()
+        if random_cuts and float_type(X.dtype) is np.float32:
+            return _code_by_value(dense)
+        return encode_ranks(dense, n_jobs)
+    return _encode_sparse(sparse.csr_array(X) if isinstance(X, np.ndarray) else X.tocsr())
+
+
+def is_worth_sparse(X: Matrix) -> bool:
+    """Whether X has so few values besides zero that these alone are stored."""
+    # A zero that is stored is a zero.
+    n_nonzeros = np.count_nonzero(X) if isinstance(X, np.ndarray) else canonical(X).count_nonzero()
+    return bool(n_nonzeros <= DENSE_SHARE * X.shape[0] * X.shape[1])
 
 
 def canonical(X: SparseMatrix) -> SparseMatrix:
@@ -85,9 +90,8 @@ def float_type(dtype: np.dtype) -> type[np.floating]:
     return np.float32 if np.can_cast(dtype, np.float32) else np.float64
 
 
-def _encode_dense(X: np.ndarray, random_cuts: bool, n_jobs: int | None) -> EncodedX:
-    if random_cuts and float_type(X.dtype) is np.float32:
-        return _code_by_value(X)
+def encode_ranks(X: np.ndarray, n_jobs: int | None) -> EncodedX:
+    """Codes of dense X by rank, whatever its share of zeros."""
     n_rows, n_features = X.shape
     wide = float_type(X.dtype) is np.float64
     width = max(1, min(COLUMN_BLOCK_BYTES // (8 * n_rows), n_features // COLUMN_BLOCKS))

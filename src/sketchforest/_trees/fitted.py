@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sketchforest._trees.grow import GrowSettings
 from sketchforest._trees.model import Forest, Labels, SparseRows
+from sketchforest._trees.problem import GrowSettings
 
 
 @dataclass(frozen=True)

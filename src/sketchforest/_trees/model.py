@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.parallel import run_blocks
 
 MISSING_LEFT = np.uint32(1 << 31)
@@ -52,6 +53,29 @@ Labels = SparseRows | np.ndarray
 
 
 @dataclass(frozen=True)
+class Directions:
+    """Of oblique nodes: node i has the entries [start[i], start[i + 1]), by column. A weight is the
+    upper half of a float. Nodes without entries are split by one feature."""
+
+    start: np.ndarray
+    columns: np.ndarray
+    weights: np.ndarray
+    feature_map: FeatureMap  # what the features are that they add up
+
+    @property
+    def values(self) -> np.ndarray:
+        """(n_entries,) float32 weights."""
+        return (self.weights.astype(np.uint32) << 16).view(np.float32)
+
+
+@dataclass(frozen=True)
+class ForestDirections(Directions):
+    """Of the nodes of all trees, counted on; all have one feature map."""
+
+    is_oblique: np.ndarray  # (n_trees,) uint8
+
+
+@dataclass(frozen=True)
 class Tree:
     """One grown tree.
 
@@ -68,6 +92,7 @@ class Tree:
     members: np.ndarray
     weights: np.ndarray | None
     depth: int
+    directions: Directions | None = None  # of an oblique tree
 
     @property
     def n_leaves(self) -> int:
@@ -88,6 +113,7 @@ class Forest:
     node_start: np.ndarray
     leaf_start: np.ndarray  # first place of each tree in member_start
     tree_members: np.ndarray  # first place of each tree in members
+    directions: ForestDirections | None = None  # where some trees are oblique
 
     @classmethod
     def from_trees(cls, trees: Sequence[Tree], n_jobs: int | None = 1) -> "Forest":
@@ -107,6 +133,7 @@ class Forest:
             node_start=_starts([len(tree.nodes) for tree in trees]),
             leaf_start=_starts([len(tree.member_start) for tree in trees]),
             tree_members=_starts([len(tree.members) for tree in trees]),
+            directions=_joined_directions(trees),
         )
 
     @property
@@ -151,13 +178,38 @@ class Forest:
             members=self.members[members],
             weights=None if self.weights is None else self.weights[members],
             depth=int(self.depths[index]),
+            directions=self._directions_of(index),
+        )
+
+    def _directions_of(self, index: int) -> Directions | None:
+        if self.directions is None or not self.directions.is_oblique[index]:
+            return None
+        start = self.directions.start[slice(self.node_start[index], self.node_start[index + 1] + 1)]
+        entries = slice(start[0], start[-1])
+        columns, weights = self.directions.columns[entries], self.directions.weights[entries]
+        start = (start - start[0]).astype(np.uint32)
+        return Directions(start, columns, weights, self.directions.feature_map)
+
+    def _feature_shares(self, features: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Node, feature and its share in the node, for all features of all nodes."""
+        assert self.directions is not None
+        sizes = np.diff(self.directions.start)
+        single = np.flatnonzero(sizes == 0)
+        node = np.repeat(np.arange(len(sizes)), sizes)
+        squares = self.directions.values.astype(float) ** 2
+        totals = np.bincount(node, weights=squares, minlength=len(sizes))
+        return (
+            np.append(single, node),
+            np.append(features[single], self.directions.columns.astype(np.int64)),
+            np.append(np.ones(len(single)), squares / np.where(totals > 0, totals, 1)[node]),
         )
 
     def trees(self) -> list[Tree]:
         return [self.tree(index) for index in range(self.n_trees)]
 
     def feature_gains(self, n_features: int) -> np.ndarray:
-        """(n_trees, n_features) share of each feature in a tree's decrease of impurity."""
+        """(n_trees, n_features) share of each feature in a tree's decrease of impurity. An oblique
+        node's is shared by its features in proportion to their squared weights."""
         if self.gains is None:
             raise ValueError(
                 "feature_importances_ needs the gains of the splits; this model was saved with "
@@ -165,15 +217,40 @@ class Forest:
             )
         features = (self.nodes[:, 0].view(np.uint32) & ~MISSING_LEFT).astype(np.int64)
         tree_of_node = np.repeat(np.arange(self.n_trees), np.diff(self.node_start))
+        node_gains = np.maximum(self.gains, 0)
+        if self.directions is not None:
+            node, features, shares = self._feature_shares(features)
+            tree_of_node, node_gains = tree_of_node[node], node_gains[node] * shares
         gains = np.bincount(
             tree_of_node * n_features + features,
-            weights=np.maximum(self.gains, 0),
+            weights=node_gains,
             minlength=self.n_trees * n_features,
         )
         # bincount of no nodes at all forgets that its weights are floats.
         gains = gains.reshape(self.n_trees, n_features).astype(float)
         totals = gains.sum(axis=1, keepdims=True)
         return np.divide(gains, totals, out=np.zeros_like(gains), where=totals > 0)
+
+
+def _joined_directions(trees: Sequence[Tree]) -> ForestDirections | None:
+    if all(tree.directions is None for tree in trees):
+        return None
+    sizes: list[np.ndarray] = []
+    columns, weights = [np.zeros(0, np.int32)], [np.zeros(0, np.uint16)]
+    for tree in trees:
+        if tree.directions is None:
+            sizes.append(np.zeros(len(tree.nodes), np.int64))
+            continue
+        sizes.append(np.diff(tree.directions.start.astype(np.int64)))
+        columns.append(tree.directions.columns)
+        weights.append(tree.directions.weights)
+    return ForestDirections(
+        start=np.append(0, np.cumsum(np.concatenate(sizes))).astype(np.int64),
+        columns=np.concatenate(columns),
+        weights=np.concatenate(weights),
+        feature_map=next(tree.directions.feature_map for tree in trees if tree.directions),
+        is_oblique=np.array([tree.directions is not None for tree in trees], np.uint8),
+    )
 
 
 def _starts(sizes: Sequence[int]) -> np.ndarray:

@@ -169,14 +169,19 @@ def find_leaves(forest: Forest, X: Matrix) -> np.ndarray:
     """(n_rows, n_trees) number of the leaf, within its tree, that each row falls into."""
     dtype = float_type(X.dtype)
     if isinstance(X, np.ndarray):
-        return _core.leaves_dense(forest, X.astype(dtype, copy=False))
-    return _core.leaves_sparse(
-        forest,
-        X.data.astype(dtype, copy=False),
-        X.indices.astype(np.int32, copy=False),
-        X.indptr.astype(np.int64, copy=False),
-        X.shape[1],
-    )
+        leaves = _core.leaves_dense(forest, X.astype(dtype, copy=False))
+    else:
+        leaves = _core.leaves_sparse(
+            forest,
+            X.data.astype(dtype, copy=False),
+            X.indices.astype(np.int32, copy=False),
+            X.indptr.astype(np.int64, copy=False),
+            X.shape[1],
+        )
+    if forest.directions is not None:
+        seen = forest.directions.feature_map.transform(X)
+        _core.leaves_oblique(forest, seen, leaves)
+    return leaves
 
 
 def by_blocks(

@@ -12,7 +12,7 @@ import numpy as np
 from sketchforest._selection.auto import PROBE_SHARE
 from sketchforest._selection.comparison import Candidate, Comparison
 from sketchforest._selection.setting import Setting
-from sketchforest._trees.grow import Problem, rows_of_share
+from sketchforest._trees.problem import Problem, rows_of_share
 from sketchforest._warning import warn
 from sketchforest.projection import resolve_projection
 from sketchforest.tuning import budget as _budget

@@ -1,0 +1,118 @@
+#include "node_rows.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "kernels.hpp"
+
+namespace sketchforest {
+
+NodeRows::NodeRows(const FloatRows& x) : x_(x), n_columns_(x.n_features) {
+    if (x.is_sparse()) {
+        column_of_.resize(x.n_features);
+        occurs_.resize((x.n_features + 63) / 64);
+    }
+}
+
+void NodeRows::load(std::span<const std::int32_t> rows) {
+    rows_ = rows;
+    if (x_.is_sparse()) compact();
+}
+
+void NodeRows::compact() {
+    std::size_t n_entries = 0;
+    for (const std::int32_t row : rows_) {
+        for (auto at = x_.row_start[row]; at < x_.row_start[row + 1]; ++at)
+            occurs_[x_.columns[at] >> 6] |= std::uint64_t{1} << (x_.columns[at] & 63);
+        n_entries += static_cast<std::size_t>(x_.row_start[row + 1] - x_.row_start[row]);
+    }
+    // In ascending order without a sort, which would take as long as a pass over the rows.
+    features_.clear();
+    for (std::size_t word = 0; word < occurs_.size(); ++word) {
+        for (std::uint64_t bits = occurs_[word]; bits; bits &= bits - 1) {
+            const auto feature = static_cast<std::int32_t>(64 * word + std::countr_zero(bits));
+            column_of_[feature] = static_cast<std::uint32_t>(features_.size());
+            features_.push_back(feature);
+        }
+        occurs_[word] = 0;
+    }
+    n_columns_ = features_.size();
+    start_.assign(1, 0);
+    if (columns_.size() < n_entries) {
+        columns_.resize(n_entries);
+        values_.resize(n_entries);
+    }
+    std::size_t to = 0;
+    for (const std::int32_t row : rows_) {
+        for (auto at = x_.row_start[row]; at < x_.row_start[row + 1]; ++at, ++to) {
+            columns_[to] = column_of_[x_.columns[at]];
+            values_[to] = x_.values[at];
+        }
+        start_.push_back(static_cast<std::uint32_t>(to));
+    }
+}
+
+void NodeRows::moments(const float* weights, float* sums, float* squares) const {
+    std::fill_n(sums, width(), 0.0f);
+    std::fill_n(squares, width(), 0.0f);
+    if (!x_.is_sparse())
+        return kernels().dense_moments({x_.values, rows_.data(), rows_.size(), x_.stride}, weights,
+                                       sums, squares);
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        for (std::uint32_t at = start_[i]; at < start_[i + 1]; ++at) {
+            const float weighted = weights[i] * values_[at];
+            sums[columns_[at]] += weighted;
+            squares[columns_[at]] += weighted * values_[at];
+        }
+    }
+}
+
+void NodeRows::transposed_times(const float* v, float* out) const {
+    std::fill_n(out, width(), 0.0f);
+    if (!x_.is_sparse())
+        return kernels().dense_transposed_times({x_.values, rows_.data(), rows_.size(), x_.stride},
+                                                v, out);
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+        for (std::uint32_t at = start_[i]; at < start_[i + 1]; ++at)
+            out[columns_[at]] += v[i] * values_[at];
+}
+
+void NodeRows::times(const float* w, float* out) const {
+    if (!x_.is_sparse())
+        return kernels().dense_times({x_.values, rows_.data(), rows_.size(), x_.stride}, w, out);
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        float sum = 0;
+        for (std::uint32_t at = start_[i]; at < start_[i + 1]; ++at)
+            sum += values_[at] * w[columns_[at]];
+        out[i] = sum;
+    }
+}
+
+void NodeRows::times_and_back(const float* w, const float* weights, float* out, float* back) const {
+    std::fill_n(back, width(), 0.0f);
+    if (!x_.is_sparse())
+        return kernels().dense_times_and_back({x_.values, rows_.data(), rows_.size(), x_.stride}, w,
+                                              weights, out, back);
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        float sum = 0;
+        for (std::uint32_t at = start_[i]; at < start_[i + 1]; ++at)
+            sum += values_[at] * w[columns_[at]];
+        out[i] = sum;
+        const float weighted = weights[i] * sum;
+        for (std::uint32_t at = start_[i]; at < start_[i + 1]; ++at)
+            back[columns_[at]] += weighted * values_[at];
+    }
+}
+
+void NodeRows::project(std::span<const std::uint32_t> columns, const float* w, float* out) const {
+    // A zero weight adds nothing, so that the columns of a sparse row may be taken as they come.
+    if (x_.is_sparse()) return times(w, out);
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        const float* row = x_.values + static_cast<std::size_t>(rows_[i]) * x_.stride;
+        float sum = 0;
+        for (const std::uint32_t column : columns) sum += row[column] * w[column];
+        out[i] = sum;
+    }
+}
+
+}  // namespace sketchforest

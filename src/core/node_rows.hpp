@@ -1,0 +1,52 @@
+// The rows of X in one node of an oblique tree, and products with them.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "oblique.hpp"
+
+namespace sketchforest {
+
+// Sparse rows are copied, with the columns that occur in the node numbered anew: ten passes over
+// them follow, and what they add to fits into the cache.
+class NodeRows {
+  public:
+    explicit NodeRows(const FloatRows& x);
+
+    void load(std::span<const std::int32_t> rows);
+
+    std::size_t n_columns() const { return n_columns_; }
+    // The same, up to a multiple of 8: what is written for columns has zeros at its end.
+    std::size_t width() const { return (n_columns_ + 7) / 8 * 8; }
+    std::int32_t feature(std::size_t column) const {
+        return x_.is_sparse() ? features_[column] : static_cast<std::int32_t>(column);
+    }
+
+    // Weighted sums of each column and of its squares.
+    void moments(const float* weights, float* sums, float* squares) const;
+    // out[column] = sum over rows of v[row] x[row, column]
+    void transposed_times(const float* v, float* out) const;
+    // out[row] = sum over columns of x[row, column] w[column]
+    void times(const float* w, float* out) const;
+    // The same, and back[column] = sum over rows of weights[row] out[row] x[row, column], while a
+    // row is at hand.
+    void times_and_back(const float* w, const float* weights, float* out, float* back) const;
+    // The same for a direction with few columns, in the order of columns, to the last bit as a
+    // prediction has it.
+    void project(std::span<const std::uint32_t> columns, const float* w, float* out) const;
+
+  private:
+    void compact();
+
+    FloatRows x_;
+    std::span<const std::int32_t> rows_;
+    std::size_t n_columns_;
+    std::vector<std::int32_t> features_;    // of the columns, ascending
+    std::vector<std::uint32_t> column_of_;  // feature -> column, of features that occur
+    std::vector<std::uint64_t> occurs_;     // a bit for each feature
+    std::vector<std::uint32_t> start_, columns_;
+    std::vector<float> values_;
+};
+
+}  // namespace sketchforest

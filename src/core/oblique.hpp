@@ -1,0 +1,85 @@
+// Oblique trees: a node is split by a direction in the space of the features,
+//
+//     x . w <= threshold,
+//
+// which is a ridge regression of the leading direction of the node's outputs on its rows of X. It
+// is stopped after a few steps of conjugate gradients: the first of them are the components of
+// partial least squares, and too few to overfit.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "data.hpp"
+
+namespace sketchforest {
+
+// X as oblique trees see it: floats on scales that can be compared, dense or sparse.
+struct FloatRows {
+    std::size_t n_rows = 0;
+    std::size_t n_features = 0;
+    const float* values = nullptr;            // dense: `stride` a row; sparse: beside `columns`
+    std::size_t stride = 0;                   // dense: n_features and zeros up to a multiple of 8
+    const std::int64_t* row_start = nullptr;  // null: dense
+    const std::int32_t* columns = nullptr;    // ascending in each row
+
+    bool is_sparse() const { return row_start != nullptr; }
+};
+
+struct ObliqueParams {
+    std::uint32_t max_depth = std::numeric_limits<std::uint32_t>::max();
+    std::uint32_t min_samples_split = 2;
+    std::uint32_t min_samples_leaf = 1;
+    double min_weight_leaf = 0;
+    double min_gain = 0;
+    std::uint32_t max_leaf_nodes = 0;  // 0: no limit; else the tree is grown best first
+    std::uint64_t key = 0;             // of the stream that draws where the search begins
+    double ridge = 2;                  // times the mean squared length of the node's centred rows
+    std::uint32_t n_steps = 2;         // of conjugate gradients
+    std::uint32_t n_power_steps = 5;   // towards the leading direction of the outputs
+    std::uint32_t n_refinements = 2;   // towards the direction between the sides of a cut
+    double min_side = 0.2;             // share of the rows on each side, where there is such a cut
+    double weights_per_row = 1;        // of X, that a node keeps at most for each of its rows
+};
+
+// The directions of the nodes: node i has the entries [start[i], start[i + 1]), by column.
+struct Directions {
+    std::vector<std::uint32_t> start{0};
+    std::vector<std::int32_t> columns;
+    std::vector<std::uint16_t> weights;  // the upper halves of floats
+};
+
+struct ObliqueTree {
+    Tree tree;  // `feature` of a node is the one that tells most of its direction
+    Directions directions;
+};
+
+// The upper half of the float nearest to the value that has no lower half, and back.
+inline std::uint16_t to_half(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    return static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+inline float from_half(std::uint16_t half) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
+}
+
+// `z` has a row of `stride` outputs, a multiple of 8, for each row of the bag. A tree without
+// leaves: `stop` was requested.
+ObliqueTree grow_oblique(const FloatRows& x, const float* z, std::size_t stride, const Bag& bag,
+                         const ObliqueParams& params, Stop& stop);
+
+// Trees of a forest, of which those with directions are oblique.
+struct ObliqueTrees {
+    std::size_t n_trees = 0;
+    const Node* nodes = nullptr;
+    const std::int64_t* node_start = nullptr;
+    const std::int64_t* direction_start = nullptr;  // one for each node of all trees, and the end
+    const std::int32_t* columns = nullptr;
+    const std::uint16_t* weights = nullptr;
+    const std::uint8_t* is_oblique = nullptr;  // of each tree
+};
+
+// The leaf of each row in each oblique tree: leaves[row * n_trees + tree]. Others are not touched.
+void find_oblique_leaves(const ObliqueTrees& trees, const FloatRows& x, std::int32_t* leaves);
+
+}  // namespace sketchforest

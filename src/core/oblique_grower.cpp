@@ -1,0 +1,303 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "direction.hpp"
+#include "kernels.hpp"
+#include "node_rows.hpp"
+#include "oblique.hpp"
+#include "sort.hpp"
+
+namespace sketchforest {
+namespace {
+
+constexpr std::uint32_t no_parent = ~0u;
+// Of the squares of the outputs: a variance below it is rounding.
+constexpr double no_variance = 1e-10;
+
+struct Pending {  // a node that waits for its turn: rows [begin, end) of the order
+    std::uint32_t begin, end;
+    std::uint32_t depth;
+    std::uint32_t parent;
+    int side;
+
+    std::uint32_t size() const { return end - begin; }
+};
+
+struct Candidate {  // a node whose rows are split, and that waits to be made an inner node
+    Pending node;
+    std::uint32_t n_left;
+    double gain;
+    float threshold;
+    std::uint32_t feature;
+    std::vector<std::int32_t> columns;
+    std::vector<std::uint16_t> weights;
+    std::size_t serial;  // equal gains are served in order of making
+
+    bool operator<(const Candidate& other) const {
+        return gain != other.gain ? gain < other.gain : serial > other.serial;
+    }
+};
+
+class ObliqueGrower {
+  public:
+    ObliqueGrower(const FloatRows& x, const float* z, std::size_t stride, const Bag& bag,
+                  const ObliqueParams& params, Stop& stop)
+        : z_(z),
+          stride_(stride),
+          bag_(bag),
+          params_(params),
+          stop_(stop),
+          stream_(params.key),
+          x_(x),
+          finder_(params, bag.rows.size(), x.n_features, stride),
+          order_(bag.rows.size()),
+          rows_(bag.rows.size()),
+          weights_(bag.rows.size()),
+          wide_weights_(bag.rows.size()),
+          centred_(bag.rows.size() * stride),
+          mean_(stride),
+          entries_(bag.rows.size()),
+          right_(bag.rows.size()) {
+        std::iota(order_.begin(), order_.end(), 0u);
+        identity_ = order_;
+        grown_.tree.leaf_start.push_back(0);
+    }
+
+    ObliqueTree grow() {
+        std::vector<Candidate> open;  // by gain where leaves are limited, else the last one first
+        consider({0, static_cast<std::uint32_t>(order_.size()), 0, no_parent, 0}, open);
+        const bool is_limited = params_.max_leaf_nodes > 0;
+        for (std::uint32_t n_leaves = 1; !open.empty(); ++n_leaves) {
+            if (is_limited && n_leaves >= params_.max_leaf_nodes) break;
+            if (is_limited) std::pop_heap(open.begin(), open.end());
+            const Candidate next = std::move(open.back());
+            open.pop_back();
+            if (stop_.requested(next.node.size())) return {};
+            const std::uint32_t index = make_inner(next);
+            const std::uint32_t middle = next.node.begin + next.n_left;
+            const std::uint32_t depth = next.node.depth + 1;
+            consider({next.node.begin, middle, depth, index, 0}, open);
+            consider({middle, next.node.end, depth, index, 1}, open);
+        }
+        for (const Candidate& left : open) make_leaf(left.node);
+        return std::move(grown_);
+    }
+
+  private:
+    void consider(const Pending& node, std::vector<Candidate>& open) {
+        auto candidate = must_be_leaf(node) ? std::nullopt : try_split(node);
+        if (!candidate) return make_leaf(node);
+        open.push_back(std::move(*candidate));
+        if (params_.max_leaf_nodes) std::push_heap(open.begin(), open.end());
+    }
+
+    bool must_be_leaf(const Pending& node) const {
+        return node.depth >= params_.max_depth || node.size() < params_.min_samples_split ||
+               node.size() < 2 || node.size() / 2 < params_.min_samples_leaf;
+    }
+
+    std::optional<Candidate> try_split(const Pending& node) {
+        const auto outputs = open_node(node);
+        if (!outputs) return {};
+        x_.load({rows_.data(), node.size()});
+        if (!finder_.open(x_, *outputs, stream_)) return {};
+        bool is_found = false;
+        // The direction between the two sides of a cut tells more of the labels that it parts than
+        // the one in which all of them vary most.
+        double best = -std::numeric_limits<double>::infinity();
+        for (std::uint32_t round = 0; round <= params_.n_refinements; ++round) {
+            if (!finder_.find(x_, *outputs)) break;
+            if (params_.n_refinements > 0) {
+                const Cut cut = find_cut(*outputs);
+                if (cut.n_taken == 0 || !(cut.score.value() > best)) break;
+                best = cut.score.value();
+                if (round < params_.n_refinements && !aim_between_sides(*outputs, cut.n_taken))
+                    round = params_.n_refinements;
+            }
+            finder_.keep(x_.n_columns());
+            is_found = true;
+        }
+        if (!is_found || !finder_.finish(x_, *outputs)) return {};
+        const Cut cut = find_cut(*outputs);
+        if (cut.n_taken == 0 || cut.score.value() < params_.min_gain) return {};
+        auto candidate = to_candidate(node, cut);
+        partition(node, candidate.threshold);
+        return candidate;
+    }
+
+    Candidate to_candidate(const Pending& node, const Cut& cut) {
+        Candidate candidate{node,
+                            static_cast<std::uint32_t>(cut.n_taken),
+                            cut.score.value(),
+                            threshold_after(cut.n_taken),
+                            0,
+                            {},
+                            {},
+                            serial_++};
+        candidate.feature = static_cast<std::uint32_t>(x_.feature(finder_.strongest_column()));
+        for (const std::uint32_t column : finder_.columns()) {
+            candidate.columns.push_back(x_.feature(column));
+            candidate.weights.push_back(to_half(finder_.weight(column)));
+        }
+        return candidate;
+    }
+
+    bool aim_between_sides(const CentredOutputs& outputs, std::size_t n_left) {
+        // Of centred outputs, one side is the other with another sign.
+        const std::size_t n = outputs.n_rows;
+        const bool sums_left = 2 * n_left < n;
+        const std::size_t begin = sums_left ? 0 : n_left, end = sums_left ? n_left : n;
+        for (std::size_t i = begin; i < end; ++i) right_[i - begin] = entries_[i].row;
+        side_.assign(stride_, 0);
+        kernels().sum_float(outputs.z, wide_weights_.data(), stride_, right_.data(), end - begin,
+                            side_.data());
+        if (sums_left)
+            for (double& component : side_) component = -component;
+        return finder_.aim_at(side_.data());
+    }
+
+    // The rows of the node, their weights and their outputs, centred; nothing where these are all
+    // the same.
+    std::optional<CentredOutputs> open_node(const Pending& node) {
+        const std::size_t n = node.size();
+        const std::uint32_t* members = order_.data() + node.begin;
+        double weight = 0, squares = 0;
+        std::vector<double>& total = total_;
+        total.assign(stride_, 0);
+        for (std::size_t i = 0; i < n; ++i) {
+            rows_[i] = bag_.rows[members[i]];
+            wide_weights_[i] = bag_.weights[members[i]];
+            weights_[i] = static_cast<float>(wide_weights_[i]);
+            weight += weights_[i];
+        }
+        kernels().sum_float(z_, bag_.weights.data(), stride_, members, n, total.data());
+        for (std::size_t c = 0; c < stride_; ++c) {
+            mean_[c] = static_cast<float>(total[c] / weight);
+            squares += total[c] * (total[c] / weight);
+        }
+        const double left = kernels().centre_rows(
+            {z_, members, n, stride_, weights_.data(), mean_.data(), centred_.data()});
+        if (!(left > no_variance * (left + squares))) return {};
+        // Centred in floats, the outputs add up to nearly nothing, and cuts are scored by how much.
+        weight_ = std::accumulate(wide_weights_.begin(),
+                                  wide_weights_.begin() + static_cast<std::ptrdiff_t>(n), 0.0);
+        total_.assign(stride_, 0);
+        kernels().sum_float(centred_.data(), wide_weights_.data(), stride_, identity_.data(), n,
+                            total_.data());
+        return CentredOutputs{centred_.data(), n, stride_, weights_.data(), weight};
+    }
+
+    // The cut of the order along the direction that leaves the least variance in all outputs, with
+    // a share of the rows on each side, or, where ties leave no such cut, with any.
+    Cut find_cut(const CentredOutputs& outputs) {
+        const std::size_t n = outputs.n_rows;
+        std::uint32_t lowest = ~0u, highest = 0;
+        for (std::uint32_t i = 0; i < n; ++i) {
+            const std::uint32_t code = sortable(finder_.projected()[i]);
+            entries_[i] = {code, i};
+            lowest = std::min(lowest, code);
+            highest = std::max(highest, code);
+        }
+        sorter_.sort(entries_.data(), n, lowest, highest, false);
+        side_.assign(stride_, 0);
+        const DenseNode scanned{outputs.z,     false,   wide_weights_.data(),
+                                total_.data(), stride_, side_.data()};
+        const auto share =
+            static_cast<std::size_t>(std::ceil(params_.min_side * static_cast<double>(n)));
+        const std::size_t least = std::max<std::size_t>(params_.min_samples_leaf, 1);
+        Cut cut{{}, 0, 0};
+        for (const std::size_t min_rows : {std::max(share, least), least}) {
+            if (2 * min_rows > n) continue;
+            const Limits limits{n, weight_, min_rows, params_.min_weight_leaf};
+            cut = kernels().scan_float({entries_.data(), n - 1, 0, false}, limits, scanned, {});
+            if (cut.n_taken) break;
+        }
+        return cut;
+    }
+
+    // Between the last row on the left and the first one on the right.
+    float threshold_after(std::size_t n_left) const {
+        const float low = from_sortable(entries_[n_left - 1].code);
+        const float high = from_sortable(entries_[n_left].code);
+        const float middle =
+            rounded_down(static_cast<double>(low) / 2 + static_cast<double>(high) / 2);
+        return low <= middle && middle < high ? middle : low;
+    }
+
+    // Left rows first, both sides in their old order.
+    void partition(const Pending& node, float threshold) {
+        std::uint32_t* const members = order_.data() + node.begin;
+        std::size_t n_left = 0, n_right = 0;
+        for (std::size_t i = 0; i < node.size(); ++i) {
+            const std::uint32_t member = members[i];
+            if (finder_.projected()[i] <= threshold)
+                members[n_left++] = member;
+            else
+                right_[n_right++] = member;
+        }
+        std::copy_n(right_.begin(), n_right, members + n_left);
+    }
+
+    void place(const Pending& node, std::int32_t reference) {
+        Tree& tree = grown_.tree;
+        if (node.parent != no_parent) tree.nodes[node.parent].child[node.side] = reference;
+        tree.depth = std::max(tree.depth, node.depth);
+    }
+
+    void make_leaf(const Pending& node) {
+        Tree& tree = grown_.tree;
+        place(node, -static_cast<std::int32_t>(tree.leaf_start.size()));
+        tree.members.insert(tree.members.end(), order_.begin() + node.begin,
+                            order_.begin() + node.end);
+        tree.leaf_start.push_back(static_cast<std::uint32_t>(tree.members.size()));
+    }
+
+    std::uint32_t make_inner(const Candidate& candidate) {
+        Tree& tree = grown_.tree;
+        const auto index = static_cast<std::uint32_t>(tree.nodes.size());
+        place(candidate.node, static_cast<std::int32_t>(index));
+        tree.nodes.push_back({candidate.feature, candidate.threshold, {0, 0}});
+        tree.gains.push_back(candidate.gain);
+        Directions& directions = grown_.directions;
+        directions.columns.insert(directions.columns.end(), candidate.columns.begin(),
+                                  candidate.columns.end());
+        directions.weights.insert(directions.weights.end(), candidate.weights.begin(),
+                                  candidate.weights.end());
+        directions.start.push_back(static_cast<std::uint32_t>(directions.columns.size()));
+        return index;
+    }
+
+    const float* z_;
+    std::size_t stride_;
+    const Bag& bag_;
+    const ObliqueParams& params_;
+    Stop& stop_;
+    Stream stream_;
+    NodeRows x_;
+    DirectionFinder finder_;
+    EntrySorter sorter_;
+    std::vector<std::uint32_t> order_;  // positions in the bag; each node is a range
+    // Of the node that is open, in the order of its rows.
+    std::vector<std::int32_t> rows_;
+    std::vector<float> weights_;
+    std::vector<double> wide_weights_;
+    AlignedVector<float> centred_, mean_;
+    std::vector<Entry> entries_;
+    std::vector<double> total_;
+    double weight_ = 0;
+    AlignedVector<double> side_;
+    std::vector<std::uint32_t> right_, identity_;
+    std::size_t serial_ = 0;
+    ObliqueTree grown_;
+};
+
+}  // namespace
+
+ObliqueTree grow_oblique(const FloatRows& x, const float* z, std::size_t stride, const Bag& bag,
+                         const ObliqueParams& params, Stop& stop) {
+    return ObliqueGrower(x, z, stride, bag, params, stop).grow();
+}
+
+}  // namespace sketchforest

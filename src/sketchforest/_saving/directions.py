@@ -1,0 +1,84 @@
+"""The directions of oblique trees as arrays of a model file, and back."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from sketchforest._saving.container import DamagedError
+from sketchforest._trees.model import ForestDirections
+from sketchforest._trees.oblique_features import FeatureMap
+
+_DIRECTIONS: dict[str, type[np.generic]] = {
+    "start": np.int64,
+    "columns": np.int32,
+    "weights": np.uint16,
+    "is_oblique": np.uint8,
+}
+_FEATURES: dict[str, type[np.generic]] = {
+    "idf": np.float32,
+    "level_start": np.int64,
+    "bounds": np.float64,
+    "levels": np.float32,
+}
+
+
+def direction_arrays(directions: ForestDirections | None) -> dict[str, np.ndarray | None]:
+    if directions is None:
+        return {}
+    arrays = {f"directions.{name}": getattr(directions, name) for name in _DIRECTIONS}
+    features = directions.feature_map
+    return arrays | {f"features.{name}": getattr(features, name) for name in _FEATURES}
+
+
+def read_directions(
+    arrays: Mapping[str, np.ndarray], n_trees: int, n_nodes: int, n_features: int
+) -> ForestDirections | None:
+    """Checked: every index lies where it is looked up."""
+    if "directions.start" not in arrays:
+        return None
+    found = {name: _vector(arrays, "directions", name, t) for name, t in _DIRECTIONS.items()}
+    start, columns = found["start"], found["columns"]
+    _check(len(start) == n_nodes + 1 and len(found["weights"]) == len(columns), "directions")
+    _check(_are_starts(start, len(columns)), "directions")
+    _check(_is_within(columns, n_features), "directions")
+    _check(len(found["is_oblique"]) == n_trees, "directions")
+    return ForestDirections(**found, feature_map=_read_features(arrays, n_features))
+
+
+def _read_features(arrays: Mapping[str, np.ndarray], n_features: int) -> FeatureMap:
+    found = {
+        name: _vector(arrays, "features", name, t)
+        for name, t in _FEATURES.items()
+        if f"features.{name}" in arrays
+    }
+    if "idf" in found:
+        _check(len(found["idf"]) == n_features, "features")
+    if "levels" in found:
+        _check(found.keys() == {"level_start", "bounds", "levels"}, "features")
+        start, n_levels = found["level_start"], len(found["levels"])
+        _check(len(start) == n_features + 1 and len(found["bounds"]) == n_levels, "features")
+        _check(_are_starts(start, n_levels) and bool((np.diff(start) > 0).all()), "features")
+    return FeatureMap(n_features, **found)
+
+
+def _vector(
+    arrays: Mapping[str, np.ndarray], group: str, name: str, dtype: type[np.generic]
+) -> np.ndarray:
+    array = arrays.get(f"{group}.{name}")
+    if array is None or array.ndim != 1 or array.dtype != dtype:
+        raise DamagedError(f"{group} have no {name}")
+    return array
+
+
+def _are_starts(start: np.ndarray, end: int) -> bool:
+    is_bounded = len(start) > 0 and start[0] == 0 and start[-1] == end
+    return bool(is_bounded and (np.diff(start) >= 0).all())
+
+
+def _is_within(columns: np.ndarray, n_columns: int) -> bool:
+    return not len(columns) or bool(columns.min() >= 0 and columns.max() < n_columns)
+
+
+def _check(holds: bool, what: str) -> None:
+    if not holds:
+        raise DamagedError(f"{what} do not fit the trees")

@@ -1,0 +1,115 @@
+"""X as oblique trees see it: features on scales that can be compared.
+
+Dense features enter by their rank, so that a tree does not depend on the unit of a feature. Sparse
+counts and indicators enter as log(1 + x) times the inverse document frequency, in rows of unit
+length, as text does; other sparse values, which somebody has weighted already, in rows of unit
+length.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from sketchforest import _core
+from sketchforest._trees.encoding import canonical, encode_ranks, float_type, is_worth_sparse
+from sketchforest._typing import Matrix
+
+# Ranks are told apart in so many steps; 64 were as good on eight sets, and more no better.
+MOST_LEVELS = 256
+
+
+@dataclass(frozen=True)
+class ObliqueX:
+    """Rows of floats, dense with zeros up to a multiple of 8 features, or sparse."""
+
+    n_rows: int
+    n_features: int
+    values: np.ndarray
+    row_start: np.ndarray | None = None
+    columns: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class FeatureMap:
+    """From X to what oblique trees see, learnt on training rows."""
+
+    n_features: int
+    idf: np.ndarray | None = None  # of counts
+    level_start: np.ndarray | None = None  # of dense features, as the native core reads them
+    bounds: np.ndarray | None = None
+    levels: np.ndarray | None = None
+
+    @classmethod
+    def learn(cls, X: Matrix, n_jobs: int | None = None) -> "FeatureMap":
+        if not is_worth_sparse(X):
+            dense = X if isinstance(X, np.ndarray) else X.toarray()
+            return cls(X.shape[1], None, *_rank_levels(dense, n_jobs))
+        rows = sparse.csr_array(canonical(sparse.csr_array(X)))
+        values = rows.data[~np.isnan(rows.data)]
+        if (values < 0).any() or (values != np.round(values)).any():
+            return cls(X.shape[1])
+        counts = np.bincount(rows.indices[rows.data != 0], minlength=X.shape[1])
+        idf = np.log((1 + X.shape[0]) / (1 + counts)) + 1
+        return cls(X.shape[1], idf.astype(np.float32))
+
+    def transform(self, X: Matrix) -> ObliqueX:
+        if self.levels is not None:
+            return self._by_rank(X)
+        rows = sparse.csr_array(canonical(sparse.csr_array(X)))
+        values = np.nan_to_num(rows.data.astype(np.float32))
+        if self.idf is not None:
+            values = np.log1p(np.maximum(values, 0)) * self.idf[rows.indices]
+        squares = np.add.reduceat(np.append(values * values, 0), rows.indptr[:-1])
+        n_entries = np.diff(rows.indptr)
+        lengths = np.sqrt(np.where(n_entries > 0, squares, 1))
+        values /= np.repeat(np.where(lengths > 0, lengths, 1), n_entries)
+        return ObliqueX(
+            rows.shape[0],
+            rows.shape[1],
+            values.astype(np.float32, copy=False),
+            rows.indptr.astype(np.int64, copy=False),
+            rows.indices.astype(np.int32, copy=False),
+        )
+
+    def _by_rank(self, X: Matrix) -> ObliqueX:
+        dense = X if isinstance(X, np.ndarray) else X.toarray()
+        out = np.zeros((X.shape[0], -(-self.n_features // 8) * 8), np.float32)
+        dense = dense.astype(float_type(dense.dtype), copy=False)
+        assert self.level_start is not None
+        assert self.bounds is not None
+        assert self.levels is not None
+        _core.find_levels(dense, self.level_start, self.bounds, self.levels, out)
+        return ObliqueX(X.shape[0], self.n_features, out)
+
+
+def _rank_levels(X: np.ndarray, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each feature its steps: where each begins, its upper bound, and its mean rank in
+    [-1/2, 1/2]."""
+    coded = encode_ranks(X, n_jobs)
+    assert coded.codes is not None
+    bounds, levels, sizes = [], [], []
+    for feature in range(X.shape[1]):
+        values = coded.values[slice(*coded.value_start[feature : feature + 2])].astype(np.float64)
+        counts = np.bincount(coded.codes[feature], minlength=len(values) + 1)[: len(values)]
+        upper, level = _steps(values, counts)
+        bounds.append(upper)
+        levels.append(level)
+        sizes.append(len(level))
+    start = np.append(0, np.cumsum(sizes)).astype(np.int64)
+    return start, np.concatenate(bounds), np.concatenate(levels).astype(np.float32)
+
+
+def _steps(values: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of distinct values, ascending, and how often they occur; one step at level 0 for none."""
+    if not len(values):
+        return np.zeros(1), np.zeros(1)
+    ranks = (np.cumsum(counts) - counts / 2) / counts.sum()
+    step = np.arange(len(values))
+    if len(values) > MOST_LEVELS:
+        step = np.unique((ranks * MOST_LEVELS).astype(np.int64), return_inverse=True)[1]
+    last = np.flatnonzero(np.append(np.diff(step), 1))
+    sizes = np.bincount(step, weights=counts)
+    levels = np.bincount(step, weights=counts * ranks) / sizes - 0.5
+    following = values[np.minimum(last + 1, len(values) - 1)]
+    return values[last] / 2 + following / 2, levels

@@ -1,0 +1,107 @@
+"""What trees search their splits on: a sketch Z of the labels, or the labels themselves."""
+
+import numpy as np
+from scipy import sparse
+
+from sketchforest import _core
+from sketchforest._trees.model import Labels
+from sketchforest._trees.problem import GrowSettings, TrainingData
+from sketchforest._trees.random import SHARED, Purpose, generator
+from sketchforest._typing import Matrix
+from sketchforest.projection import TransformerProjection, matrix, project_labels, sketch
+
+# A sparse projection of up to this many cells is written out: whole rows of it are added faster
+# than single entries.
+DENSE_PROJECTION_CELLS = 1 << 24
+
+
+def share_outputs(data: TrainingData, settings: GrowSettings) -> Labels | None:
+    """The outputs that all trees are grown on: one Z, or the labels; None if each has its own."""
+    projection, labels = settings.projection, data.labels
+    if projection is None:
+        return _original_outputs(labels)
+    if not settings.shared_projection and getattr(projection, "is_random", True):
+        return None
+    rng = generator(settings.seed, SHARED, Purpose.PROJECTION)
+    return _as_outputs(sketch(projection, _as_matrix(labels), settings.n_components, rng))
+
+
+def draw_matrix(
+    labels: Labels, settings: GrowSettings, address: int
+) -> np.ndarray | sparse.csr_array:
+    """The matrix P of one tree, or of all (SHARED), drawn from its stream."""
+    rng = generator(settings.seed, address, Purpose.PROJECTION)
+    assert settings.n_components is not None  # there is a projection
+    looks_at_labels = getattr(settings.projection, "fits_labels", False)
+    Y = _as_matrix(labels) if looks_at_labels else labels  # else only its shape is asked for
+    return matrix(settings.projection, Y, settings.n_components, rng)
+
+
+def sketch_bag(labels: Labels, settings: GrowSettings, tree: int, rows: np.ndarray) -> np.ndarray:
+    """Z of the rows: only what the tree will look at is projected."""
+    if isinstance(settings.projection, TransformerProjection):
+        rng = generator(settings.seed, tree, Purpose.PROJECTION)
+        Z = settings.projection.fit_transform(_as_matrix(labels), rng)
+        return _as_outputs(Z[rows])
+    P = draw_matrix(labels, settings, tree)
+    if isinstance(labels, np.ndarray):
+        return _as_outputs(project_labels(labels[rows], P))
+    if not isinstance(P, np.ndarray):
+        if P.shape[0] * P.shape[1] > DENSE_PROJECTION_CELLS:
+            return _as_outputs(project_labels(labels.to_csr()[rows], P))
+        P = P.toarray()
+    return _core.project(labels, rows, _padded(P))
+
+
+def _original_outputs(labels: Labels) -> Labels:
+    if isinstance(labels, np.ndarray):
+        return _as_outputs(labels)
+    # A vector of eight outputs is added in the time of one or two single ones.
+    labels_per_row = len(labels.columns) / max(labels.n_rows, 1)
+    if padded_width(labels.n_columns) <= 8 * max(1.0, labels_per_row):
+        return _as_outputs(labels.to_csr().toarray())
+    return labels
+
+
+def _as_matrix(labels: Labels) -> np.ndarray | sparse.csr_array:
+    return labels if isinstance(labels, np.ndarray) else labels.to_csr()
+
+
+def _as_outputs(Z: Matrix) -> np.ndarray:
+    # Sparse, it is made dense: n_samples x n_components, not x n_labels.
+    return _padded(Z if isinstance(Z, np.ndarray) else Z.toarray())
+
+
+def padded_width(n_components: int) -> int:
+    """Components a row with padding: what the vector kernels take."""
+    if n_components == 1:
+        return 1
+    return 4 if n_components <= 4 else -(-n_components // 8) * 8
+
+
+def _padded(Z: np.ndarray) -> np.ndarray:
+    width = padded_width(Z.shape[1])
+    if width == Z.shape[1]:
+        return np.ascontiguousarray(Z)
+    padded = np.zeros((Z.shape[0], width), Z.dtype)
+    padded[:, : Z.shape[1]] = Z
+    return padded
+
+
+def oblique_outputs(
+    labels: Labels, settings: GrowSettings, tree: int, rows: np.ndarray
+) -> np.ndarray:
+    """Z of the rows for an oblique tree, in floats, padded to a multiple of 8. Few labels are
+    projected upwards: that tells no more of them, but makes trees different."""
+    oblique = settings.oblique
+    assert oblique is not None
+    if oblique.projection is None:
+        Z = _as_outputs(_as_matrix(labels)[rows])
+    else:
+        Z = sketch_bag(labels, settings.of_oblique_trees, tree, rows)
+    width = -(-Z.shape[1] // 8) * 8
+    if width == Z.shape[1] and Z.dtype == np.float32:
+        return np.ascontiguousarray(Z)
+    padded = np.zeros((len(Z), width), np.float32)
+    padded[:, : Z.shape[1]] = Z
+    return padded

@@ -1,0 +1,262 @@
+"""The flagship: forests of oblique trees and extra-trees on a projection of the outputs."""
+
+from sketchforest._estimators.classifier import TreesClassifier
+from sketchforest._estimators.forest_mixin import ForestMixin
+from sketchforest._estimators.parameters import (
+    ClassWeight,
+    MaxFeatures,
+    NComponents,
+    OobScore,
+    RandomState,
+    Threshold,
+)
+from sketchforest._estimators.regressor import TreesRegressor
+from sketchforest.projection import ProjectionLike
+from sketchforest.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+
+class SketchForestClassifier(ForestMixin, TreesClassifier):
+    """The most accurate forest for many labels, or for classes, without tuning.
+
+    A forest of two kinds of trees that err differently: extra-trees, and oblique trees, which split
+    along a direction in the space of all features. It is found by a short ridge regression of the
+    leading direction of the node's sketch ``Z = Y P``. Leaves keep training rows, so that
+    predictions are averages of the original outputs.
+
+    Features enter directions on scales that can be compared: dense ones by their rank, sparse
+    counts as log(1 + x) times the inverse document frequency, in rows of unit length, other sparse
+    values as they are. A missing value stands in the middle of the ranks, or is zero.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    oblique : float, default=0.7
+        Share of the oblique trees, from 0 to 1; the others are extra-trees.
+    ridge : float, default=2.0
+        How much the weights of a direction are held back: times the mean squared length of a node's
+        centred rows.
+    projection : str, projection object, scikit-learn transformer or None, default="gaussian"
+        "gaussian", "rademacher", "achlioptas", "sparse", "hadamard", "subsample" or "pca"; None
+        keeps the original outputs.
+    n_components : int, float, "log", "sqrt", "all" or None, default=None
+        Dimension of the projection: a number, a fraction of the d outputs, floor(0.5 + ln d),
+        floor(0.5 + sqrt d) or d. None is 64 for oblique trees (32 where d < 256) and 32 for the
+        others, which keep up to 32 outputs as they are.
+    shared_projection : bool, default=False
+        One projection for all extra-trees, not one for each; oblique trees have their own.
+    min_samples_split, min_samples_leaf : int, float or None, default=None
+        As in scikit-learn. None is best for each kind of tree: 11 and 1 for oblique ones, 2 and 2
+        for the others.
+    max_features : int, float, "sqrt", "4sqrt", "log2" or None, default="4sqrt"
+        Features drawn at each split of the extra-trees; "4sqrt" is four times their square root. An
+        oblique split looks at all of them.
+    oob_score : bool, str or callable, default=False
+        True (LRAP for many labels, accuracy for classes), the name of a metric of
+        `sketchforest.metrics`, or f(Y_true, Y_score) for many labels, f(y_true, y_pred) for
+        classes. Trees see all rows, unless they must be scored: then every fifth tree, on average,
+        leaves out a third of them.
+    class_weight : dict, list of dict, "balanced", "balanced_subsample" or None, default=None
+        As for `RandomForestClassifier`.
+    threshold : float, "oob-f1", "oob-f1-global" or "top-K", default=0.5
+        As for `RandomForestClassifier`.
+    max_depth, min_weight_fraction_leaf, max_leaf_nodes, min_impurity_decrease, bootstrap,
+    max_samples, n_jobs, random_state, verbose, warm_start
+        As in scikit-learn. With bootstrap=False, `max_samples` rows are drawn without replacement.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) array, or (n_labels, 2) array for many labels
+    n_classes_ : int, or list of int for many labels
+    n_outputs_ : int
+        Number of labels; 1 for classes.
+    n_components_, max_features_, n_estimators_ : int
+        The values in use; `n_components_` is None for the outputs as they are.
+    n_features_in_ : int
+    feature_names_in_ : (n_features,) array
+        Of a data frame with names of type str.
+    label_names_ : (n_labels,) array
+        Of a data frame Y with names of type str, or from a model file.
+    estimators_ : list of DecisionTreeClassifier
+    feature_importances_ : (n_features,) array
+    oob_score_ : float
+        If `oob_score`, the score of rows that trees did not see.
+    oob_decision_function_ : (n_train, n_labels) or (n_train, n_classes) array, or CSR
+        If `oob_score`, the predictions it is the score of; zero for a row that all trees saw.
+    thresholds_ : (n_labels,) array, or a number for "oob-f1-global"
+        If `threshold` is chosen out-of-bag.
+
+    Examples
+    --------
+    >>> from sketchforest import SketchForestClassifier
+    >>> from sketchforest.datasets import make_multilabel
+    >>> data = make_multilabel(200, 30, 50, labels_per_row=4, features_per_row=8)
+    >>> forest = SketchForestClassifier(n_estimators=10, random_state=0).fit(data.X, data.Y)
+    >>> labels, scores = forest.predict_topk(data.X, k=3)
+    >>> labels.shape
+    (200, 3)
+    """
+
+    _tree_class = DecisionTreeClassifier
+    _splitter = "random"
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        oblique: float = 0.7,
+        ridge: float = 2.0,
+        max_depth: int | None = None,
+        min_samples_split: int | float | None = None,
+        min_samples_leaf: int | float | None = None,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: MaxFeatures = "4sqrt",
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = False,
+        max_samples: int | float | None = None,
+        oob_score: OobScore = False,
+        projection: ProjectionLike = "gaussian",
+        n_components: NComponents = None,
+        shared_projection: bool = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        class_weight: ClassWeight = None,
+        threshold: Threshold = 0.5,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.oblique = oblique
+        self.ridge = ridge
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.oob_score = oob_score
+        self.projection = projection
+        self.n_components = n_components
+        self.shared_projection = shared_projection
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+        self.threshold = threshold
+
+
+class SketchForestRegressor(ForestMixin, TreesRegressor):
+    """The most accurate forest for one or many real outputs, without tuning.
+
+    Extra-trees and oblique trees, as in `SketchForestClassifier`.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    oblique : float, default=0.7
+        Share of the oblique trees, from 0 to 1; the others are extra-trees.
+    ridge : float, default=2.0
+        How much the weights of a direction are held back: times the mean squared length of a node's
+        centred rows.
+    projection : str, projection object, scikit-learn transformer or None, default="gaussian"
+        "gaussian", "rademacher", "achlioptas", "sparse", "hadamard", "subsample" or "pca"; None
+        keeps the original outputs.
+    n_components : int, float, "log", "sqrt", "all" or None, default=None
+        Dimension of the projection: a number, a fraction of the d outputs, floor(0.5 + ln d),
+        floor(0.5 + sqrt d) or d. None is 64 for oblique trees (32 where d < 256) and 32 for the
+        others, which keep up to 32 outputs as they are.
+    shared_projection : bool, default=False
+        One projection for all extra-trees, not one for each; oblique trees have their own.
+    min_samples_split, min_samples_leaf : int, float or None, default=None
+        As in scikit-learn. None is best for each kind of tree: 11 and 1 for oblique ones, 2 and 2
+        for the others.
+    max_features : int, float, "sqrt", "4sqrt", "log2" or None, default="4sqrt"
+        Features drawn at each split of the extra-trees; "4sqrt" is four times their square root. An
+        oblique split looks at all of them.
+    oob_score : bool, str or callable, default=False
+        True or "r2", or a callable f(Y_true, Y_pred). Trees see all rows, unless they must be
+        scored: then every fifth tree, on average, leaves out a third of them.
+    max_depth, min_weight_fraction_leaf, max_leaf_nodes, min_impurity_decrease, bootstrap,
+    max_samples, n_jobs, random_state, verbose, warm_start
+        As in scikit-learn. With bootstrap=False, `max_samples` rows are drawn without replacement.
+
+    Attributes
+    ----------
+    n_outputs_ : int
+    n_components_, max_features_, n_estimators_ : int
+        The values in use; `n_components_` is None for the outputs as they are.
+    n_features_in_ : int
+    feature_names_in_ : (n_features,) array
+        Of a data frame with names of type str.
+    label_names_ : (n_outputs,) array
+        Of a data frame Y with names of type str, or from a model file.
+    estimators_ : list of DecisionTreeRegressor
+    feature_importances_ : (n_features,) array
+    oob_score_ : float
+        If `oob_score`, the score of rows that trees did not see.
+    oob_prediction_ : (n_train,) or (n_train, n_outputs) array, or CSR
+        If `oob_score`, the predictions it is the score of; zero for a row that all trees saw.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sketchforest import SketchForestRegressor
+    >>> X = np.arange(40.0).reshape(-1, 1)
+    >>> forest = SketchForestRegressor(n_estimators=10, random_state=0)
+    >>> forest.fit(X, np.hstack([X, -X])).predict(X).shape
+    (40, 2)
+    """
+
+    _tree_class = DecisionTreeRegressor
+    _splitter = "random"
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        oblique: float = 0.7,
+        ridge: float = 2.0,
+        max_depth: int | None = None,
+        min_samples_split: int | float | None = None,
+        min_samples_leaf: int | float | None = None,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: MaxFeatures = "4sqrt",
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = False,
+        max_samples: int | float | None = None,
+        oob_score: OobScore = False,
+        projection: ProjectionLike = "gaussian",
+        n_components: NComponents = None,
+        shared_projection: bool = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.oblique = oblique
+        self.ridge = ridge
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.oob_score = oob_score
+        self.projection = projection
+        self.n_components = n_components
+        self.shared_projection = shared_projection
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start

@@ -1,0 +1,151 @@
+"""Oblique nodes against their definition."""
+
+import numpy as np
+import pytest
+from reference import (
+    direction_between_sides,
+    leading_direction,
+    oblique_cut,
+    oblique_direction,
+    strongest_weights,
+)
+from scipy import sparse
+
+from sketchforest import _core
+from sketchforest._trees.model import Directions
+from sketchforest._trees.oblique_features import FeatureMap, ObliqueX
+
+SETTINGS = {"ridge": 2.0, "n_steps": 2, "n_power_steps": 5, "n_refinements": 0}
+
+
+def as_oblique(x, is_sparse):
+    if is_sparse:
+        rows = sparse.csr_array(x)
+        arrays = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
+        return ObliqueX(*x.shape, rows.data.astype(np.float32), *arrays)
+    padded = np.zeros((len(x), -(-x.shape[1] // 8) * 8), np.float32)
+    padded[:, : x.shape[1]] = x
+    return ObliqueX(*x.shape, padded)
+
+
+def grow(x, z, weights=None, is_sparse=False, **params):
+    given = _core.ObliqueParams()
+    given.min_gain = -np.inf
+    given.weights_per_row = 1e6
+    for name, value in (SETTINGS | params).items():
+        setattr(given, name, value)
+    rows = np.arange(len(x), dtype=np.int32)
+    weights = np.ones(len(x)) if weights is None else weights
+    z = np.ascontiguousarray(z, np.float32)
+    return _core.grow_oblique(as_oblique(x, is_sparse), z, rows, weights, given, _core.StopFlag())
+
+
+def start_of(key, n_components):
+    """The first numbers of the core's stream: uniform in [-1, 1)."""
+    mask, golden = 2**64 - 1, 0x9E3779B97F4A7C15
+
+    def mix(n):
+        n = (n ^ (n >> 30)) * 0xBF58476D1CE4E5B9 & mask
+        n = (n ^ (n >> 27)) * 0x94D049BB133111EB & mask
+        return n ^ (n >> 31)
+
+    numbers = [mix(mix(key) + golden * (i + 1) & mask) for i in range(n_components)]
+    return np.array([2 * (n >> 11) * 2.0**-53 - 1 for n in numbers])
+
+
+def problem(seed, n=60, p=11, is_sparse=False):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, p)).astype(np.float32)
+    if is_sparse:
+        x *= rng.random(x.shape) < 0.3
+    z = (np.maximum(x @ rng.normal(size=(p, 8)), 0) + rng.normal(size=(n, 8))).astype(np.float32)
+    return x, z, rng
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_root_is_split_along_the_direction_of_the_definition(seed, is_sparse, is_weighted):
+    x, z, rng = problem(seed, is_sparse=is_sparse)
+    weights = rng.integers(1, 4, len(x)).astype(float) if is_weighted else np.ones(len(x))
+    params = {"n_steps": 1 + seed % 3, "n_power_steps": 2 + seed, "key": seed}
+    params["n_refinements"] = seed % 3
+    nodes, gains, leaf_start, members, depth, start, columns, halves = grow(
+        x, z, weights, is_sparse, max_depth=1, **params
+    )
+    x, z = x.astype(float), z.astype(float)
+    least = np.ceil(0.2 * len(x))
+    aim = leading_direction(z, weights, start_of(seed, 8), params["n_power_steps"])
+    best = (-np.inf, None, None)
+    for _ in range(1 + params["n_refinements"]):
+        w = oblique_direction(x, z, weights, aim, ridge=2.0, n_steps=params["n_steps"])
+        gain, threshold = oblique_cut(x @ w, z, weights, least)
+        if gain <= best[0]:
+            break
+        best = (gain, w, threshold)
+        aim = direction_between_sides(x @ w, z, weights, threshold)
+    expected = best[1]
+    found = np.zeros(x.shape[1])
+    found[columns] = Directions(start, columns, halves, FeatureMap(x.shape[1])).values
+    assert found == pytest.approx(expected, rel=0.006, abs=4e-3 * abs(expected).max())
+    # The cut is the best one along the direction that is stored.
+    gain, threshold = oblique_cut(x @ found, z, weights, least)
+    assert gains[0] == pytest.approx(gain, rel=1e-4)
+    assert nodes[0, 1:2].view(np.float32)[0] == pytest.approx(threshold, rel=1e-3, abs=1e-4)
+    left = set(members[: leaf_start[1]])
+    assert left == set(np.flatnonzero(x @ found <= threshold))
+    assert depth == 1
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_a_node_keeps_the_weights_that_move_its_rows_most(is_sparse):
+    x, z, _ = problem(3, n=40, p=30, is_sparse=is_sparse)
+    given = {"is_sparse": is_sparse, "max_depth": 1, "key": 9}
+    full = grow(x, z, **given)
+    w = np.zeros(x.shape[1])
+    w[full[6]] = Directions(*full[5:], FeatureMap(30)).values
+    pruned = grow(x, z, weights_per_row=0.25, **given)
+    expected = strongest_weights(x.astype(float), w, np.ones(40), 11)
+    assert pruned[6].tolist() == np.flatnonzero(expected).tolist()
+    assert Directions(*pruned[5:], FeatureMap(30)).values == pytest.approx(
+        expected[expected != 0], rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+@pytest.mark.parametrize("limits", [{}, {"max_leaf_nodes": 7}, {"min_samples_leaf": 4}])
+def test_training_rows_fall_into_the_leaves_that_hold_them(is_sparse, limits):
+    x, z, _ = problem(5, n=300, p=20, is_sparse=is_sparse)
+    nodes, _, leaf_start, members, _, start, columns, halves = grow(
+        x, z, is_sparse=is_sparse, min_samples_split=4, **limits
+    )
+    leaf_of_row = np.empty(len(x), int)
+    leaf_of_row[members] = np.repeat(np.arange(len(leaf_start) - 1), np.diff(leaf_start))
+    at = np.zeros(len(x), int)
+    weights = Directions(start, columns, halves, FeatureMap(20)).values
+    while (at >= 0).any():
+        for row in np.flatnonzero(at >= 0):
+            node = at[row]
+            entries = slice(start[node], start[node + 1])
+            value = np.float32(0)
+            for column, weight in zip(columns[entries], weights[entries], strict=True):
+                value += x[row, column] * weight  # in floats, in this order
+            goes_right = not value <= nodes[node, 1:2].view(np.float32)[0]
+            at[row] = nodes[node, 2 + goes_right]
+    assert np.array_equal(-1 - at, leaf_of_row)
+    sizes = np.diff(leaf_start)
+    assert sizes.min() >= limits.get("min_samples_leaf", 1)
+    assert len(sizes) <= limits.get("max_leaf_nodes", len(x))
+
+
+def test_rows_with_the_same_outputs_are_a_leaf():
+    x, z, _ = problem(0)
+    nodes, *_ = grow(x, np.repeat(z[:1], len(x), axis=0))
+    assert len(nodes) == 0
+
+
+def test_rows_with_the_same_features_are_a_leaf():
+    x, z, _ = problem(0)
+    for is_sparse in (False, True):
+        nodes, *_ = grow(np.repeat(x[:1], len(x), axis=0), z, is_sparse=is_sparse)
+        assert len(nodes) == 0

@@ -23,7 +23,7 @@ ESTIMATORS = {
     "DecisionTreeRegressor": Registered("tree", "decision-tree-regressor"),
 }
 COMMAND_LINE_NAMES = {entry.command_line_name: name for name, entry in ESTIMATORS.items()}
-DEFAULT_ON_COMMAND_LINE = "random-forest"
+DEFAULT_ON_COMMAND_LINE = "sketch"
 
 
 def estimator_class(name: str) -> "type[TreesEstimator]":

@@ -158,10 +158,14 @@ def test_predictions_without_top_are_those_above_the_threshold(command, tmp_path
 
 
 def test_every_parameter_of_the_forests_is_an_option(command):
-    from sketchforest import ExtraTreesClassifier, RandomForestClassifier
+    from sketchforest import (
+        ExtraTreesClassifier,
+        RandomForestClassifier,
+        SketchForestClassifier,
+    )
 
     _, help, _ = command("train", "--help")
-    for kind in (RandomForestClassifier, ExtraTreesClassifier):
+    for kind in (RandomForestClassifier, ExtraTreesClassifier, SketchForestClassifier):
         for name in set(kind().get_params()) - {"verbose", "warm_start"}:
             assert f"--{name.replace('_', '-')}" in help
 
@@ -248,7 +252,7 @@ def test_tables_and_pictures_for_people(command, tmp_path):
     assert all(name in out for name in ("LRAP", "nDCG@3", "PSP@5", "coverage error", "tag 0"))
     assert picture.read_bytes().startswith(b"\x89PNG")
     _, out, _ = command("info", model)
-    assert "RandomForestClassifier" in out
+    assert "SketchForestClassifier" in out
     assert "test LRAP" in out
     _, out, _ = command("explain", model, tmp_path / "data.npz", "--row", 1, "--top", 1)
     assert "adds" in out
@@ -322,7 +326,8 @@ def test_a_tuned_model_reads_the_file_that_it_was_tuned_on(command, tmp_path):
 def test_info_says_what_was_chosen_for_auto_and_which_score_is_out_of_bag(command, tmp_path):
     write(NAMED, tmp_path / "data.npz")
     model = tmp_path / "model.sf"
-    auto = ("--max-features", "auto", "--oob-score", "precision_at_1", *QUICK)
+    auto = ("--forest", "random-forest", "--max-features", "auto", *QUICK)
+    auto = (*auto, "--oob-score", "precision_at_1")
     code, out, err = command("train", tmp_path / "data.npz", "--out", model, *auto)
     assert code == 0, err
     assert "Out-of-bag P@1: 0." in out
@@ -335,7 +340,9 @@ def test_a_missing_value_is_null_in_json(command, tmp_path):
     text = "x,y,tags\n" + "1,2,a\n,3,b\n4,,a\n" * 6
     (tmp_path / "data.csv").write_text(text)
     model = tmp_path / "model.sf"
-    command("train", tmp_path / "data.csv", "--out", model, *TAGS, *QUICK)
+    command(
+        "train", tmp_path / "data.csv", "--out", model, *TAGS, *QUICK, "--forest", "random-forest"
+    )
     code, out, _ = command("explain", model, tmp_path / "data.csv", "--row", 1, "--json")
     assert code == 0
     assert "NaN" not in out

@@ -163,7 +163,7 @@ FAILURES = {
     "no labels named": (("train", "GOOD", "--out", "new.sf"), "a table needs --tags-column"),
     "estimator": (
         ("train", "GOOD", "--out", "n", "--tags-column", "tags", "--estimator", "svm"),
-        "estimator must be one of random-forest",
+        "estimator must be one of sketch, random-forest",
     ),
     "parameter": (
         (

@@ -56,6 +56,7 @@ MANY_LABELS, MANY_LABELS_COMPONENTS, FEW_LABELS_COMPONENTS = 256, 64, 32  # of t
 # Where rows must be left out, every fifth tree, on average, leaves out a third of them. Less for
 # each of more trees costs more: on 13 sets .001 of LRAP against .002, and a bootstrap .005.
 OUT_OF_BAG_TREES = 0.2
+LEAST_OBLIQUE_ROWS = 11  # in a node that is split
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,9 @@ def _oblique_settings(
     if n_components is None:
         n_components = FEW_LABELS_COMPONENTS if n_labels < MANY_LABELS else MANY_LABELS_COMPONENTS
     projection, m = _resolve_projection(params.projection, n_components, targets)
-    by_default = ObliqueSettings(share, projection, m, ridge=float(params.ridge))
+    # Directions of few rows overfit; but a handful of rows in all must not remain one leaf.
+    least = min(LEAST_OBLIQUE_ROWS, 2 + n_drawable // 10)
+    by_default = ObliqueSettings(share, projection, m, least, ridge=float(params.ridge))
     split, leaf = params.min_samples_split, params.min_samples_leaf
     if split is not None:
         by_default = replace(by_default, min_samples_split=max(2, n_rows_meant(split, n_drawable)))

@@ -2,8 +2,7 @@
 
 Dense features enter by their rank, so that a tree does not depend on the unit of a feature. Sparse
 counts and indicators enter as log(1 + x) times the inverse document frequency, in rows of unit
-length, as text does; other sparse values, which somebody has weighted already, in rows of unit
-length.
+length, as text does; other sparse values, which somebody has weighted already, as they are.
 """
 
 from dataclasses import dataclass
@@ -60,10 +59,7 @@ class FeatureMap:
         values = np.nan_to_num(rows.data.astype(np.float32))
         if self.idf is not None:
             values = np.log1p(np.maximum(values, 0)) * self.idf[rows.indices]
-        squares = np.add.reduceat(np.append(values * values, 0), rows.indptr[:-1])
-        n_entries = np.diff(rows.indptr)
-        lengths = np.sqrt(np.where(n_entries > 0, squares, 1))
-        values /= np.repeat(np.where(lengths > 0, lengths, 1), n_entries)
+            values = _in_rows_of_unit_length(values, rows.indptr)
         return ObliqueX(
             rows.shape[0],
             rows.shape[1],
@@ -81,6 +77,14 @@ class FeatureMap:
         assert self.levels is not None
         _core.find_levels(dense, self.level_start, self.bounds, self.levels, out)
         return ObliqueX(X.shape[0], self.n_features, out)
+
+
+def _in_rows_of_unit_length(values: np.ndarray, row_start: np.ndarray) -> np.ndarray:
+    n_entries = np.diff(row_start)
+    row = np.repeat(np.arange(len(n_entries)), n_entries)
+    squares = np.bincount(row, weights=values.astype(np.float64) ** 2, minlength=len(n_entries))
+    lengths = np.sqrt(np.where(squares > 0, squares, 1))  # an empty row stays one
+    return values / lengths[row]
 
 
 def _rank_levels(X: np.ndarray, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -43,7 +43,7 @@ class ObliqueSettings:
     share: float  # of the trees
     projection: Projection | TransformerProjection | None
     n_components: int | None
-    min_samples_split: int = 11
+    min_samples_split: int
     min_samples_leaf: int = 1
     ridge: float = 2.0
     n_steps: int = 2  # of conjugate gradients

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from sketchforest import RandomForestClassifier
+from sketchforest import RandomForestClassifier, SketchForestClassifier
 from sketchforest._estimators.thresholds import is_out_of_bag
 from sketchforest._registry import (
     COMMAND_LINE_NAMES,
@@ -118,7 +118,7 @@ def read_training_file(
 def _check_params(estimator: str, params: Params, tunes: bool) -> Params:
     """The parameters that the estimator has; one that it lacks must not have been asked for."""
     known = _estimator_class(estimator)().get_params()
-    usual = RandomForestClassifier().get_params()
+    usual = RandomForestClassifier().get_params() | SketchForestClassifier().get_params()
     kept = {}
     for name, value in params.items():
         if value == DEFAULT and isinstance(value, str):
@@ -134,7 +134,7 @@ def _check_params(estimator: str, params: Params, tunes: bool) -> Params:
 
 def _check_tuned(estimator: str, params: Params) -> None:
     """What the search chooses, or does not take, must not have been asked for."""
-    usual = RandomForestClassifier().get_params() | {"estimator": DEFAULT_ON_COMMAND_LINE}
+    usual = SketchForestClassifier().get_params() | {"estimator": DEFAULT_ON_COMMAND_LINE}
     for name, value in {"estimator": estimator, **params}.items():
         if name not in _TUNED_WITH and value != usual[name]:
             raise ValueError(

@@ -47,13 +47,16 @@ def train(
     ngrams: Annotated[int, _text("Words in a term, at most.", min=1, max=5)] = 1,
     min_count: Annotated[int, _text("Texts that a term must be in.", min=1)] = 2,
     max_terms: Annotated[int | None, _text("Only so many, the most frequent.", min=1)] = None,
-    estimator: Annotated[
+    forest: Annotated[
         str,
         _forest(
-            f"{', '.join(_OF_LABELS[:-1])} or {_OF_LABELS[-1]}; with -regressor for real outputs."
+            f"{', '.join(_OF_LABELS[:-1])} or {_OF_LABELS[-1]}; with -regressor for real outputs.",
         ),
     ] = DEFAULT_ON_COMMAND_LINE,
+    estimator: Annotated[str | None, _forest("The former name of --forest.", hidden=True)] = None,
     n_estimators: Annotated[str, _forest("Trees: a number, or auto.")] = "100",
+    oblique: Annotated[float, _forest("Share of oblique trees in a sketch forest.")] = 0.7,
+    ridge: Annotated[float, _forest("How far oblique directions are held back.")] = 2.0,
     projection: Annotated[
         str,
         _forest(
@@ -62,7 +65,11 @@ def train(
         ),
     ] = "gaussian",
     n_components: Annotated[
-        str, _forest("Projected labels: a number, a share, log, sqrt, all, auto, none for 64.")
+        str,
+        _forest(
+            "Projected labels: a number, a share, log, sqrt, all, auto.",
+            show_default="the estimator's",
+        ),
     ] = "none",
     shared_projection: Annotated[
         bool, _forest("One projection for all trees.", "--shared-projection")
@@ -73,13 +80,17 @@ def train(
     max_features: Annotated[
         str,
         _forest(
-            "Features tried a split: a number, a share, sqrt, log2, auto, none for all.",
+            "Features tried a split: a number, a share, sqrt, 4sqrt, log2, auto, none for all.",
             show_default="the estimator's",
         ),
     ] = "default",
     max_depth: Annotated[str, _forest("Splits from root to leaf.")] = "none",
-    min_samples_split: Annotated[str, _forest("Rows in a node to split.")] = "2",
-    min_samples_leaf: Annotated[str, _forest("Rows in a leaf.")] = "1",
+    min_samples_split: Annotated[
+        str, _forest("Rows in a node to split.", show_default="the estimator's")
+    ] = "default",
+    min_samples_leaf: Annotated[
+        str, _forest("Rows in a leaf.", show_default="the estimator's")
+    ] = "default",
     min_weight_fraction_leaf: Annotated[float, _forest("Share of weight in a leaf.")] = 0.0,
     max_leaf_nodes: Annotated[str, _forest("Leaves of a tree.")] = "none",
     min_impurity_decrease: Annotated[float, _forest("What a split must gain.")] = 0.0,
@@ -112,7 +123,7 @@ def train(
     given = locals()
     from inspect import signature
 
-    from sketchforest import RandomForestClassifier
+    from sketchforest import SketchForestClassifier
     from sketchforest._workflows.training import TextSettings, train_file
     from sketchforest.cli.model_views import outcome_json, show_outcome
 
@@ -123,7 +134,7 @@ def train(
     text = TextSettings(ngrams, min_count, max_terms)
     if text_column is None and text != TextSettings():
         raise typer.BadParameter("--ngrams, --min-count and --max-terms are for --text-column.")
-    known = signature(RandomForestClassifier).parameters
+    known = signature(SketchForestClassifier).parameters
     params = {name: options.value(str(given[name])) for name in known if name in given}
     outcome = train_file(
         file,
@@ -133,7 +144,7 @@ def train(
             text_column, tags_column, tag_separator, label_columns, ignore_columns
         ),
         text=text,
-        estimator=estimator,
+        estimator=estimator or forest,
         params=params | {"verbose": int(options.is_watched())},
         test=test,
         holdout=holdout,

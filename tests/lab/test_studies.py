@@ -13,6 +13,7 @@ from sketchforest.datasets import make_multilabel
 from sketchforest.lab.experiments import Workspace, run_experiments
 from sketchforest.lab.store import ResultStore
 from sketchforest.lab.studies import predicted_scores
+from sketchforest.lab.studies.accuracy import FORESTS, accuracy_page, run_accuracy
 from sketchforest.lab.studies.components import components_page, run_components
 from sketchforest.lab.studies.method_experiment import (
     FitResult,
@@ -48,6 +49,35 @@ def test_splits_have_the_sizes_of_the_source_and_differ():
     assert first.X_train.shape[0] == second.X_train.shape[0] == 60
     assert (first.Y_train != second.Y_train).nnz > 0
     assert (first.Y_train != random_split(data, 0).Y_train).nnz == 0
+
+
+def test_accuracy_is_measured_for_every_forest_and_set(data_home, tmp_path, console):
+    options = {"n_splits": 2, "n_estimators": 5, "n_jobs": 1, "data_home": data_home}
+    assert run_accuracy(["few", "some"], tmp_path, console=console, **options)
+    rows = ResultStore(tmp_path).rows("accuracy-5-trees")
+    assert len([row for row in rows if row["method"] in FORESTS]) == 2 * 2 * len(FORESTS)
+    assert all(0 < float(row["lrap"]) <= 1 for row in rows)
+    page = (tmp_path / "accuracy.md").read_text()
+    assert page == accuracy_page(rows)
+    assert all(f"| {name} |" in page for name in ("few", "some"))
+
+
+def test_a_verdict_counts_differences_of_more_than_one_sd():
+    values = {
+        ("a", "sketch forest"): (0.8, 0.81),  # better by .1 ± 0
+        ("a", "random forest"): (0.7, 0.71),
+        ("b", "sketch forest"): (0.5, 0.6),  # better by .05 ± .07
+        ("b", "random forest"): (0.5, 0.5),
+        ("c", "sketch forest"): (0.2, 0.2),  # worse by .1 ± .01
+        ("c", "random forest"): (0.29, 0.31),
+    }
+    rows = [
+        {"dataset": name, "split": str(i), "method": method, "lrap": str(value)}
+        for (name, method), scores in values.items()
+        for i, value in enumerate(scores)
+    ]
+    page = accuracy_page(rows)
+    assert "on 1 of 3 sets, and worse by more than one on 1." in page
 
 
 def test_a_study_goes_on_where_it_stopped(data_home, tmp_path, console):

@@ -46,6 +46,7 @@ class Parameters:
     max_leaf_nodes: int | None
     random_state: RandomState
     is_tree: bool
+    is_mixed: bool  # a forest of oblique and other trees, however many of each
     splitter: str = "best"
     # None, in a forest of both kinds of trees: as is best for each kind.
     min_samples_split: int | float | None = None
@@ -76,7 +77,8 @@ class Parameters:
         values = {name: value for name, value in given.items() if name in known}
         if "splitter" not in given:  # a forest's is its kind
             values["splitter"] = estimator._splitter
-        return cls(is_tree="n_estimators" not in given, **values)  # type: ignore[arg-type]
+        kinds = {"is_tree": "n_estimators" not in given, "is_mixed": "oblique" in given}
+        return cls(**kinds, **values)  # type: ignore[arg-type]
 
     @property
     def auto_names(self) -> list[str]:

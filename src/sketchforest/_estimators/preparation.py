@@ -149,7 +149,7 @@ def _grow_settings(
     chosen = [] if params.is_tree else params.auto_names
     max_features = AUTO_MAX_FEATURES if "max_features" in chosen else params.max_features
     n_components = AUTO_N_COMPONENTS if "n_components" in chosen else params.n_components
-    if params.oblique > 0 and n_components is None and targets.labels.shape[1] > MIXED_COMPONENTS:
+    if params.is_mixed and n_components is None and targets.labels.shape[1] > MIXED_COMPONENTS:
         n_components = MIXED_COMPONENTS
     projection, m = _resolve_projection(params.projection, n_components, targets)
     oblique = _oblique_settings(params, targets, n_drawable)
@@ -204,7 +204,7 @@ def _leaves_some_rows_out(params: Parameters) -> bool:
     that some trees did not see."""
     sees_all_rows = not params.bootstrap and params.max_samples is None
     is_scored = bool(params.oob_score) or is_out_of_bag(params.threshold)
-    return params.oblique > 0 and sees_all_rows and is_scored
+    return params.is_mixed and sees_all_rows and is_scored
 
 
 def _resolve_projection(

@@ -44,7 +44,7 @@ def check_real_targets(estimator: BaseEstimator, Y: MatrixLike) -> Targets:
             Y = canonical(sparse.csr_array(Y.astype(np.float32)))
         _check_finite(Y.data)
         Y.eliminate_zeros()
-        return Targets(SparseRows.from_csr(Y), is_sparse=True)
+        return Targets(SparseRows.from_csr(Y), is_sparse=True, label_names=names)
     try:
         # A copy: a later change of the user's array must not change the model.
         labels = np.array(Y, dtype=np.float64, order="C")

@@ -12,7 +12,7 @@ from sketchforest._trees.model import Tree
 from sketchforest._trees.problem import GrowSettings, rows_of_share
 
 # What is compared first, and taken where there are too few trees to compare anything.
-AUTO_N_COMPONENTS: None = None
+AUTO_N_COMPONENTS: None = None  # the default, see projection.resolve_n_components
 AUTO_MAX_FEATURES: Literal["sqrt"] = "sqrt"
 # n_estimators="auto" ends where twice the trees would gain less than this share of the score's
 # possible range, as far as can be predicted, or at the last of these.

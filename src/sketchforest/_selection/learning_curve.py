@@ -1,4 +1,4 @@
-"""From the scores of small forests to the score of a large one.
+"""Scores over the number of trees: from those of small forests to that of a large one.
 
 Trees are independent given a setting, so the squared error of t trees is a + b / t, exactly.
 Ranking scores are not: with a handful of trees most labels are tied. From two trees on they follow

@@ -1,4 +1,4 @@
-"""What a fit leaves behind: flat, fixed-width arrays.
+"""Trees and forests as flat, fixed-width arrays.
 
 Leaves hold training rows. Labels are stored once, and a prediction averages them.
 """

@@ -1,0 +1,127 @@
+"""The flagship: what is its own. What it shares with other forests is tested with them."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sketchforest import (
+    DecisionTreeClassifier,
+    ExtraTreesClassifier,
+    SketchForestClassifier,
+    SketchForestRegressor,
+    load_forest,
+)
+from sketchforest._saving.container import DamagedError
+from sketchforest._saving.directions import direction_arrays, read_directions
+from sketchforest.metrics import lrap
+
+RNG = np.random.default_rng(0)
+WORDS = RNG.poisson(0.15, (400, 60)).astype(float)
+# Each label is a direction in the space of words: no single word tells it.
+LABELS = (WORDS @ RNG.normal(size=(60, 40)) + RNG.normal(size=(400, 40)) > 1.5).astype(np.uint8)
+TRAIN, TEST = slice(0, 250), slice(250, 400)
+
+
+def fitted(n_estimators=20, **params):
+    forest = SketchForestClassifier(n_estimators, random_state=0, **params)
+    return forest.fit(sparse.csr_array(WORDS[TRAIN]), LABELS[TRAIN])
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 0.7, 1.0])
+def test_any_number_of_first_trees_has_the_share_of_oblique_ones(share):
+    forest = fitted(20, oblique=share)
+    are_oblique = [tree.splitter == "oblique" for tree in forest.estimators_]
+    for n in range(1, 21):
+        assert abs(sum(are_oblique[:n]) - n * share) < 1
+    assert sum(are_oblique) == round(20 * share)
+
+
+def test_directions_tell_what_single_features_do_not():
+    scores = {}
+    for kind, params in ((SketchForestClassifier, {"oblique": 1.0}), (ExtraTreesClassifier, {})):
+        forest = kind(40, random_state=0, **params).fit(WORDS[TRAIN], LABELS[TRAIN])
+        scores[kind] = lrap(LABELS[TEST], forest.predict_proba(WORDS[TEST]))
+    assert scores[SketchForestClassifier] > scores[ExtraTreesClassifier] + 0.02
+
+
+def test_trees_see_all_rows_unless_they_must_be_scored():
+    in_bag = fitted(40)._forest.in_bag(250)
+    assert in_bag.nnz == 40 * 250
+    scored = fitted(100, oob_score=True)
+    sizes = np.diff(scored._forest.in_bag(250).tocsc().indptr)
+    assert set(sizes) == {250, 167}
+    assert 8 < (sizes < 250).sum() < 35  # every fifth on average
+    assert abs(scored.oob_score_ - lrap(LABELS[TEST], scored.predict_proba(WORDS[TEST]))) < 0.2
+
+
+def test_out_of_bag_predictions_are_of_trees_that_did_not_see_the_row():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # some rows are in every bag
+        forest = fitted(30, oob_score=True)
+    for row in range(5):
+        trees = [tree for tree in forest.estimators_ if row not in tree._forest.members]
+        if trees:
+            expected = np.mean([t.predict_proba(WORDS[[row]])[0] for t in trees], axis=0)
+            assert forest.oob_decision_function_[row] == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["n_estimators", "n_components", "max_features"])
+def test_auto_is_refused_in_one_sentence(name):
+    with pytest.raises(ValueError, match=f"{name} must not be 'auto' in a forest of oblique"):
+        SketchForestClassifier(**{name: "auto"}).fit(WORDS, LABELS)
+
+
+def test_a_handful_of_rows_is_split():
+    X, y = np.arange(8.0).reshape(-1, 1), np.repeat([0.0, 1.0], 4)
+    forest = SketchForestRegressor(30, random_state=0).fit(X, y)
+    assert forest.predict([[0.0], [7.0]]) == pytest.approx([0, 1], abs=0.25)
+
+
+def test_a_single_tree_may_be_oblique():
+    tree = DecisionTreeClassifier("oblique", random_state=0).fit(WORDS[TRAIN], LABELS[TRAIN])
+    assert tree.n_components_ == 32
+    assert tree.projection_matrix().shape == (40, 32)
+    assert np.array_equal(tree.predict(WORDS[TRAIN]).shape, LABELS[TRAIN].shape)
+    assert np.count_nonzero(tree.feature_importances_) > 30
+
+
+def test_importances_add_up_to_one_over_the_features_of_directions():
+    importances = fitted().feature_importances_
+    assert importances.sum() == pytest.approx(1)
+    assert (importances > 0).all()
+
+
+def test_a_model_file_keeps_directions_and_says_its_format(tmp_path):
+    forest = fitted()
+    forest.save(tmp_path / "model.sf")
+    loaded = load_forest(tmp_path / "model.sf")
+    assert np.array_equal(loaded.predict_proba(WORDS[TEST]), forest.predict_proba(WORDS[TEST]))
+    assert np.array_equal(loaded.projection_matrix(3), forest.projection_matrix(3))
+    header = (tmp_path / "model.sf").read_bytes()[8:4000]
+    assert b'format_version\\": 2' in header
+    assert json.dumps(loaded.get_params()) == json.dumps(forest.get_params())
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("directions.start", lambda a: a[:-1]),
+        ("directions.start", lambda a: np.where(np.arange(len(a)) == 3, 10**6, a)),
+        ("directions.columns", lambda a: np.where(np.arange(len(a)) == 5, 60, a).astype(np.int32)),
+        ("directions.columns", lambda a: np.where(np.arange(len(a)) == 5, -1, a).astype(np.int32)),
+        ("directions.weights", lambda a: a[1:]),
+        ("directions.weights", lambda a: a.astype(np.float32)),
+        ("directions.is_oblique", lambda a: a[1:]),
+        ("features.idf", lambda a: a[1:]),
+    ],
+)
+def test_directions_that_point_outside_are_damage(name, change):
+    forest = fitted()._forest
+    arrays = {n: a for n, a in direction_arrays(forest.directions).items() if a is not None}
+    sizes = forest.n_trees, len(forest.nodes), 60
+    assert read_directions(arrays, *sizes) is not None
+    with pytest.raises(DamagedError):
+        read_directions(arrays | {name: change(arrays[name])}, *sizes)

@@ -37,14 +37,18 @@ DirectionFinder::DirectionFinder(const ObliqueParams& params, std::size_t n_rows
     for (auto* rows : {&target_, &residual_, &moved_, &scaled_}) rows->resize(n_rows);
 }
 
-// Power steps find the leading direction from a random start; few of them leave trees different.
-bool DirectionFinder::open(const NodeRows& x, const CentredOutputs& outputs, Stream& stream) {
+bool DirectionFinder::open(const NodeRows& x, const CentredOutputs& outputs) {
     x.moments(outputs.weights, sums_.data(), squares_.data());
     double lengths = 0;
     for (std::size_t j = 0; j < x.n_columns(); ++j)
         lengths += squares_[j] - static_cast<double>(sums_[j]) * sums_[j] / outputs.weight;
     if (!(lengths > 0)) return false;
     penalty_ = params_.ridge * lengths / outputs.weight;
+    return true;
+}
+
+// Power steps find the leading direction from a random start; few of them leave trees different.
+bool DirectionFinder::start(const CentredOutputs& outputs, Stream& stream) {
     const std::size_t stride = outputs.stride;
     for (float& component : leading_) component = static_cast<float>(2 * stream.uniform() - 1);
     for (std::uint32_t step = 0; step < params_.n_power_steps; ++step) {
@@ -64,6 +68,7 @@ bool DirectionFinder::aim_at(const double* direction) {
 bool DirectionFinder::find(const NodeRows& x, const CentredOutputs& outputs) {
     kernels().multiply_rows(outputs.z, outputs.n_rows, outputs.stride, leading_.data(),
                             target_.data());
+    found_leading_ = leading_;
     if (!fit_ridge(x, outputs)) return false;
     for (std::size_t i = 0; i < outputs.n_rows; ++i) projected_[i] = target_[i] - residual_[i];
     return true;
@@ -71,6 +76,7 @@ bool DirectionFinder::find(const NodeRows& x, const CentredOutputs& outputs) {
 
 void DirectionFinder::keep(std::size_t n_columns) {
     std::copy_n(weights_.data(), n_columns, kept_.data());
+    kept_leading_ = found_leading_;
 }
 
 bool DirectionFinder::finish(const NodeRows& x, const CentredOutputs& outputs) {

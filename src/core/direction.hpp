@@ -23,16 +23,18 @@ class DirectionFinder {
     DirectionFinder(const ObliqueParams& params, std::size_t n_rows, std::size_t n_features,
                     std::size_t stride);
 
-    // Begins a node: aims at the direction in which its outputs vary most. False where they, or the
-    // rows of X, do not vary.
-    bool open(const NodeRows& x, const CentredOutputs& outputs, Stream& stream);
+    // Begins a node; false where its rows of X do not vary.
+    bool open(const NodeRows& x, const CentredOutputs& outputs);
+    // Aims at the direction in which its outputs vary most; false where they do not vary.
+    bool start(const CentredOutputs& outputs, Stream& stream);
     // Aims at another direction of the outputs.
     bool aim_at(const double* direction);
     // Finds the direction in X that predicts the outputs along the one that is aimed at, and about
     // where the rows lie along it; false where there is none.
     bool find(const NodeRows& x, const CentredOutputs& outputs);
-    // Keeps the direction, as the best one so far.
+    // Keeps the direction, and what was aimed at, as the best so far.
     void keep(std::size_t n_columns);
+    void aim_at_kept() { std::swap(leading_, kept_leading_); }
     // Drops the weakest weights of the one that was kept, and finds where the rows lie along it to
     // the last bit; false where nothing is left.
     bool finish(const NodeRows& x, const CentredOutputs& outputs);
@@ -47,11 +49,11 @@ class DirectionFinder {
     void keep_strongest(std::size_t n_columns, const CentredOutputs& outputs);
 
     const ObliqueParams& params_;
-    AlignedVector<float> leading_, next_;                      // in the space of the outputs
-    AlignedVector<float> sums_, squares_;                      // of columns
-    AlignedVector<float> weights_, kept_;                      // of columns
-    AlignedVector<float> gradient_, step_, back_;              // of columns
-    AlignedVector<float> target_, residual_, moved_, scaled_;  // of rows
+    AlignedVector<float> leading_, next_, kept_leading_, found_leading_;  // of outputs
+    AlignedVector<float> sums_, squares_;                                 // of columns
+    AlignedVector<float> weights_, kept_;                                 // of columns
+    AlignedVector<float> gradient_, step_, back_;                         // of columns
+    AlignedVector<float> target_, residual_, moved_, scaled_;             // of rows
     std::vector<float> projected_;
     std::vector<std::uint32_t> columns_;
     std::uint32_t strongest_ = 0;

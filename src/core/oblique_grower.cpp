@@ -15,6 +15,8 @@ namespace {
 constexpr std::uint32_t no_parent = ~0u;
 // Of the squares of the outputs: a variance below it is rounding.
 constexpr double no_variance = 1e-10;
+// Rows that tell at which direction of the outputs, which has some dozens of components, to aim.
+constexpr std::size_t most_aiming_rows = 512;
 
 struct Pending {  // a node that waits for its turn: rows [begin, end) of the order
     std::uint32_t begin, end;
@@ -99,32 +101,56 @@ class ObliqueGrower {
     }
 
     std::optional<Candidate> try_split(const Pending& node) {
-        const auto outputs = open_node(node);
+        const std::span<const std::uint32_t> members{order_.data() + node.begin, node.size()};
+        const bool is_large = node.size() > 2 * most_aiming_rows;
+        if (is_large && !aim(sample(members))) return {};
+        auto outputs = is_large ? open_node(members) : aim(members);
         if (!outputs) return {};
-        x_.load({rows_.data(), node.size()});
-        if (!finder_.open(x_, *outputs, stream_)) return {};
-        bool is_found = false;
-        // The direction between the two sides of a cut tells more of the labels that it parts than
-        // the one in which all of them vary most.
-        double best = -std::numeric_limits<double>::infinity();
-        for (std::uint32_t round = 0; round <= params_.n_refinements; ++round) {
-            if (!finder_.find(x_, *outputs)) break;
-            if (params_.n_refinements > 0) {
-                const Cut cut = find_cut(*outputs);
-                if (cut.n_taken == 0 || !(cut.score.value() > best)) break;
-                best = cut.score.value();
-                if (round < params_.n_refinements && !aim_between_sides(*outputs, cut.n_taken))
-                    round = params_.n_refinements;
-            }
+        if (is_large) {
+            finder_.open(x_, *outputs);
+            if (!finder_.find(x_, *outputs)) return {};
             finder_.keep(x_.n_columns());
-            is_found = true;
         }
-        if (!is_found || !finder_.finish(x_, *outputs)) return {};
+        if (!finder_.finish(x_, *outputs)) return {};
         const Cut cut = find_cut(*outputs);
         if (cut.n_taken == 0 || cut.score.value() < params_.min_gain) return {};
         auto candidate = to_candidate(node, cut);
         partition(node, candidate.threshold);
         return candidate;
+    }
+
+    // Where a large node aims at is known well enough from some of its rows, spread evenly.
+    std::span<const std::uint32_t> sample(std::span<const std::uint32_t> members) {
+        sample_.resize(most_aiming_rows);
+        for (std::size_t i = 0; i < most_aiming_rows; ++i)
+            sample_[i] = members[i * members.size() / most_aiming_rows];
+        return sample_;
+    }
+
+    // Finds the best direction for the rows; their outputs, or nothing where there is none.
+    std::optional<CentredOutputs> aim(std::span<const std::uint32_t> members) {
+        const auto outputs = open_node(members);
+        if (!outputs || !finder_.open(x_, *outputs) || !finder_.start(*outputs, stream_)) return {};
+        bool is_found = false;
+        // The direction between the two sides of a cut tells more of the labels that it parts than
+        // the one in which all of them vary most.
+        const std::uint32_t n_refinements = params_.n_refinements;
+        double best = -std::numeric_limits<double>::infinity();
+        for (std::uint32_t round = 0; round <= n_refinements; ++round) {
+            if (!finder_.find(x_, *outputs)) break;
+            if (n_refinements > 0) {
+                const Cut cut = find_cut(*outputs);
+                if (cut.n_taken == 0 || !(cut.score.value() > best)) break;
+                best = cut.score.value();
+                if (round < n_refinements && !aim_between_sides(*outputs, cut.n_taken))
+                    round = n_refinements;
+            }
+            finder_.keep(x_.n_columns());
+            is_found = true;
+        }
+        if (!is_found) return {};
+        finder_.aim_at_kept();
+        return outputs;
     }
 
     Candidate to_candidate(const Pending& node, const Cut& cut) {
@@ -160,9 +186,9 @@ class ObliqueGrower {
 
     // The rows of the node, their weights and their outputs, centred; nothing where these are all
     // the same.
-    std::optional<CentredOutputs> open_node(const Pending& node) {
-        const std::size_t n = node.size();
-        const std::uint32_t* members = order_.data() + node.begin;
+    std::optional<CentredOutputs> open_node(std::span<const std::uint32_t> span) {
+        const std::size_t n = span.size();
+        const std::uint32_t* members = span.data();
         double weight = 0, squares = 0;
         std::vector<double>& total = total_;
         total.assign(stride_, 0);
@@ -186,6 +212,7 @@ class ObliqueGrower {
         total_.assign(stride_, 0);
         kernels().sum_float(centred_.data(), wide_weights_.data(), stride_, identity_.data(), n,
                             total_.data());
+        x_.load({rows_.data(), n});
         return CentredOutputs{centred_.data(), n, stride_, weights_.data(), weight};
     }
 
@@ -288,7 +315,7 @@ class ObliqueGrower {
     std::vector<double> total_;
     double weight_ = 0;
     AlignedVector<double> side_;
-    std::vector<std::uint32_t> right_, identity_;
+    std::vector<std::uint32_t> right_, identity_, sample_;
     std::size_t serial_ = 0;
     ObliqueTree grown_;
 };

@@ -132,7 +132,10 @@ class ForestPredictor:
     @cached_property
     def _leaves_and_values(self) -> tuple[Forest | LeafTable, Labels]:
         """The labels themselves, or a table of leaf means where leaves are big or labels few."""
-        has_big_leaves = len(self.forest.members) >= BIG_LEAF * self.forest.n_leaves
+        # Oblique trees have leaves of some rows, whose sparse labels are added up soon enough.
+        is_soon_added = self.forest.directions is not None and isinstance(self.labels, SparseRows)
+        big_leaf = 4 * BIG_LEAF if is_soon_added else BIG_LEAF
+        has_big_leaves = len(self.forest.members) >= big_leaf * self.forest.n_leaves
         has_one_output = isinstance(self.labels, np.ndarray) and self.labels.shape[1] == 1
         if self.may_tabulate and (has_big_leaves or has_one_output):
             return _leaf_table(self.forest), _leaf_means(self.forest, self.labels)

@@ -15,7 +15,6 @@ from sketchforest._estimators.oob_attributes import check_oob_metric
 from sketchforest._estimators.parameters import (
     NComponents,
     Parameters,
-    ProjectionLike,
     RandomState,
     n_features_drawn,
     n_rows_meant,
@@ -44,6 +43,7 @@ from sketchforest._typing import Matrix, MatrixLike, WeightsLike
 from sketchforest._warning import warn
 from sketchforest.projection import (
     Projection,
+    ProjectionLike,
     TransformerProjection,
     resolve_n_components,
     resolve_projection,

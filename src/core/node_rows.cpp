@@ -48,7 +48,7 @@ void NodeRows::compact() {
             columns_[to] = column_of_[x_.columns[at]];
             values_[to] = x_.values[at];
         }
-        start_.push_back(static_cast<std::uint32_t>(to));
+        start_.push_back(to);
     }
 }
 
@@ -59,7 +59,7 @@ void NodeRows::moments(const float* weights, float* sums, float* squares) const 
         return kernels().dense_moments({x_.values, rows_.data(), rows_.size(), x_.stride}, weights,
                                        sums, squares);
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-        for (std::uint32_t at = start_[i]; at < start_[i + 1]; ++at) {
+        for (std::size_t at = start_[i]; at < start_[i + 1]; ++at) {
             const float weighted = weights[i] * values_[at];
             sums[columns_[at]] += weighted;
             squares[columns_[at]] += weighted * values_[at];
@@ -73,7 +73,7 @@ void NodeRows::transposed_times(const float* v, float* out) const {
         return kernels().dense_transposed_times({x_.values, rows_.data(), rows_.size(), x_.stride},
                                                 v, out);
     for (std::size_t i = 0; i < rows_.size(); ++i)
-        for (std::uint32_t at = start_[i]; at < start_[i + 1]; ++at)
+        for (std::size_t at = start_[i]; at < start_[i + 1]; ++at)
             out[columns_[at]] += v[i] * values_[at];
 }
 
@@ -82,7 +82,7 @@ void NodeRows::times(const float* w, float* out) const {
         return kernels().dense_times({x_.values, rows_.data(), rows_.size(), x_.stride}, w, out);
     for (std::size_t i = 0; i < rows_.size(); ++i) {
         float sum = 0;
-        for (std::uint32_t at = start_[i]; at < start_[i + 1]; ++at)
+        for (std::size_t at = start_[i]; at < start_[i + 1]; ++at)
             sum += values_[at] * w[columns_[at]];
         out[i] = sum;
     }
@@ -95,11 +95,11 @@ void NodeRows::times_and_back(const float* w, const float* weights, float* out, 
                                               weights, out, back);
     for (std::size_t i = 0; i < rows_.size(); ++i) {
         float sum = 0;
-        for (std::uint32_t at = start_[i]; at < start_[i + 1]; ++at)
+        for (std::size_t at = start_[i]; at < start_[i + 1]; ++at)
             sum += values_[at] * w[columns_[at]];
         out[i] = sum;
         const float weighted = weights[i] * sum;
-        for (std::uint32_t at = start_[i]; at < start_[i + 1]; ++at)
+        for (std::size_t at = start_[i]; at < start_[i + 1]; ++at)
             back[columns_[at]] += weighted * values_[at];
     }
 }

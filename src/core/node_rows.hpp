@@ -45,7 +45,8 @@ class NodeRows {
     std::vector<std::int32_t> features_;    // of the columns, ascending
     std::vector<std::uint32_t> column_of_;  // feature -> column, of features that occur
     std::vector<std::uint64_t> occurs_;     // a bit for each feature
-    std::vector<std::uint32_t> start_, columns_;
+    std::vector<std::size_t> start_;        // of rows in the two arrays below
+    std::vector<std::uint32_t> columns_;
     std::vector<float> values_;
 };
 

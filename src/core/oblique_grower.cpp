@@ -102,13 +102,12 @@ class ObliqueGrower {
 
     std::optional<Candidate> try_split(const Pending& node) {
         const std::span<const std::uint32_t> members{order_.data() + node.begin, node.size()};
-        const bool is_large = node.size() > 2 * most_aiming_rows;
-        if (is_large && !aim(sample(members))) return {};
-        auto outputs = is_large ? open_node(members) : aim(members);
+        // A sample may miss the few rows that are not like the others: then all of them aim.
+        const bool is_sampled = node.size() > 2 * most_aiming_rows && aim(sample(members));
+        const auto outputs = is_sampled ? open_node(members) : aim(members);
         if (!outputs) return {};
-        if (is_large) {
-            finder_.open(x_, *outputs);
-            if (!finder_.find(x_, *outputs)) return {};
+        if (is_sampled) {
+            if (!finder_.open(x_, *outputs) || !finder_.find(x_, *outputs)) return {};
             finder_.keep(x_.n_columns());
         }
         if (!finder_.finish(x_, *outputs)) return {};

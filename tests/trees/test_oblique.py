@@ -149,3 +149,33 @@ def test_rows_with_the_same_features_are_a_leaf():
     for is_sparse in (False, True):
         nodes, *_ = grow(np.repeat(x[:1], len(x), axis=0), z, is_sparse=is_sparse)
         assert len(nodes) == 0
+
+
+@pytest.mark.parametrize("n_rows", [1000, 5000])
+def test_a_few_rows_that_are_not_like_the_others_are_parted_from_many(n_rows):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(n_rows, 6)).astype(np.float32)
+    z = np.zeros((n_rows, 8), np.float32)
+    rare = np.argsort(x[:, 2])[-3:]
+    assert not np.isin(rare, np.arange(512) * n_rows // 512).any()  # rows that a sample has
+    z[rare, 0] = 1
+    nodes, _, leaf_start, members, *_ = grow(x, z, min_samples_split=4, min_side=0.2)
+    leaf = np.empty(n_rows, int)
+    leaf[members] = np.repeat(np.arange(len(leaf_start) - 1), np.diff(leaf_start))
+    assert len(nodes) > 3
+    assert np.bincount(leaf)[leaf[rare]].max() < 20
+
+
+def test_a_large_node_is_split_as_its_rows_are_along_one_direction():
+    """By a sample it aims, by all rows it is split: the outputs have one direction alone."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(3000, 7))
+    z = np.outer(x @ rng.normal(size=7) + rng.normal(size=3000), rng.normal(size=8))
+    found = grow(x.astype(np.float32), z, max_depth=1, n_refinements=2)
+    w = np.zeros(7)
+    w[found[6]] = Directions(*found[5:], FeatureMap(7)).values
+    aim = np.linalg.svd(z - z.mean(axis=0), full_matrices=False)[2][0]
+    expected = oblique_direction(x, z, np.ones(3000), aim, ridge=2.0, n_steps=2)
+    assert abs(w @ expected) == pytest.approx(
+        np.linalg.norm(w) * np.linalg.norm(expected), rel=1e-4
+    )

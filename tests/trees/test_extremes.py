@@ -12,10 +12,12 @@ from sketchforest import (
     ExtraTreesRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
+    SketchForestClassifier,
+    SketchForestRegressor,
 )
 
-CLASSIFIERS = [RandomForestClassifier, ExtraTreesClassifier]
-REGRESSORS = [RandomForestRegressor, ExtraTreesRegressor]
+CLASSIFIERS = [RandomForestClassifier, ExtraTreesClassifier, SketchForestClassifier]
+REGRESSORS = [RandomForestRegressor, ExtraTreesRegressor, SketchForestRegressor]
 
 
 # ---- little to learn from

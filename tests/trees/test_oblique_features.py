@@ -69,6 +69,9 @@ def test_counts_enter_as_text_does_and_rows_have_unit_length():
         assert seen(FeatureMap.learn(given), given) == pytest.approx(expected, abs=1e-6)
 
 
-def test_sparse_values_that_are_weighted_already_enter_as_they_are():
+def test_sparse_values_that_are_weighted_already_enter_on_one_scale():
     X = RNG.normal(size=(50, 30)) * (RNG.random((50, 30)) < 0.1)
-    assert seen(FeatureMap.learn(X), X) == pytest.approx(X, rel=1e-6)
+    assert seen(FeatureMap.learn(X), X) == pytest.approx(X / np.abs(X).max(), rel=1e-6)
+    for unit in (1e-200, 1e200):
+        assert np.allclose(seen(FeatureMap.learn(unit * X), unit * X), X / np.abs(X).max())
+    assert np.isfinite(seen(FeatureMap.learn(X), 1e300 * X)).all()

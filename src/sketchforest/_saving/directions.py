@@ -16,6 +16,7 @@ _DIRECTIONS: dict[str, type[np.generic]] = {
 }
 _FEATURES: dict[str, type[np.generic]] = {
     "idf": np.float32,
+    "scale": np.float64,
     "level_start": np.int64,
     "bounds": np.float64,
     "levels": np.float32,
@@ -53,6 +54,8 @@ def _read_features(arrays: Mapping[str, np.ndarray], n_features: int) -> Feature
     }
     if "idf" in found:
         _check(len(found["idf"]) == n_features, "features")
+    if "scale" in found:
+        _check(len(found["scale"]) == 1 and bool(found["scale"][0] > 0), "features")
     if "levels" in found:
         _check(found.keys() == {"level_start", "bounds", "levels"}, "features")
         start, n_levels = found["level_start"], len(found["levels"])

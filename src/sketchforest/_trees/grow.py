@@ -9,7 +9,7 @@ import numpy as np
 
 from sketchforest import _core
 from sketchforest._trees.model import Directions, Labels, SparseRows, Tree
-from sketchforest._trees.outputs import oblique_outputs, share_outputs, sketch_bag
+from sketchforest._trees.outputs import oblique_outputs, oblique_scale, share_outputs, sketch_bag
 from sketchforest._trees.parallel import run_all
 from sketchforest._trees.problem import GrowSettings, TrainingData
 from sketchforest._trees.random import Purpose, generator, key
@@ -97,6 +97,7 @@ def _grow_oblique(
     _set_limits(params, settings, tree, bag_weights.sum())
     params.min_samples_split = min(oblique.min_samples_split, MOST_ROWS)
     params.min_samples_leaf = min(oblique.min_samples_leaf, MOST_ROWS)
+    params.min_gain /= oblique_scale(data.labels) ** 2
     params.ridge = oblique.ridge
     params.n_steps = oblique.n_steps
     params.n_power_steps = oblique.n_power_steps

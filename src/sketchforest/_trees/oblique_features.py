@@ -16,6 +16,8 @@ from sketchforest._typing import Matrix
 
 # Ranks are told apart in so many steps; 64 were as good on eight sets, and more no better.
 MOST_LEVELS = 256
+# New values may lie outside of what was seen, but not so far that their squares are no floats.
+FARTHEST = 1e6
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class FeatureMap:
 
     n_features: int
     idf: np.ndarray | None = None  # of counts
+    scale: np.ndarray | None = None  # (1,) of other sparse values
     level_start: np.ndarray | None = None  # of dense features, as the native core reads them
     bounds: np.ndarray | None = None
     levels: np.ndarray | None = None
@@ -43,11 +46,13 @@ class FeatureMap:
     def learn(cls, X: Matrix, n_jobs: int | None = None) -> "FeatureMap":
         if not is_worth_sparse(X):
             dense = X if isinstance(X, np.ndarray) else X.toarray()
-            return cls(X.shape[1], None, *_rank_levels(dense, n_jobs))
+            start, bounds, levels = _rank_levels(dense, n_jobs)
+            return cls(X.shape[1], level_start=start, bounds=bounds, levels=levels)
         rows = sparse.csr_array(canonical(sparse.csr_array(X)))
         values = rows.data[~np.isnan(rows.data)]
         if (values < 0).any() or (values != np.round(values)).any():
-            return cls(X.shape[1])
+            # One scale for all, so that squares neither overflow nor vanish.
+            return cls(X.shape[1], scale=np.array([np.abs(values).max()], np.float64))
         counts = np.bincount(rows.indices[rows.data != 0], minlength=X.shape[1])
         idf = np.log((1 + X.shape[0]) / (1 + counts)) + 1
         return cls(X.shape[1], idf.astype(np.float32))
@@ -56,7 +61,9 @@ class FeatureMap:
         if self.levels is not None:
             return self._by_rank(X)
         rows = sparse.csr_array(canonical(sparse.csr_array(X)))
-        values = np.nan_to_num(rows.data.astype(np.float32))
+        values = np.nan_to_num(rows.data.astype(np.float64))
+        if self.scale is not None:
+            values = np.clip(values / self.scale[0], -FARTHEST, FARTHEST)
         if self.idf is not None:
             values = np.log1p(np.maximum(values, 0)) * self.idf[rows.indices]
             values = _in_rows_of_unit_length(values, rows.indptr)

@@ -88,6 +88,15 @@ def _padded(Z: np.ndarray) -> np.ndarray:
     return padded
 
 
+def oblique_scale(labels: Labels) -> float:
+    """What real outputs are divided by, where the squares of their floats would overflow or
+    vanish; directions do not depend on it."""
+    if not isinstance(labels, np.ndarray):
+        return 1.0
+    largest = float(np.abs(labels).max(initial=0))
+    return 1.0 if largest == 0 or 1e-6 < largest < 1e6 else largest
+
+
 def oblique_outputs(
     labels: Labels, settings: GrowSettings, tree: int, rows: np.ndarray
 ) -> np.ndarray:
@@ -95,6 +104,8 @@ def oblique_outputs(
     projected upwards: that tells no more of them, but makes trees different."""
     oblique = settings.oblique
     assert oblique is not None
+    if isinstance(labels, np.ndarray):
+        labels = labels / oblique_scale(labels)
     if oblique.projection is None:
         Z = _as_outputs(_as_matrix(labels)[rows])
     else:

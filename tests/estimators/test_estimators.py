@@ -941,3 +941,11 @@ def test_seeds_mean_what_they_mean_in_scikit_learn(kind, X, Y, X_new, outputs):
     first = leaves(stream)
     assert np.array_equal(first, leaves(3))
     assert not np.array_equal(first, leaves(stream))
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
+def test_a_frame_of_sparse_columns_keeps_its_names(kind, X, Y):
+    pd = pytest.importorskip("pandas")
+    names = [f"tag {j}" for j in range(N_LABELS)]
+    frame = pd.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(Y), columns=names)
+    assert kind(3).fit(X, frame).label_names_.tolist() == names

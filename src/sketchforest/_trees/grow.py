@@ -91,13 +91,14 @@ def _grow_oblique(
     assert oblique is not None
     assert data.oblique_rows is not None
     assert data.feature_map is not None
-    Z = oblique_outputs(data.labels, settings, tree, rows)
+    scale = oblique_scale(data)
+    Z = oblique_outputs(data.labels, settings, tree, rows, scale)
     bag_weights = np.ones(len(rows)) if weights is None else _near_one(weights)
     params = _core.ObliqueParams()
     _set_limits(params, settings, tree, bag_weights.sum())
     params.min_samples_split = min(oblique.min_samples_split, MOST_ROWS)
     params.min_samples_leaf = min(oblique.min_samples_leaf, MOST_ROWS)
-    params.min_gain /= oblique_scale(data.labels) ** 2
+    params.min_gain /= scale**2
     params.ridge = oblique.ridge
     params.n_steps = oblique.n_steps
     params.n_power_steps = oblique.n_power_steps

@@ -88,24 +88,25 @@ def _padded(Z: np.ndarray) -> np.ndarray:
     return padded
 
 
-def oblique_scale(labels: Labels) -> float:
+def oblique_scale(data: TrainingData) -> float:
     """What real outputs are divided by, where the squares of their floats would overflow or
     vanish; directions do not depend on it."""
-    if not isinstance(labels, np.ndarray):
+    if not isinstance(data.labels, np.ndarray):
         return 1.0
-    largest = float(np.abs(labels).max(initial=0))
+    drawable = data.labels if data.rows is None else data.labels[data.rows]
+    largest = float(np.abs(drawable).max(initial=0))
     return 1.0 if largest == 0 or 1e-6 < largest < 1e6 else largest
 
 
 def oblique_outputs(
-    labels: Labels, settings: GrowSettings, tree: int, rows: np.ndarray
+    labels: Labels, settings: GrowSettings, tree: int, rows: np.ndarray, scale: float
 ) -> np.ndarray:
     """Z of the rows for an oblique tree, in floats, padded to a multiple of 8. Few labels are
     projected upwards: that tells no more of them, but makes trees different."""
     oblique = settings.oblique
     assert oblique is not None
     if isinstance(labels, np.ndarray):
-        labels = labels / oblique_scale(labels)
+        labels = labels / scale
     if oblique.projection is None:
         Z = _as_outputs(_as_matrix(labels)[rows])
     else:

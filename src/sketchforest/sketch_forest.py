@@ -25,7 +25,7 @@ class SketchForestClassifier(ForestMixin, TreesClassifier):
 
     Features enter directions on scales that can be compared: dense ones by their rank, sparse
     counts as log(1 + x) times the inverse document frequency, in rows of unit length, other sparse
-    values as they are. A missing value stands in the middle of the ranks, or is zero.
+    values on one scale for all. A missing value stands in the middle of the ranks, or is zero.
 
     Parameters
     ----------

@@ -30,18 +30,21 @@ gaps = np.where(rng.random(X.shape) < 0.1, np.float32(np.nan), X)
 few = sparse.csr_matrix(np.where(np.abs(X) < 1, 0, X))
 binary = sparse.csr_matrix((rng.random((300, 60)) < 0.1).astype(np.float32))
 digest = hashlib.sha256()
-grow = _core.grow
 
 
-def record(*arguments):
+def recorded(grow):
     """All that is grown: the gains are doubles here, and differ where one sum does."""
-    grown = grow(*arguments)
-    for array in grown[:-1]:
-        digest.update(array.tobytes())
-    return grown
+
+    def record(*arguments):
+        grown = grow(*arguments)
+        for array in grown:
+            digest.update(np.asarray(array).tobytes())
+        return grown
+
+    return record
 
 
-_core.grow = record
+_core.grow, _core.grow_oblique = recorded(_core.grow), recorded(_core.grow_oblique)
 for data in (X, X.astype(np.float64), gaps, few, binary):
     for n_components in (None, 1, 3, 7, 16, 25, 33, 70):
         for kind in (sf.RandomForestClassifier, sf.ExtraTreesClassifier):
@@ -50,7 +53,10 @@ for data in (X, X.astype(np.float64), gaps, few, binary):
             forest.fit(data, sparse.csr_matrix(Y))
             digest.update(forest.predict_proba(data).tobytes())
             digest.update(forest.feature_importances_.tobytes())
-    for kind in (sf.RandomForestRegressor, sf.ExtraTreesRegressor):
+    for n_components in (3, 16, 70):
+        forest = sf.SketchForestClassifier(4, n_components=n_components, random_state=1)
+        digest.update(forest.fit(data, Y).predict_proba(data).tobytes())
+    for kind in (sf.RandomForestRegressor, sf.ExtraTreesRegressor, sf.SketchForestRegressor):
         forest = kind(3, projection=None, random_state=1)
         weights = rng.random(300)
         forest.fit(data, Y[:, :9] * weights[:, None], weights)

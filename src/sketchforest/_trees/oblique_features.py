@@ -2,7 +2,8 @@
 
 Dense features enter by their rank, so that a tree does not depend on the unit of a feature. Sparse
 counts and indicators enter as log(1 + x) times the inverse document frequency, in rows of unit
-length, as text does; other sparse values, which somebody has weighted already, as they are.
+length, as text does; other sparse values, which somebody has weighted already, on one
+scale for all.
 """
 
 from dataclasses import dataclass

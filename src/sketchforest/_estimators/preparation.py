@@ -69,6 +69,12 @@ class Prepared:
     features: FeatureNames
     earlier: Fitted | None = None  # where trees are added to those of an earlier fit
 
+    def with_parameters(self, params: Parameters) -> "Prepared":
+        """The same data for other parameters, of which none changes how they are encoded."""
+        n_features, n_drawable = self.problem.X.shape[1], self.problem.data.n_drawable
+        settings = _grow_settings(params, n_features, self.targets, n_drawable, self.earlier)
+        return replace(self, params=params, problem=replace(self.problem, settings=settings))
+
 
 def prepare(
     estimator: BaseEstimator,

@@ -5,22 +5,29 @@ from dataclasses import dataclass
 from sketchforest.projection import ProjectionLike
 
 SEARCHED = ("projection", "n_components", "max_features", "min_samples_leaf")
+# In forests of oblique and other trees, besides.
+SEARCHED_IN_MIXED = ("oblique", "ridge", "min_samples_split")
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One point of the space. `n_components` is None, like `projection`, on original outputs."""
+    """One point of the space. `projection` is None on original outputs; of the others, None is as
+    the estimator has it."""
 
     estimator: str
     projection: ProjectionLike
     n_components: int | None
     max_features: int
-    min_samples_leaf: int
-    row_share: float | None = None  # of the rows, that a tree sees; None: as its estimator says
+    min_samples_leaf: int | None
+    row_share: float | None = None  # of the rows, that a tree sees
+    oblique: float | None = None  # of forests of oblique and other trees, as the next two
+    ridge: float | None = None
+    min_samples_split: int | None = None
 
     def params(self) -> dict[str, object]:
         """As parameters of an estimator."""
-        params = {name: getattr(self, name) for name in SEARCHED}
+        names = SEARCHED if self.oblique is None else (*SEARCHED, *SEARCHED_IN_MIXED)
+        params = {name: getattr(self, name) for name in names}
         if self.row_share is not None:
             params["max_samples"] = None if self.row_share == 1 else self.row_share
         return params
@@ -30,12 +37,31 @@ class Setting:
         return self.row_share == 1
 
     def __str__(self) -> str:
-        m = "original outputs" if self.projection is None else f"m={self.n_components}"
-        kind = "" if self.projection in (None, "gaussian") else f" {self.projection}"
-        name = self.estimator.replace("_", " ")
-        leaves = f"leaves of {self.min_samples_leaf}"
-        rows = "" if self.row_share is None else f", {self.rows}"
-        return f"{name}, {m}{kind}, k={self.max_features}, {leaves}{rows}"
+        return ", ".join(self.words().values())
+
+    def words(self) -> dict[str, str]:
+        """What it is, by what can differ between settings."""
+        words = {"estimator": self.estimator.replace("_", " ")}
+        if self.oblique is not None:
+            words["oblique"] = f"{self.oblique:.0%} oblique"
+            words["ridge"] = f"ridge {self.ridge:g}"
+        words |= {"outputs": self.outputs, "max_features": f"k={self.max_features}"}
+        if self.min_samples_leaf is not None:
+            words["leaves"] = f"leaves of {self.min_samples_leaf}"
+        if self.oblique is not None:
+            least = self.min_samples_split
+            words["nodes"] = "nodes as usual" if least is None else f"nodes of {least} split"
+        if self.row_share is not None:
+            words["rows"] = self.rows
+        return words
+
+    @property
+    def outputs(self) -> str:
+        """What splits are searched on, in words."""
+        if self.projection is None:
+            return "the original outputs"
+        m = "m as usual" if self.n_components is None else f"m={self.n_components}"
+        return m if self.projection == "gaussian" else f"{m} {self.projection}"
 
     @property
     def rows(self) -> str:
@@ -43,3 +69,9 @@ class Setting:
         if self.row_share is None:
             return "the usual rows"
         return "all rows" if self.sees_all_rows else f"{self.row_share:.0%} of the rows"
+
+    def difference_from(self, other: "Setting") -> str:
+        """Only what is not the same, in words."""
+        ours, theirs = self.words() | {"rows": self.rows}, other.words() | {"rows": other.rows}
+        parts = [word for name, word in ours.items() if word != theirs.get(name)]
+        return " with ".join([parts[0], ", ".join(parts[1:])]) if len(parts) > 1 else parts[0]

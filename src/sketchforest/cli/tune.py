@@ -35,7 +35,7 @@ def tune(
     ] = "",
     estimators: Annotated[
         str, typer.Option(help="Kinds of forest, separated by commas.")
-    ] = "random-forest,extra-trees",
+    ] = "sketch,random-forest,extra-trees",
     n_estimators: Annotated[int, typer.Option(min=1, help="Trees of the winner.")] = 100,
     n_jobs: options.JobsOption = -1,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the forests.")] = 0,
@@ -46,7 +46,7 @@ def tune(
     json: options.JsonOption = False,
     data_home: options.DataHomeOption = None,
 ) -> None:
-    """Choose the projection, m, k, the size of leaves and the kind of forest, and fit it.
+    """Choose the kind of forest and its settings, and fit it.
 
     Settings are compared by rows that their trees did not see, at the score predicted for all
     trees. Where the data have a split, the training rows are used, and the winner is scored on
@@ -70,7 +70,7 @@ def tune(
         Y,
         metric=metric,
         budget=options.value(budget or "none"),
-        estimators=options.names(estimators.replace("-", "_")),  # as in Python
+        estimators=[_python_name(name) for name in options.names(estimators)],
         n_estimators=n_estimators,
         random_state=seed,
         n_jobs=n_jobs,
@@ -85,6 +85,10 @@ def tune(
         options.print_json(as_json(result, score))
     else:
         show_tuning(result, score, screen)
+
+
+def _python_name(forest: str) -> str:
+    return "sketch_forest" if forest == "sketch" else forest.replace("-", "_")
 
 
 def _read(file: str, data_home: Path | None, columns: "Columns") -> tuple["Dataset", "Notes"]:

@@ -10,6 +10,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from sketchforest._selection.setting import Setting
 from sketchforest._units import UNKNOWN, seconds
 from sketchforest.tuning import Trial, TuningResult
 from sketchforest.tuning.result import as_rows
@@ -30,7 +31,8 @@ def show_tuning(result: TuningResult, score: float | None, console: Console) -> 
 
 
 def tuning_table(result: TuningResult) -> Table:
-    """The best settings, with the score predicted for all trees and what such a fit takes."""
+    """The best settings, with the score predicted for all trees and what such a fit takes. The
+    chosen one is told in full, the others by what is different in them."""
     table = Table(
         title=f"{len(result.trials)} settings, {result.metric} of {result.n_estimators} trees",
         box=box.SIMPLE_HEAD,
@@ -38,32 +40,21 @@ def tuning_table(result: TuningResult) -> Table:
         pad_edge=False,
         collapse_padding=True,
     )
-    table.add_column("forest", no_wrap=True)
-    for header in ("m", "k", "leaf", "trees", "predicted", "± se", "behind", "fit"):
+    table.add_column("setting")
+    for header in ("trees", "predicted", "behind", "fit"):
         table.add_column(header, justify="right", no_wrap=True)
-    for trial in result.trials[:_TABLE_ROWS]:
-        setting = trial.setting
+    winner = result.winner
+    for trial in [winner, *(trial for trial in result.trials if trial is not winner)][:_TABLE_ROWS]:
+        is_winner = trial is winner
         table.add_row(
-            setting.estimator.replace("_", " "),
-            _outputs(trial),
-            str(setting.max_features),
-            str(setting.min_samples_leaf),
+            str(trial.setting) if is_winner else trial.setting.difference_from(winner.setting),
             str(trial.n_trees),
-            f"{trial.expected:.4f}",
-            f"{trial.expected_se:.4f}",
-            UNKNOWN if trial.is_winner else f"{trial.behind:.4f} ± {trial.behind_se:.4f}",
+            f"{trial.expected:.4f} ± {trial.expected_se:.4f}",
+            UNKNOWN if is_winner else f"{trial.behind:.4f} ± {trial.behind_se:.4f}",
             seconds(trial.fit_seconds),
-            style="bold" if trial.is_winner else None,
+            style="bold" if is_winner else None,
         )
     return table
-
-
-def _outputs(trial: Trial) -> str:
-    setting = trial.setting
-    if setting.projection is None:
-        return "all"
-    kind = "" if setting.projection == "gaussian" else f" {setting.projection}"
-    return f"{setting.n_components}{kind}"
 
 
 def as_json(result: TuningResult, score: float | None) -> dict[str, object]:
@@ -133,37 +124,37 @@ def save_cost_figure(result: TuningResult, path: str | os.PathLike[str]) -> None
 
 
 def save_components_figure(result: TuningResult, path: str | os.PathLike[str]) -> None:
-    """The predicted score against m, a line for each k of each kind of forest."""
+    """The predicted score against m, a line for each setting of the rest."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8.5, 4.5), layout="constrained")
     axes = figure.subplots()
-    m = sorted({_m(trial) for trial in result.trials}, key=lambda value: (value is None, value))
-    groups: dict[tuple[str, int, int], list[Trial]] = {}
+    outputs = {t.setting.outputs: t.setting for t in result.trials}
+    ticks = sorted(outputs, key=lambda words: _order_of_outputs(outputs[words]))
+    groups: dict[str, list[Trial]] = {}
     for trial in result.trials:
-        setting = trial.setting
-        key = (setting.estimator, setting.max_features, setting.min_samples_leaf)
-        groups.setdefault(key, []).append(trial)
-    first = min(name for name, _, _ in groups)
-    for place, ((name, k, leaf), group) in enumerate(sorted(groups.items())):
-        best = {_m(t): t for t in sorted(group, key=lambda t: t.expected)}
-        known = [value for value in m if value in best]
+        words = trial.setting.words()
+        del words["outputs"]
+        groups.setdefault(", ".join(words.values()), []).append(trial)
+    for place, (label, group) in enumerate(sorted(groups.items())):
+        best = {t.setting.outputs: t for t in sorted(group, key=lambda t: t.expected)}
+        known = [words for words in ticks if words in best]
         axes.errorbar(
-            [m.index(value) for value in known],
-            [best[value].expected for value in known],
-            [best[value].expected_se for value in known],
-            fmt="o-" if name == first else "s--",
+            [ticks.index(words) for words in known],
+            [best[words].expected for words in known],
+            [best[words].expected_se for words in known],
+            fmt="o-" if place < len(_COLOURS) else "s--",
             color=_COLOURS[place % len(_COLOURS)],
             elinewidth=0.8,
-            label=f"{name.replace('_', ' ')}, k={k}, leaf {leaf}",
+            label=label,
         )
-    axes.set_xticks(range(len(m)), ["all" if value is None else str(value) for value in m])
-    axes.set_xlabel("m, number of outputs after the projection")
+    axes.set_xticks(range(len(ticks)), ticks)
+    axes.set_xlabel("outputs that splits are searched on")
     _finish(figure, axes, result, path)
 
 
-def _m(trial: Trial) -> int | None:
-    return trial.setting.n_components
+def _order_of_outputs(setting: Setting) -> tuple[bool, int, str]:
+    return setting.projection is None, setting.n_components or 0, str(setting.projection)
 
 
 def _finish(

@@ -91,28 +91,11 @@ class TuningResult:
             return f"Use {winner.setting}: nothing cheaper is within one standard error of it."
         words = min(_FRACTIONS, key=lambda fraction: abs(fraction - share))
         cost = _FRACTIONS[words] if abs(words - share) < 0.05 else f"{share:.0%}"
+        other = cheapest.setting.difference_from(winner.setting)
         return (
-            f"Use {winner.setting}; {_difference(cheapest.setting, winner.setting)} is within one "
-            f"standard error of it at {cost} of the cost."
+            f"Use {winner.setting}; {other} is within one standard error of it at {cost} of the "
+            "cost."
         )
-
-
-def _difference(setting: Setting, other: Setting) -> str:
-    """Only what is not the same."""
-    parts = []
-    if setting.estimator != other.estimator:
-        parts.append(setting.estimator.replace("_", " "))
-    if (setting.projection, setting.n_components) != (other.projection, other.n_components):
-        outputs = f"m={setting.n_components}"
-        kind = "" if setting.projection == other.projection else f" {setting.projection}"
-        parts.append("the original outputs" if setting.projection is None else outputs + kind)
-    if setting.max_features != other.max_features:
-        parts.append(f"k={setting.max_features}")
-    if setting.min_samples_leaf != other.min_samples_leaf:
-        parts.append(f"leaves of {setting.min_samples_leaf}")
-    if setting.row_share != other.row_share:
-        parts.append(setting.rows)
-    return " with ".join([parts[0], ", ".join(parts[1:])]) if len(parts) > 1 else parts[0]
 
 
 class _Score(NamedTuple):

@@ -1,138 +1,46 @@
-"""What is chosen from: levels of each parameter, and steps between them."""
+"""What is chosen from: settings of each kind of forest."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import TypedDict
+from collections.abc import Collection, Iterable, Iterator
 
-from sketchforest._estimators.parameters import MaxFeatures, NComponents, n_features_drawn
-from sketchforest._selection.setting import SEARCHED, Setting
-from sketchforest.projection import ProjectionLike, resolve_n_components, resolve_projection
-
-PROJECTIONS = ("gaussian", "rademacher", "subsample")
-COMPONENTS, PROMISING_COMPONENTS = (1, 8, 32, 128, 512), 32
-# Of the square root of the number of features.
-FEATURE_FACTORS = (0.5, 1, 2, 4, 8, 16)
-LEAVES = (1, 2, 3, 5, 10)
-# Steps from the usual setting to one that was better on most of eight sets measured.
-BOLD = {"max_features": 2, "min_samples_leaf": 1}
-# Which parameter is moved, and by how many levels; those that gained most, first.
-STEPS = (
-    ("max_features", 1),
-    ("min_samples_leaf", 1),
-    ("estimator", 1),
-    ("outputs", 1),
-    ("max_features", -1),
-    ("min_samples_leaf", -1),
-    ("n_components", -1),
-    ("n_components", 1),
-)
-
-
-class SpaceLike(TypedDict, total=False):
-    """Values to choose from instead of ours."""
-
-    projection: Sequence[ProjectionLike]
-    n_components: Sequence[NComponents]
-    max_features: Sequence[MaxFeatures]
-    min_samples_leaf: Sequence[int]
+from sketchforest._selection.setting import Setting
+from sketchforest.tuning.axis_aligned_space import AxisAlignedSpace
+from sketchforest.tuning.mixed_space import MixedSpace
+from sketchforest.tuning.values import GivenValues, check_values
 
 
 class Space:
-    """Levels of the parameters for a problem; `given` ones replace ours."""
+    """Settings of the estimators for a problem, of which `mixed` ones are forests of oblique and
+    other trees. Values that are `given` replace ours."""
 
     def __init__(
         self,
-        estimators: Sequence[str],
+        estimators: Iterable[str],
         n_features: int,
         n_labels: int,
-        given: SpaceLike | None = None,
+        given: GivenValues | None = None,
+        mixed: Collection[str] = (),
     ):
         given = given or {}
-        unknown = sorted(set(given) - set(SEARCHED))
-        if unknown:
-            raise ValueError(
-                f"space must have keys among {', '.join(SEARCHED)}; got {unknown[0]!r}."
-            )
-        for name in given:
-            values = given[name]  # type: ignore[literal-required]
-            if isinstance(values, str) or not len(values):
-                raise ValueError(f"space[{name!r}] must be a list of values; got {values!r}.")
-        self._estimators = tuple(estimators)
-        self._projections = list(given.get("projection", (*PROJECTIONS, None)))
-        for projection in self._projections:
-            resolve_projection(projection)
-        components = given.get("n_components", [m for m in COMPONENTS if m < n_labels] or [1])
-        resolved = [resolve_n_components(m, n_labels) for m in components]
-        self._components = sorted({n_labels if m is None else m for m in resolved})
-        root = n_features_drawn("sqrt", n_features)
-        features = given.get("max_features", [max(1, round(f * root)) for f in FEATURE_FACTORS])
-        self._features = sorted({n_features_drawn(k, n_features) for k in features})
-        self._leaves = sorted({int(leaf) for leaf in given.get("min_samples_leaf", LEAVES)})
-        self._usual_features = min(self._features, key=lambda k: abs(k - root))
-        self._usual_components = min(self._components, key=lambda m: abs(m - PROMISING_COMPONENTS))
+        check_values(given, has_mixed=bool(mixed))
+        size = n_features, n_labels
+        self._mixed = {name: MixedSpace(name, *size, given) for name in estimators if name in mixed}
+        others = [name for name in estimators if name not in mixed]
+        self._others = AxisAlignedSpace(others, *size, given) if others else None
 
     def starts(self) -> list[Setting]:
-        """Settings to begin with: the usual one, then a promising one of each estimator."""
-        usual = self._start(self._estimators[0], {})
-        return list(dict.fromkeys([usual, *(self._start(e, BOLD) for e in self._estimators)]))
+        """Settings to begin with: a usual one, then a promising one of each estimator."""
+        starts = [space.usual for space in self._mixed.values()]
+        if self._others is not None:
+            starts += ([] if starts else [self._others.usual]) + self._others.promising
+        return list(dict.fromkeys(starts))
 
-    def _start(self, estimator: str, steps: Mapping[str, int]) -> Setting:
-        few_labels = self._components[-1] < PROMISING_COMPONENTS
-        named = [p for p in self._projections if p is not None]
-        keeps_outputs = not named or (None in self._projections and few_labels)
-        setting = Setting(
-            estimator,
-            None if keeps_outputs else named[0],
-            None if keeps_outputs else self._usual_components,
-            self._usual_features,
-            self._leaves[0],
-        )
-        for name, n_steps in steps.items():
-            setting = self._moved(setting, name, n_steps, clip=True) or setting
-        return setting
+    @property
+    def promising(self) -> Setting:
+        """The most promising of the starts."""
+        return self.starts()[0 if self._mixed else -1]
 
     def neighbours(self, setting: Setting) -> Iterator[Setting]:
-        """Settings one step away, the more promising first."""
-        others = [name for name in self._estimators if name != setting.estimator]
-        for name, n_steps in STEPS:
-            if name == "estimator":
-                yield from (replace(setting, estimator=other) for other in others)
-            elif name == "outputs":
-                if None in self._projections and setting.projection is not None:
-                    yield replace(setting, projection=None, n_components=None)
-            else:
-                moved = self._moved(setting, name, n_steps)
-                if moved is not None:
-                    yield moved
-        if setting.projection is not None:
-            for projection in self._projections:
-                if projection not in (None, setting.projection):
-                    yield replace(setting, projection=projection)
-
-    def _moved(
-        self, setting: Setting, name: str, n_steps: int, clip: bool = False
-    ) -> Setting | None:
-        if name == "n_components":
-            return self._with_components(setting, n_steps)
-        levels = self._features if name == "max_features" else self._leaves
-        place = levels.index(getattr(setting, name)) + n_steps
-        if clip:
-            place = min(max(place, 0), len(levels) - 1)
-        if not 0 <= place < len(levels):
-            return None
-        if name == "max_features":
-            return replace(setting, max_features=levels[place])
-        return replace(setting, min_samples_leaf=levels[place])
-
-    def _with_components(self, setting: Setting, n_steps: int) -> Setting | None:
-        """More components than the most are the outputs themselves."""
-        named = [p for p in self._projections if p is not None]
-        levels: list[int | None] = [*self._components] if named else []
-        if None in self._projections:
-            levels.append(None)
-        place = levels.index(setting.n_components) + n_steps
-        if not 0 <= place < len(levels):
-            return None
-        m = levels[place]
-        projection = None if m is None else setting.projection or named[0]
-        return replace(setting, n_components=m, projection=projection)
+        """Settings of its kind that are one step away, the more promising first."""
+        space = self._mixed.get(setting.estimator, self._others)
+        assert space is not None
+        return space.neighbours(setting)

@@ -1,6 +1,6 @@
 """The search as one function."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -16,19 +16,24 @@ from sketchforest._progress import progress_bar
 from sketchforest._selection.auto import PROBE_SHARE
 from sketchforest._selection.comparison import Candidate, Comparison
 from sketchforest._selection.out_of_bag import Criterion, OutOfBagScorer
+from sketchforest._selection.setting import Setting
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.model import Forest
+from sketchforest._trees.problem import Problem
 from sketchforest._typing import MatrixLike, WeightsLike
 from sketchforest.extra_trees import ExtraTreesClassifier
 from sketchforest.forest import RandomForestClassifier
 from sketchforest.metrics import Metric
+from sketchforest.sketch_forest import SketchForestClassifier
 from sketchforest.tuning import budget as _budget
 from sketchforest.tuning.budget import Budget
 from sketchforest.tuning.result import TuningResult, make_trials
-from sketchforest.tuning.space import Space, SpaceLike
+from sketchforest.tuning.space import Space
 from sketchforest.tuning.tuner import Tuner, no_report
+from sketchforest.tuning.values import GivenValues
 
 _KINDS: dict[str, Callable[[], ForestMixin]] = {
+    "sketch_forest": SketchForestClassifier,
     "random_forest": RandomForestClassifier,
     "extra_trees": ExtraTreesClassifier,
 }
@@ -39,16 +44,16 @@ def tune(
     Y: MatrixLike,
     metric: str | Metric = "lrap",
     budget: float | str | None = None,
-    estimators: Sequence[str | ForestMixin] = ("random_forest", "extra_trees"),
+    estimators: Sequence[str | ForestMixin] = ("sketch_forest", "random_forest", "extra_trees"),
     n_estimators: int = 100,
     random_state: RandomState = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     *,
-    space: SpaceLike | None = None,
+    space: GivenValues | None = None,
     sample_weight: WeightsLike = None,
 ) -> TuningResult:
-    """Choose the projection, m, k, the size of leaves and the kind of forest, and fit it.
+    """Choose the kind of forest, its projection, m, k, sizes of leaves and more, and fit it.
 
     Settings are scored by rows that their trees did not see, compared on the same rows, at the
     score predicted for `n_estimators` trees. The winner is the forest that its own parameters fit,
@@ -65,12 +70,14 @@ def tune(
         Seconds; or trees, as in "2000 trees", which gives the same result for any `n_jobs`. None is
         what ten usual fits take.
     estimators : sequence of str or estimators
-        "random_forest", "extra_trees", or forests of this library, whose other parameters are kept.
+        "sketch_forest", "random_forest", "extra_trees", or forests of this library, whose other
+        parameters are kept. The search starts from the first one.
     n_estimators : int, default=100
         Trees of the winner.
     space : dict, optional
-        Lists of values for "projection", "n_components", "max_features" or "min_samples_leaf", to
-        choose from instead of ours.
+        Lists of values for "projection", "n_components", "max_features", "min_samples_leaf", or,
+        in a sketch forest, "oblique", "ridge" or "min_samples_split", to choose from instead of
+        ours.
 
     Returns
     -------
@@ -95,17 +102,22 @@ def tune(
     for name, template in templates.items():
         prepared[name] = prepare(template, X, Y, sample_weight)
         encoding_seconds = encoding_seconds or _budget.clock() - started
-    problems = {name: each.problem for name, each in prepared.items()}
-    first = next(iter(problems.values()))
+    first = next(iter(prepared.values())).problem
     scorer = OutOfBagScorer(first, criterion, first.settings.seed)
     comparison = Comparison(scorer, first, int(n_estimators), n_jobs)
-    space_ = Space(list(templates), first.X.shape[1], first.labels.shape[1], space)
+    mixed = [name for name, template in templates.items() if Parameters.of(template).is_mixed]
+    space_ = Space(templates, first.X.shape[1], first.labels.shape[1], space, mixed=mixed)
+
+    def problem_of(setting: Setting) -> Problem:
+        params = Parameters.of(_forest_of(templates, setting))
+        return prepared[setting.estimator].with_parameters(params).problem
+
     with _progress(verbose) as report:
-        tuner = Tuner(comparison, problems, encoding_seconds, space_, limit, report, probing)
+        tuner = Tuner(comparison, problem_of, encoding_seconds, space_, limit, report, probing)
         winner = tuner.run()
     assert winner.setting is not None
-    name = winner.setting.estimator
-    forest = _fitted(templates[name], prepared[name], winner)
+    forest = _forest_of(templates, winner.setting).set_params(n_estimators=winner.n_trees)
+    _commit(forest, prepared[winner.setting.estimator], winner)
     return TuningResult(
         forest=forest,
         trials=make_trials(comparison, winner, criterion.sign),
@@ -173,14 +185,15 @@ def _check_metric_of_outputs(metric: str) -> None:
         )
 
 
-def _fitted(template: ForestMixin, prepared: Prepared, winner: Candidate) -> ForestMixin:
-    """The winner as an ordinary forest."""
-    assert winner.setting is not None
-    params = {"n_estimators": winner.n_trees, **winner.setting.params()}
-    forest: ForestMixin = clone(template).set_params(**params)
+def _forest_of(templates: Mapping[str, ForestMixin], setting: Setting) -> ForestMixin:
+    forest: ForestMixin = clone(templates[setting.estimator]).set_params(**setting.params())
+    return forest
+
+
+def _commit(forest: ForestMixin, prepared: Prepared, winner: Candidate) -> None:
+    """The trees of the winner, as those of an ordinary fit."""
     fitted = Fitted(Forest.from_trees(winner.trees), prepared.targets, winner.settings)
     forest._commit(replace(prepared, params=Parameters.of(forest)), fitted)
-    return forest
 
 
 @contextmanager

@@ -4,7 +4,7 @@ A candidate is dropped when the leader is clearly better on paired rows, or when
 by more than a trifle. What is left of the budget goes to the candidate that could still be best.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,9 +12,8 @@ import numpy as np
 from sketchforest._selection.auto import PROBE_SHARE
 from sketchforest._selection.comparison import Candidate, Comparison
 from sketchforest._selection.setting import Setting
-from sketchforest._trees.problem import Problem, rows_of_share
+from sketchforest._trees.problem import Problem
 from sketchforest._warning import warn
-from sketchforest.projection import resolve_projection
 from sketchforest.tuning import budget as _budget
 from sketchforest.tuning.budget import Budget
 from sketchforest.tuning.costs import Costs
@@ -43,7 +42,7 @@ class Tuner:
     def __init__(
         self,
         comparison: Comparison,
-        problems: Mapping[str, Problem],
+        problem_of: Callable[[Setting], Problem],
         encoding_seconds: float,
         space: Space,
         budget: Budget,
@@ -51,7 +50,7 @@ class Tuner:
         probing: Collection[str] = (),
     ):
         """`probing` estimators leave rows out for the sake of the comparison alone."""
-        self._comparison, self._problems, self._space = comparison, problems, space
+        self._comparison, self._problem_of, self._space = comparison, problem_of, space
         self._budget, self._encoding_seconds, self._report = budget, encoding_seconds, report
         self._costs = Costs(budget, comparison.n_target, probing)
         self._tried: set[Setting] = set()
@@ -95,7 +94,7 @@ class Tuner:
         """By what is likely: a lead that is less sure than settings differ says little, and the
         most promising setting is expected to be ahead of another by as much as they differ."""
         predict = self._comparison.predict_score
-        promising = self._space.starts()[-1]
+        promising = self._space.promising
         usual = next((c for c in candidates if c.setting == promising), None)
         if usual is None:
             return max(candidates, key=lambda c: predict(c).score)
@@ -208,22 +207,9 @@ class Tuner:
         self._grow(new, n_first)
 
     def _add(self, setting: Setting) -> Candidate:
-        problem = self._problems[setting.estimator]
-        n_draws = problem.settings.n_draws
-        if setting.sees_all_rows:
-            n_draws = None
-        elif setting.row_share is not None:
-            n_draws = rows_of_share(setting.row_share, problem.data.n_drawable)
-        settings = replace(
-            problem.settings,
-            projection=resolve_projection(setting.projection),
-            n_components=setting.n_components,
-            max_features=setting.max_features,
-            min_samples_leaf=setting.min_samples_leaf,
-            n_draws=n_draws,
-        )
+        problem = self._problem_of(setting)
         self._tried.add(setting)
-        return self._comparison.add(settings, problem, setting)
+        return self._comparison.add(problem.settings, problem, setting)
 
     def _grow(self, candidate: Candidate, n_trees: int, *, is_scored: bool = True) -> None:
         before, started = candidate.n_trees, _budget.clock()

@@ -1,6 +1,7 @@
 #include "direction.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -8,6 +9,10 @@
 
 namespace sketchforest {
 namespace {
+
+// Of a float, that are left out where effects are counted: 8 bits of exponent and 3 others remain.
+constexpr int unlike_bits = 20;
+constexpr std::uint32_t n_buckets = 1u << (31 - unlike_bits);
 
 bool make_unit(float* v, std::size_t n) {
     const double squares = kernels().squared_length(v, n);
@@ -30,18 +35,20 @@ float centre(float* v, const CentredOutputs& outputs) {
 
 DirectionFinder::DirectionFinder(const ObliqueParams& params, std::size_t n_rows,
                                  std::size_t n_features, std::size_t stride)
-    : params_(params), leading_(stride), next_(stride), projected_(n_rows) {
+    : params_(params), leading_(stride), next_(stride), projected_(n_rows), counts_(n_buckets) {
     const std::size_t n_columns = (n_features + 7) / 8 * 8;
-    for (auto* columns : {&sums_, &squares_, &weights_, &kept_, &gradient_, &step_, &back_})
+    for (auto* columns :
+         {&sums_, &variances_, &effects_, &weights_, &kept_, &gradient_, &step_, &back_})
         columns->resize(n_columns);
     for (auto* rows : {&target_, &residual_, &moved_, &scaled_}) rows->resize(n_rows);
 }
 
 bool DirectionFinder::open(const NodeRows& x, const CentredOutputs& outputs) {
-    x.moments(outputs.weights, sums_.data(), squares_.data());
-    double lengths = 0;
-    for (std::size_t j = 0; j < x.n_columns(); ++j)
-        lengths += squares_[j] - static_cast<double>(sums_[j]) * sums_[j] / outputs.weight;
+    x.moments(outputs.weights, sums_.data(), variances_.data());
+    // Of a constant column: sums of floats are off by more, the more of them there are.
+    const double rounding = 2e-6 + 2e-7 * std::sqrt(static_cast<double>(outputs.n_rows));
+    const double lengths =
+        kernels().vary(sums_.data(), outputs.weight, rounding, x.width(), variances_.data());
     if (!(lengths > 0)) return false;
     penalty_ = params_.ridge * lengths / outputs.weight;
     return true;
@@ -81,7 +88,7 @@ void DirectionFinder::keep(std::size_t n_columns) {
 
 bool DirectionFinder::finish(const NodeRows& x, const CentredOutputs& outputs) {
     std::swap(weights_, kept_);
-    keep_strongest(x.n_columns(), outputs);
+    keep_strongest(x, outputs.n_rows);
     if (columns_.empty()) return false;
     x.project(columns_, weights_.data(), projected_.data());
     return true;
@@ -125,38 +132,51 @@ bool DirectionFinder::fit_ridge(const NodeRows& x, const CentredOutputs& outputs
 
 // Of a node's weights, those that move its rows most, and no more of them than it has rows: a
 // direction is known no better than that, and the others would be most of the model.
-void DirectionFinder::keep_strongest(std::size_t n_columns, const CentredOutputs& outputs) {
-    const auto effect = [&](std::uint32_t j) {
-        const double variance =
-            squares_[j] - static_cast<double>(sums_[j]) * sums_[j] / outputs.weight;
-        // A column that is constant but for rounding has no effect.
-        if (variance <= 1e-6 * squares_[j]) return 0.0;
-        return static_cast<double>(weights_[j]) * weights_[j] * variance;
-    };
-    columns_.clear();
-    double largest = 0;
-    for (std::uint32_t j = 0; j < n_columns; ++j) {
-        gradient_[j] = static_cast<float>(effect(j));
-        if (gradient_[j] > 0) columns_.push_back(j);
-        if (gradient_[j] > largest) largest = gradient_[j], strongest_ = j;
-    }
+void DirectionFinder::keep_strongest(const NodeRows& x, std::size_t n_rows) {
     const auto most =
-        static_cast<std::size_t>(1 + params_.weights_per_row * static_cast<double>(outputs.n_rows));
-    if (columns_.size() > most) {
-        const auto stronger = [&](std::uint32_t a, std::uint32_t b) {
-            return gradient_[a] != gradient_[b] ? gradient_[a] > gradient_[b] : a < b;
-        };
-        std::nth_element(columns_.begin(), columns_.begin() + static_cast<std::ptrdiff_t>(most),
-                         columns_.end(), stronger);
-        columns_.resize(most);
-        std::sort(columns_.begin(), columns_.end());
+        static_cast<std::size_t>(1 + params_.weights_per_row * static_cast<double>(n_rows));
+    kernels().scale_squares(weights_.data(), variances_.data(), x.width(), effects_.data());
+    select(most, x.n_columns());
+    strongest_ = 0;
+    std::fill_n(kept_.data(), x.width(), 0.0f);
+    for (const std::uint32_t j : columns_) {
+        // Rounded as they are stored, so that training rows fall where a prediction has them.
+        kept_[j] = from_half(to_half(weights_[j]));
+        if (effects_[j] > effects_[strongest_]) strongest_ = j;
     }
-    // Rounded as they are stored, so that training rows fall where a prediction has them.
-    std::size_t kept = 0;
-    for (std::size_t j = 0; j < n_columns; ++j) {
-        const bool is_kept = kept < columns_.size() && columns_[kept] == j;
-        weights_[j] = is_kept ? from_half(to_half(weights_[j])) : 0.0f;
-        kept += is_kept;
+    std::swap(weights_, kept_);
+}
+
+// The columns of the largest effects above 0, the first of equal ones, without a sort: the upper
+// bits of a positive float tell its order among most of the others.
+void DirectionFinder::select(std::size_t most, std::size_t n_columns) {
+    const auto bucket = [&](std::uint32_t j) {
+        return std::bit_cast<std::uint32_t>(effects_[j]) >> unlike_bits;
+    };
+    std::fill(counts_.begin(), counts_.end(), 0u);
+    for (std::uint32_t j = 0; j < n_columns; ++j) ++counts_[bucket(j)];
+    std::size_t n_above = 0;
+    // The bucket of the weakest that is kept; what is in the first is no effect.
+    std::uint32_t last = n_buckets - 1;
+    while (last > 0 && n_above + counts_[last] < most) n_above += counts_[last--];
+    near_.clear();
+    if (last > 0) {
+        for (std::uint32_t j = 0; j < n_columns; ++j)
+            if (bucket(j) == last) near_.push_back(j);
+        const auto stronger = [&](std::uint32_t a, std::uint32_t b) {
+            return effects_[a] != effects_[b] ? effects_[a] > effects_[b] : a < b;
+        };
+        const auto middle = near_.begin() + static_cast<std::ptrdiff_t>(most - n_above);
+        std::nth_element(near_.begin(), middle, near_.end(), stronger);
+        near_.resize(most - n_above);
+        std::sort(near_.begin(), near_.end());
+    }
+    columns_.clear();
+    std::size_t taken = 0;
+    for (std::uint32_t j = 0; j < n_columns; ++j) {
+        const bool is_near = taken < near_.size() && near_[taken] == j;
+        taken += is_near;
+        if (is_near || bucket(j) > last) columns_.push_back(j);
     }
 }
 

@@ -46,16 +46,18 @@ class DirectionFinder {
 
   private:
     bool fit_ridge(const NodeRows& x, const CentredOutputs& outputs);
-    void keep_strongest(std::size_t n_columns, const CentredOutputs& outputs);
+    void keep_strongest(const NodeRows& x, std::size_t n_rows);
+    void select(std::size_t most, std::size_t n_columns);
 
     const ObliqueParams& params_;
     AlignedVector<float> leading_, next_, kept_leading_, found_leading_;  // of outputs
-    AlignedVector<float> sums_, squares_;                                 // of columns
+    AlignedVector<float> sums_, variances_, effects_;                     // of columns
     AlignedVector<float> weights_, kept_;                                 // of columns
     AlignedVector<float> gradient_, step_, back_;                         // of columns
     AlignedVector<float> target_, residual_, moved_, scaled_;             // of rows
     std::vector<float> projected_;
     std::vector<std::uint32_t> columns_;
+    std::vector<std::uint32_t> counts_, near_;  // while columns are chosen
     std::uint32_t strongest_ = 0;
     double penalty_ = 0;
 };

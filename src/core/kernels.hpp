@@ -206,6 +206,13 @@ struct Kernels {
     void (*rank_sort)(Entry* entries, std::size_t n, std::uint32_t lowest);
     double (*squared_length)(const float* v,
                              std::size_t n);  // n is a multiple of 8, here and below
+    // From weighted sums of columns and of their squares to what a column varies, which it writes
+    // over the squares: nothing where it is less than the share `rounding` of these. Returns the
+    // sum.
+    double (*vary)(const float* sums, double weight, double rounding, std::size_t n,
+                   float* squares);
+    // out = v^2 factors
+    void (*scale_squares)(const float* v, const float* factors, std::size_t n, float* out);
     // Returns the squared length of the gradient.
     double (*descend)(const GradientStep&);
     // step = v + factor step

@@ -7,8 +7,16 @@
 
 namespace sketchforest {
 
-NodeRows::NodeRows(const FloatRows& x) : x_(x), n_columns_(x.n_features) {
-    if (x.is_sparse()) {
+namespace {
+
+// So many floats, a few times over, stay in the fastest cache.
+constexpr std::size_t few_features = 4096;
+
+}  // namespace
+
+NodeRows::NodeRows(const FloatRows& x)
+    : x_(x), is_compact_(x.is_sparse() && x.n_features > few_features), n_columns_(x.n_features) {
+    if (is_compact_) {
         column_of_.resize(x.n_features);
         occurs_.resize((x.n_features + 63) / 64);
     }
@@ -16,7 +24,7 @@ NodeRows::NodeRows(const FloatRows& x) : x_(x), n_columns_(x.n_features) {
 
 void NodeRows::load(std::span<const std::int32_t> rows) {
     rows_ = rows;
-    if (x_.is_sparse()) compact();
+    if (is_compact_) compact();
 }
 
 void NodeRows::compact() {
@@ -59,10 +67,11 @@ void NodeRows::moments(const float* weights, float* sums, float* squares) const 
         return kernels().dense_moments({x_.values, rows_.data(), rows_.size(), x_.stride}, weights,
                                        sums, squares);
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-        for (std::size_t at = start_[i]; at < start_[i + 1]; ++at) {
-            const float weighted = weights[i] * values_[at];
-            sums[columns_[at]] += weighted;
-            squares[columns_[at]] += weighted * values_[at];
+        const auto [columns, values, n] = row(i);
+        for (std::size_t at = 0; at < n; ++at) {
+            const float weighted = weights[i] * values[at];
+            sums[columns[at]] += weighted;
+            squares[columns[at]] += weighted * values[at];
         }
     }
 }
@@ -72,18 +81,19 @@ void NodeRows::transposed_times(const float* v, float* out) const {
     if (!x_.is_sparse())
         return kernels().dense_transposed_times({x_.values, rows_.data(), rows_.size(), x_.stride},
                                                 v, out);
-    for (std::size_t i = 0; i < rows_.size(); ++i)
-        for (std::size_t at = start_[i]; at < start_[i + 1]; ++at)
-            out[columns_[at]] += v[i] * values_[at];
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        const auto [columns, values, n] = row(i);
+        for (std::size_t at = 0; at < n; ++at) out[columns[at]] += v[i] * values[at];
+    }
 }
 
 void NodeRows::times(const float* w, float* out) const {
     if (!x_.is_sparse())
         return kernels().dense_times({x_.values, rows_.data(), rows_.size(), x_.stride}, w, out);
     for (std::size_t i = 0; i < rows_.size(); ++i) {
+        const auto [columns, values, n] = row(i);
         float sum = 0;
-        for (std::size_t at = start_[i]; at < start_[i + 1]; ++at)
-            sum += values_[at] * w[columns_[at]];
+        for (std::size_t at = 0; at < n; ++at) sum += values[at] * w[columns[at]];
         out[i] = sum;
     }
 }
@@ -94,13 +104,12 @@ void NodeRows::times_and_back(const float* w, const float* weights, float* out, 
         return kernels().dense_times_and_back({x_.values, rows_.data(), rows_.size(), x_.stride}, w,
                                               weights, out, back);
     for (std::size_t i = 0; i < rows_.size(); ++i) {
+        const auto [columns, values, n] = row(i);
         float sum = 0;
-        for (std::size_t at = start_[i]; at < start_[i + 1]; ++at)
-            sum += values_[at] * w[columns_[at]];
+        for (std::size_t at = 0; at < n; ++at) sum += values[at] * w[columns[at]];
         out[i] = sum;
         const float weighted = weights[i] * sum;
-        for (std::size_t at = start_[i]; at < start_[i + 1]; ++at)
-            back[columns_[at]] += weighted * values_[at];
+        for (std::size_t at = 0; at < n; ++at) back[columns[at]] += weighted * values[at];
     }
 }
 

@@ -8,8 +8,8 @@
 
 namespace sketchforest {
 
-// Sparse rows are copied, with the columns that occur in the node numbered anew: ten passes over
-// them follow, and what they add to fits into the cache.
+// Sparse rows of very many features are copied, with the columns that occur in the node numbered
+// anew: ten passes over them follow, and what they add to fits into the cache.
 class NodeRows {
   public:
     explicit NodeRows(const FloatRows& x);
@@ -20,7 +20,7 @@ class NodeRows {
     // The same, up to a multiple of 8: what is written for columns has zeros at its end.
     std::size_t width() const { return (n_columns_ + 7) / 8 * 8; }
     std::int32_t feature(std::size_t column) const {
-        return x_.is_sparse() ? features_[column] : static_cast<std::int32_t>(column);
+        return is_compact_ ? features_[column] : static_cast<std::int32_t>(column);
     }
 
     // Weighted sums of each column and of its squares.
@@ -37,10 +37,24 @@ class NodeRows {
     void project(std::span<const std::uint32_t> columns, const float* w, float* out) const;
 
   private:
+    struct Entries {
+        const std::uint32_t* columns;
+        const float* values;
+        std::size_t n;
+    };
+    Entries row(std::size_t i) const {
+        if (is_compact_)
+            return {columns_.data() + start_[i], values_.data() + start_[i],
+                    start_[i + 1] - start_[i]};
+        const auto start = x_.row_start[rows_[i]];
+        return {reinterpret_cast<const std::uint32_t*>(x_.columns + start), x_.values + start,
+                static_cast<std::size_t>(x_.row_start[rows_[i] + 1] - start)};
+    }
     void compact();
 
     FloatRows x_;
     std::span<const std::int32_t> rows_;
+    bool is_compact_;
     std::size_t n_columns_;
     std::vector<std::int32_t> features_;    // of the columns, ascending
     std::vector<std::uint32_t> column_of_;  // feature -> column, of features that occur

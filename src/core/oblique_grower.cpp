@@ -16,7 +16,7 @@ constexpr std::uint32_t no_parent = ~0u;
 // Of the squares of the outputs: a variance below it is rounding.
 constexpr double no_variance = 1e-10;
 // Rows that tell at which direction of the outputs, which has some dozens of components, to aim.
-constexpr std::size_t most_aiming_rows = 512;
+constexpr std::size_t most_aiming_rows = 256;
 
 struct Pending {  // a node that waits for its turn: rows [begin, end) of the order
     std::uint32_t begin, end;

@@ -144,8 +144,9 @@ def test_rows_with_the_same_outputs_are_a_leaf():
     assert len(nodes) == 0
 
 
-def test_rows_with_the_same_features_are_a_leaf():
-    x, z, _ = problem(0)
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_with_the_same_features_are_a_leaf(seed):
+    x, z, _ = problem(seed)
     for is_sparse in (False, True):
         nodes, *_ = grow(np.repeat(x[:1], len(x), axis=0), z, is_sparse=is_sparse)
         assert len(nodes) == 0
@@ -179,3 +180,20 @@ def test_a_large_node_is_split_as_its_rows_are_along_one_direction():
     assert abs(w @ expected) == pytest.approx(
         np.linalg.norm(w) * np.linalg.norm(expected), rel=1e-4
     )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_very_many_features_of_which_few_occur_grow_the_same_tree(seed):
+    """They are numbered anew in each node, in the same order."""
+    x, z, _ = problem(seed, n=200, is_sparse=True)
+    places = np.sort(np.random.default_rng(seed).choice(20_000, x.shape[1], replace=False))
+    wide = np.zeros((len(x), 20_000), np.float32)
+    wide[:, places] = x
+    nodes, _, leaf_start, members, _, start, columns, weights = grow(x, z, is_sparse=True)
+    others = grow(wide, z, is_sparse=True)
+    assert len(nodes) > 5
+    assert np.array_equal(leaf_start, others[2])
+    assert np.array_equal(members, others[3])
+    assert np.array_equal(start, others[5])
+    assert np.array_equal(places[columns], others[6])
+    assert np.array_equal(weights, others[7])

@@ -44,6 +44,27 @@ double squared_length(const float* v, std::size_t n) {
     return sum(sums);
 }
 
+double vary(const float* sums, double weight, double rounding, std::size_t n, float* squares) {
+    const double share = 1 / weight;
+    Doubles<L> total{};
+    for (std::size_t at = 0; at < n; at += L) {
+        const Doubles<L> sum_of_values = widen<float, L>(sums + at);
+        const Doubles<L> sum_of_squares = widen<float, L>(squares + at);
+        Doubles<L> left = sum_of_squares - sum_of_values * sum_of_values * share;
+        left = left > rounding * sum_of_squares ? left : Doubles<L>{};
+        total += left;
+        store(squares + at, __builtin_convertvector(left, Floats));
+    }
+    return sum(total);
+}
+
+void scale_squares(const float* v, const float* factors, std::size_t n, float* out) {
+    for (std::size_t at = 0; at < n; at += L) {
+        const Floats values = load<float, L>(v + at);
+        store(out + at, values * values * load<float, L>(factors + at));
+    }
+}
+
 double descend(const GradientStep& job) {
     const float length = job.length, mean = job.mean, penalty = job.penalty;
     Doubles<L> sums{};

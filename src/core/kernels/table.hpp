@@ -27,6 +27,8 @@ void bound_codes(const std::uint32_t* table, std::size_t n_rows, std::size_t tab
 void project(const Projection&);
 void rank_sort(Entry* entries, std::size_t n, std::uint32_t lowest);
 double squared_length(const float* v, std::size_t n);
+double vary(const float* sums, double weight, double rounding, std::size_t n, float* squares);
+void scale_squares(const float* v, const float* factors, std::size_t n, float* out);
 double descend(const GradientStep&);
 void add_scaled(const float* v, float factor, std::size_t n, float* step);
 double centre_rows(const CentreRows&);

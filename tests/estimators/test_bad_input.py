@@ -408,11 +408,17 @@ def test_a_warm_start_on_other_data_is_refused(kind):
         (9, X[:30], Y[:30], "those of the first fit .*of 40 rows and 34 .*got 30 and 34"),
         (9, X, Y[:, :9], "those of the first fit .*got 40 and 9. Use warm_start=False"),
         (9, X[:, :3], Y, "X has 3 features, but .* is expecting 6"),
+        (9, X[::-1], Y, "those of the first fit .*row by row; got another X or sample_weight. Use"),
+        (9, X, Y[::-1], "got another Y. Use warm_start=False"),
+        (9, X[::-1], Y[::-1], "got another X or sample_weight and another Y. Use"),
     ]:
         forest.set_params(n_estimators=n_estimators)
         with nothing_changes(forest), one_sentence(message):
             forest.fit(features, targets)
         assert np.array_equal(predictions(forest), before)
+    with nothing_changes(forest), one_sentence("got another X or sample_weight"):
+        forest.fit(X, Y, sample_weight=np.arange(1.0, 41))
+    assert np.array_equal(predictions(forest), before)
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)

@@ -591,6 +591,33 @@ def test_later_trees_go_on_with_the_stream_of_the_first(kind, X, Y, X_new, outpu
 
 
 @pytest.mark.parametrize("kind", FORESTS)
+@pytest.mark.parametrize("density", [0.1, 0.9])
+def test_a_warm_start_knows_its_rows_in_any_storage(kind, X, Y, X_new, outputs, density):
+    thinned = np.where(np.random.default_rng(0).random(X.shape) < density, X, 0).astype(np.float32)
+    y = targets(kind, Y, outputs)
+    at_once = fitted(kind, thinned, y, n_estimators=7)
+    in_steps = fitted(kind, thinned, y, n_estimators=2, warm_start=True)
+    for n_estimators, again, weights in [
+        (3, np.asfortranarray(thinned), None),
+        (4, thinned.astype(np.float64), np.ones(len(X))),
+        (5, sparse.csr_array(thinned), None),
+        (7, sparse.csc_matrix(thinned), None),
+    ]:
+        in_steps.set_params(n_estimators=n_estimators).fit(again, y, sample_weight=weights)
+    assert np.array_equal(in_steps.apply(X_new), at_once.apply(X_new))
+
+
+@pytest.mark.parametrize("kind", FORESTS)
+def test_a_warm_start_goes_on_with_the_labels_of_relabel(kind, X, Y, outputs):
+    y = targets(kind, Y, outputs)
+    other = y[::-1]
+    forest = fitted(kind, X, y, n_estimators=2, warm_start=True).relabel(other)
+    first = forest.apply(X)
+    forest.set_params(n_estimators=4).fit(X, other)
+    assert np.array_equal(forest.apply(X)[:, :2], first)
+
+
+@pytest.mark.parametrize("kind", FORESTS)
 def test_a_warm_start_without_more_trees_only_warns(kind, X, Y, X_new, outputs):
     y = targets(kind, Y, outputs)
     forest = fitted(kind, X, y, warm_start=True)

@@ -53,5 +53,11 @@ def test_models_of_every_format_are_read_and_predict_the_same(version):
     assert outputs.predict(X).tolist() == expected["outputs"]
 
 
+def test_a_model_that_does_not_say_what_its_rows_were_does_not_grow_on():
+    outputs = load_forest(GOLDEN / "outputs-1.sf").set_params(n_estimators=5, warm_start=True)
+    with pytest.raises(ValueError, match="warm_start must be False for a model from a file of an"):
+        outputs.fit(X, X[:, :2], X[:, 2] + 1)
+
+
 if __name__ == "__main__":
     save_golden_files()

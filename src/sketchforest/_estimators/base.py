@@ -45,6 +45,7 @@ class TreesEstimator(BaseEstimator):
     _forest: Forest
     _targets: Targets
     _settings: GrowSettings
+    _fingerprint: str | None
     _predictor: ForestPredictor
     _is_relabelled: bool
 
@@ -68,7 +69,8 @@ class TreesEstimator(BaseEstimator):
         prepared = prepare(self, X, y, sample_weight)
         settings, trees = grow(prepared)
         forest = Forest.from_trees(trees, prepared.params.n_jobs)
-        return self._commit(prepared, Fitted(forest, prepared.targets, settings))
+        fitted = Fitted(forest, prepared.targets, settings, prepared.fingerprint)
+        return self._commit(prepared, fitted)
 
     def _commit(self, prepared: Prepared, fitted: Fitted) -> Self:
         """Makes the result of a fit this estimator's own: all of it, or after an error nothing."""
@@ -90,6 +92,7 @@ class TreesEstimator(BaseEstimator):
         for name in DERIVED:
             self.__dict__.pop(name, None)
         self._forest, self._targets, self._settings = fitted.forest, fitted.targets, fitted.settings
+        self._fingerprint = fitted.fingerprint
         self._predictor = predictor or ForestPredictor(fitted.forest, fitted.targets.labels)
         self._is_relabelled = False
         self.n_outputs_ = fitted.targets.n_outputs
@@ -153,7 +156,7 @@ class TreesEstimator(BaseEstimator):
             )
         twin = copy.copy(self)
         twin.__dict__.pop("label_names_", None)
-        twin._keep(Fitted(self._forest, targets, self._settings))
+        twin._keep(Fitted(self._forest, targets, self._settings, self._fingerprint))
         twin._is_relabelled = True
         return twin
 

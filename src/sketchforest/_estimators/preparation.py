@@ -11,6 +11,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import check_random_state
 
 from sketchforest._estimators.class_weight import balance_bag, weigh_classes
+from sketchforest._estimators.fingerprint import fingerprint
 from sketchforest._estimators.oob_attributes import check_oob_metric
 from sketchforest._estimators.parameters import (
     NComponents,
@@ -67,6 +68,7 @@ class Prepared:
     problem: Problem
     targets: Targets
     features: FeatureNames
+    fingerprint: str | None = None  # of X and weights; None: of a single tree, which has no use
     earlier: Fitted | None = None  # where trees are added to those of an earlier fit
 
     def with_parameters(self, params: Parameters) -> "Prepared":
@@ -90,6 +92,7 @@ def prepare(
     _check_threshold(params, targets)
     check_same_length(X, targets.labels.shape[0])
     weights = check_sample_weight(sample_weight, X.shape[0])
+    rows_seen = None if params.is_tree else fingerprint(X, weights)
     weights = weigh_classes(params.class_weight, targets, weights, is_tree=params.is_tree)
     rows = None if weights is None else np.flatnonzero(weights).astype(np.int32)
     n_drawable = X.shape[0] if rows is None else len(rows)
@@ -97,7 +100,7 @@ def prepare(
         check_oob_metric(params.oob_score, targets)
     settings = _grow_settings(params, X.shape[1], targets, n_drawable, earlier)
     if earlier is not None:
-        _check_warm_start(params, targets, earlier)
+        _check_warm_start(params, targets, rows_seen, earlier)
     is_balanced = params.class_weight == "balanced_subsample"
     has_oblique = settings.oblique is not None
     is_all_oblique = settings.oblique is not None and settings.oblique.share == 1
@@ -113,14 +116,16 @@ def prepare(
         oblique_rows=None if feature_map is None else feature_map.transform(X),
     )
     problem = Problem(X, targets.labels, data, settings)
-    return Prepared(params, problem, targets, features, earlier)
+    return Prepared(params, problem, targets, features, rows_seen, earlier)
 
 
 def _earlier_fit(estimator: BaseEstimator) -> Fitted | None:
     """What a warm start adds trees to."""
     if "_forest" not in vars(estimator):
         return None
-    return Fitted(estimator._forest, estimator._targets, estimator._settings)
+    return Fitted(
+        estimator._forest, estimator._targets, estimator._settings, estimator._fingerprint
+    )
 
 
 def check_targets(estimator: BaseEstimator, y: MatrixLike) -> Targets:
@@ -265,13 +270,34 @@ def _n_draws(params: Parameters, n_drawable: int) -> int | None:
     return int(params.max_samples)
 
 
-def _check_warm_start(params: Parameters, targets: Targets, earlier: Fitted) -> None:
+def _check_warm_start(
+    params: Parameters, targets: Targets, rows_seen: str | None, earlier: Fitted
+) -> None:
     (n_rows, n_labels), shape = earlier.targets.labels.shape, targets.labels.shape
     if shape != (n_rows, n_labels):
         raise ValueError(
             f"X and Y must be those of the first fit where warm_start=True, of {n_rows} rows and "
             f"{n_labels} outputs or classes; got {shape[0]} and {shape[1]}. Use warm_start=False "
             "to fit anew."
+        )
+    if earlier.fingerprint is None:
+        raise ValueError(
+            "warm_start must be False for a model from a file of an older version, which does not "
+            "say what rows its leaves hold; got True. Fit anew."
+        )
+    # Leaves hold numbers of rows: other labels, or rows in another order, would change old trees.
+    is_other = [
+        name
+        for name, is_same in (
+            ("X or sample_weight", rows_seen == earlier.fingerprint),
+            ("Y", targets.equals(earlier.targets)),
+        )
+        if not is_same
+    ]
+    if is_other:
+        raise ValueError(
+            "X, Y and sample_weight must be those of the first fit where warm_start=True, row by "
+            f"row; got another {' and another '.join(is_other)}. Use warm_start=False to fit anew."
         )
     if params.n_estimators == "auto":
         return

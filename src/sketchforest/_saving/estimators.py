@@ -19,7 +19,7 @@ from sketchforest._trees.problem import GrowSettings, ObliqueSettings
 from sketchforest.projection import resolve_projection
 
 # Fitted attributes that are plain values, kept where an estimator has them.
-PLAIN = ("_is_relabelled", "_number", "oob_score_")
+PLAIN = ("_is_relabelled", "_number", "_fingerprint", "oob_score_")
 # Names that a file carries for its readers; the estimators themselves count from 0.
 NAMES = ("label_names", "feature_names")
 

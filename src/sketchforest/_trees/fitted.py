@@ -35,6 +35,11 @@ class Targets:
         n_labels = self.labels.shape[1]
         return 2 / n_labels if self.is_classification else 1 / n_labels  # mean of 2 p (1 - p)
 
+    def equals(self, other: "Targets") -> bool:
+        """Whether the rows have the same labels or classes, in whatever container."""
+        mine, theirs = _arrays_of(self), _arrays_of(other)
+        return self.labels.shape == other.labels.shape and all(map(_is_same, mine, theirs))
+
     @property
     def class_labels(self) -> SparseRows:
         """The labels of a classifier, which are sparse however they were given."""
@@ -49,3 +54,15 @@ class Fitted:
     forest: Forest
     targets: Targets
     settings: GrowSettings
+    fingerprint: str | None = None  # of X and the weights of its rows; None: of a single tree
+
+
+def _arrays_of(targets: Targets) -> list[np.ndarray | None]:
+    labels = targets.labels
+    if isinstance(labels, np.ndarray):
+        return [labels, None, None, targets.classes]
+    return [labels.row_start, labels.columns, labels.values, targets.classes]
+
+
+def _is_same(one: np.ndarray | None, other: np.ndarray | None) -> bool:
+    return one is other if one is None or other is None else np.array_equal(one, other)

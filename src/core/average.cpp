@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "forest.hpp"
@@ -6,28 +7,55 @@
 namespace sketchforest {
 namespace {
 
+// A leaf's weight of one, so that sums of shares are exact: as many units as each number of rows
+// up to 30 divides, times 32. A hundred trees of them are a whole number that a double holds.
+constexpr double whole_leaf = 32 * 2329089562800.0;
+// Other numbers of rows, up to this one, have shares that are rounded to units: an error of 1e-11.
+constexpr double most_rounded = 1024;
+// With values, there must be room for the digits of these: up to 16 rows.
+constexpr double whole_leaf_of_values = 720720;
+
 struct Share {
     std::int64_t row;  // of the training data
     double weight;
 };
 
-// The training rows that one row's leaves hold.
+// The training rows that one row's leaves hold, with weights of which only ratios count: a mean is
+// divided once, by the sum of them all. So a label of all rows has the mean 1, and labels that are
+// equally frequent have equal means.
 class Shares {
   public:
-    explicit Shares(std::size_t n_train) : n_train_(n_train) {}
+    Shares(std::size_t n_train, bool has_values) : n_train_(n_train), has_values_(has_values) {}
 
     const std::vector<Share>& collect(const Leaves& leaves, const std::int32_t* leaf_of) {
         std::size_t n_used = 0;
         for (std::size_t tree = 0; tree < leaves.n_trees; ++tree) n_used += leaf_of[tree] >= 0;
-        look_up(leaves, leaf_of, n_used ? 1.0 / static_cast<double>(n_used) : 0.0);
+        look_up(leaves, leaf_of, n_used == 1);
+        if (shares_.size() == n_used)  // one row a leaf: its values are added as they are
+            for (Share& share : shares_) share.weight = 1;
         if (shares_.size() > 2 * n_used) merge();
         return shares_;
     }
 
+    double total() const {
+        double total = 0;
+        for (const Share& share : shares_) total += share.weight;
+        return total;
+    }
+
   private:
+    double whole() const { return has_values_ ? whole_leaf_of_values : whole_leaf; }
+
+    // In units for one of the leaf's weight; 0 where that is no number of rows, but any weight.
+    double share_of_one(double leaf_weight) const {
+        if (leaf_weight < 1 || leaf_weight > most_rounded) return 0;
+        const double share = whole() / leaf_weight;
+        return has_values_ ? share : std::nearbyint(share);
+    }
+
     // Tree by tree, so that sums are always made in the same order. Collected before they are used:
-    // the look-ups of one tree do not wait for another's.
-    void look_up(const Leaves& leaves, const std::int32_t* leaf_of, double tree_share) {
+    // the look-ups of one tree do not wait for another's. One tree alone needs no units.
+    void look_up(const Leaves& leaves, const std::int32_t* leaf_of, bool is_alone) {
         shares_.clear();
         const auto find = [&](std::size_t tree) {
             return leaves.member_start + leaves.leaf_start[tree] + std::max(leaf_of[tree], 0);
@@ -46,18 +74,17 @@ class Shares {
             const std::int64_t begin = leaves.tree_members[tree] + leaf[0];
             const std::int64_t end = leaves.tree_members[tree] + leaf[1];
             if (end - begin == 1) {
-                shares_.push_back({leaves.members[begin], tree_share});
+                shares_.push_back({leaves.members[begin], whole()});
                 continue;
             }
-            const auto weight = [&](std::int64_t at) {
-                return leaves.counts    ? leaves.counts[at]
-                       : leaves.weights ? leaves.weights[at]
-                                        : 1.0;
-            };
             double total = 0;
-            for (std::int64_t at = begin; at < end; ++at) total += weight(at);
-            for (std::int64_t at = begin; at < end; ++at)
-                shares_.push_back({leaves.members[at], weight(at) / total * tree_share});
+            for (std::int64_t at = begin; at < end; ++at) total += leaves.weight(at);
+            const double one = is_alone ? 1.0 : share_of_one(total);
+            for (std::int64_t at = begin; at < end; ++at) {
+                const double weight = leaves.weight(at);
+                const double share = one > 0 ? weight * one : weight / total * whole();
+                shares_.push_back({leaves.members[at], share});
+            }
         }
     }
 
@@ -80,6 +107,7 @@ class Shares {
     }
 
     std::size_t n_train_;
+    bool has_values_;
     std::vector<Share> shares_;
     std::vector<std::uint32_t> place_;  // of each training row among the shares
 };
@@ -108,18 +136,45 @@ void each_value(const SparseRows& rows, const std::vector<Share>& shares, Visit 
     }
 }
 
-void add_dense(const Values& values, const Share& share, double* sums) {
-    const double* from = values.dense + share.row * static_cast<std::int64_t>(values.n_columns);
-    for (std::size_t j = 0; j < values.n_columns; ++j) sums[j] += share.weight * from[j];
+// Adds up the means of the leaves, each a sum divided once, and gives their number.
+double add_dense(const Leaves& leaves, const Values& values, const std::int32_t* leaf_of,
+                 std::vector<double>& leaf_sums, double* sums) {
+    const std::size_t n = values.n_columns;
+    const auto row_of = [&](std::int64_t at) {
+        return values.dense + leaves.members[at] * static_cast<std::int64_t>(n);
+    };
+    double n_used = 0;
+    for (std::size_t tree = 0; tree < leaves.n_trees; ++tree) {
+        if (leaf_of[tree] < 0) continue;
+        ++n_used;
+        const std::uint32_t* leaf = leaves.member_start + leaves.leaf_start[tree] + leaf_of[tree];
+        const std::int64_t begin = leaves.tree_members[tree] + leaf[0];
+        const std::int64_t end = leaves.tree_members[tree] + leaf[1];
+        if (end - begin == 1) {
+            const double* from = row_of(begin);
+            for (std::size_t j = 0; j < n; ++j) sums[j] += from[j];
+            continue;
+        }
+        std::fill(leaf_sums.begin(), leaf_sums.end(), 0.0);
+        double total = 0;
+        for (std::int64_t at = begin; at < end; ++at) {
+            const double* from = row_of(at);
+            const double weight = leaves.weight(at);
+            for (std::size_t j = 0; j < n; ++j) leaf_sums[j] += weight * from[j];
+            total += weight;
+        }
+        for (std::size_t j = 0; j < n; ++j) sums[j] += leaf_sums[j] / total;
+    }
+    return n_used;
 }
 
-// Sums of one row at a time, with a list of the columns it touched.
+// Means of one row at a time, with a list of the columns it touched.
 class SparseSums {
   public:
     explicit SparseSums(const Values& values)
         : sums_(values.n_columns, 0.0),
           is_touched_((values.n_columns + 7) / 8 * 8),
-          shares_(values.n_rows) {}
+          shares_(values.n_rows, values.sparse.values != nullptr) {}
 
     void fill(const Leaves& leaves, const Values& values, const std::int32_t* leaf_of) {
         for (const std::int32_t column : touched_) {
@@ -135,6 +190,8 @@ class SparseSums {
                        }
                        sums_[column] += value;
                    });
+        const double total = shares_.total();
+        for (const std::int32_t column : touched_) sums_[column] /= total;
     }
 
     // Moves the k best columns to the front of touched(), best first where `sorted`.
@@ -186,18 +243,24 @@ class SparseSums {
 template <class T>
 void average(const Leaves& leaves, const Values& values, const std::int32_t* leaf_of,
              std::size_t n_rows, T* out) {
-    Shares shares(values.n_rows);
-    std::vector<double> row_sums(values.n_columns);
+    const std::size_t n = values.n_columns;
+    Shares shares(values.n_rows, values.sparse.values != nullptr);
+    std::vector<double> leaf_sums(values.dense ? n : 0), row_sums(n);
     double* const sums = row_sums.data();
     for (std::size_t i = 0; i < n_rows; ++i) {
-        std::fill_n(sums, values.n_columns, 0.0);
-        const auto& own = shares.collect(leaves, leaf_of + i * leaves.n_trees);
-        if (values.dense)
-            for (const Share& share : own) add_dense(values, share, sums);
-        else
-            each_value(values.sparse, own,
+        const std::int32_t* const own_leaves = leaf_of + i * leaves.n_trees;
+        std::fill_n(sums, n, 0.0);
+        double total = 0;
+        if (values.dense) {
+            total = add_dense(leaves, values, own_leaves, leaf_sums, sums);
+        } else {
+            each_value(values.sparse, shares.collect(leaves, own_leaves),
                        [sums](std::int32_t column, double value) { sums[column] += value; });
-        std::copy_n(sums, values.n_columns, out + i * values.n_columns);
+            total = shares.total();
+        }
+        if (total == 0) total = 1;  // no tree
+        std::transform(sums, sums + n, out + i * n,
+                       [total](double sum) { return static_cast<T>(sum / total); });
     }
 }
 

@@ -48,6 +48,10 @@ struct Leaves {
     const std::int32_t* members = nullptr;        // training rows
     const std::uint8_t* counts = nullptr;         // their weights: bootstrap counts,
     const double* weights = nullptr;              // or numbers; both null: one each
+
+    double weight(std::int64_t member) const {
+        return counts ? counts[member] : weights ? weights[member] : 1.0;
+    }
 };
 
 // What is averaged: a row for each training row, sparse or dense.

@@ -255,7 +255,7 @@ def _leaf_means(forest: Forest, labels: Labels) -> Labels:
     """(all leaves of all trees, n_outputs) weighted means of the labels."""
     Y = labels if isinstance(labels, np.ndarray) else labels.to_csr(np.float64)
     # Tree by tree, so that Ctrl-C is heard in between.
-    means = [_leaf_shares(tree, Y.shape[0]) @ Y for tree in map(forest.tree, range(forest.n_trees))]
+    means = [_means_of_tree(tree, Y) for tree in map(forest.tree, range(forest.n_trees))]
     if isinstance(labels, np.ndarray):
         return np.ascontiguousarray(np.concatenate(means))
     joined = sparse.csr_array(sparse.vstack(means, format="csr"))
@@ -263,11 +263,14 @@ def _leaf_means(forest: Forest, labels: Labels) -> Labels:
     return SparseRows.from_csr(joined)
 
 
-def _leaf_shares(tree: Tree, n_train: int) -> sparse.csr_array:
-    """(leaves, training rows) share of each row in each leaf of the tree."""
+def _means_of_tree(tree: Tree, Y: Matrix) -> Matrix:
+    """(leaves, n_outputs): sums, divided once, so that what all rows of a leaf have is its mean."""
     weights = np.ones(len(tree.members)) if tree.weights is None else tree.weights.astype(float)
-    shares = sparse.csr_array(
-        (weights, tree.members, tree.member_start.astype(np.int64)), shape=(tree.n_leaves, n_train)
-    )
-    shares.data /= np.repeat(shares.sum(axis=1), np.diff(shares.indptr))
-    return shares
+    start = tree.member_start.astype(np.int64)
+    members = sparse.csr_array((weights, tree.members, start), shape=(tree.n_leaves, Y.shape[0]))
+    sums = members @ Y
+    totals = np.asarray(members.sum(axis=1))
+    if isinstance(sums, np.ndarray):
+        return sums / totals[:, np.newaxis]
+    sums.data /= np.repeat(totals, np.diff(sums.indptr))
+    return sums

@@ -1,18 +1,17 @@
 """What forests have and single trees have not."""
 
-from typing import ClassVar
+from collections.abc import Iterator
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.base import TreesEstimator
-from sketchforest._trees.fitted import Fitted
-from sketchforest._trees.model import Forest
+from sketchforest._estimators.tree_list import TreeListMixin
+from sketchforest._trees.grow import drawn_rows
 
 
-class ForestMixin(TreesEstimator):
+class ForestMixin(TreeListMixin):
     """Many trees, each of which is an estimator, too."""
-
-    _tree_class: ClassVar[type[TreesEstimator]]
 
     @property
     def n_estimators_(self) -> int:
@@ -21,20 +20,27 @@ class ForestMixin(TreesEstimator):
         return self._forest.n_trees
 
     @property
-    def estimators_(self) -> list[TreesEstimator]:
-        """The trees, each as a fitted single-tree estimator on the forest's own arrays."""
+    def estimator_(self) -> TreesEstimator:
+        """A single tree of the parameters that the forest's have, not fitted."""
         check_is_fitted(self)
-        return [self._single_tree(index) for index in range(self._forest.n_trees)]
+        return self._tree_class(**self._tree_params())
 
-    def _single_tree(self, index: int) -> TreesEstimator:
-        tree = self._tree_class()
-        ours, theirs = self.get_params(deep=False), tree.get_params(deep=False)
-        same = {name: ours[name] for name in ours if name in theirs and ours[name] is not None}
-        is_oblique = self._settings.is_oblique(index)
-        tree.set_params(**same, splitter="oblique" if is_oblique else self._splitter)
-        tree.__dict__.update({name: v for name, v in vars(self).items() if name not in ours})
-        forest = Forest.from_trees([self._forest.tree(index)])
-        tree._keep(Fitted(forest, self._targets, self._settings))
-        tree._is_relabelled = self._is_relabelled
-        tree._number = self._settings.projection_stream(index)
-        return tree
+    @property
+    def estimators_samples_(self) -> list[np.ndarray]:
+        """The rows that each tree was grown on, as int32 numbers, as often as it drew them."""
+        check_is_fitted(self)
+        forest, settings = self._forest, self._settings
+        n_rows = self._labels.shape[0]
+        return [drawn_rows(forest.tree(i), settings, i, n_rows) for i in range(forest.n_trees)]
+
+    def __len__(self) -> int:
+        """Number of trees."""
+        return self.n_estimators_
+
+    def __getitem__(self, index: int) -> TreesEstimator:
+        """A tree of `estimators_`."""
+        return self.estimators_[index]
+
+    def __iter__(self) -> Iterator[TreesEstimator]:
+        """The trees of `estimators_`."""
+        return iter(self.estimators_)

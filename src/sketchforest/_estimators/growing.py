@@ -19,7 +19,8 @@ def grow(prepared: Prepared) -> tuple[GrowSettings, list[Tree]]:
         settings, trees = choose_settings(_comparison(prepared), params.auto_names)
     if params.n_estimators == "auto":
         return settings, grow_until_flat(_comparison(prepared), settings, trees)
-    missing = range(len(trees), int(params.n_estimators))
+    first = settings.first_tree
+    missing = range(first + len(trees), first + int(params.n_estimators))
     return settings, trees + grow_trees(
         problem.data, settings, missing, params.n_jobs, params.verbose
     )

@@ -40,6 +40,7 @@ from sketchforest._trees.problem import (
     TrainingData,
     rows_of_share,
 )
+from sketchforest._trees.random import TreeSeed
 from sketchforest._typing import Matrix, MatrixLike, WeightsLike
 from sketchforest._warning import warn
 from sketchforest.projection import (
@@ -141,6 +142,8 @@ def advance(random_state: RandomState) -> None:
 
 
 def _draw_seed(random_state: RandomState) -> int:
+    if isinstance(random_state, TreeSeed):
+        return random_state.seed
     if isinstance(random_state, np.random.RandomState):
         random_state = copy.deepcopy(random_state)
     return int(check_random_state(random_state).randint(LARGEST_SEED))
@@ -179,6 +182,7 @@ def _grow_settings(
         impurity_scale=targets.impurity_scale,
         # Later trees of a warm start take the next places of the first one's streams.
         seed=_draw_seed(params.random_state) if earlier is None else earlier.settings.seed,
+        first_tree=params.random_state.tree if isinstance(params.random_state, TreeSeed) else 0,
         with_replacement=bool(params.bootstrap),
         shared_projection=bool(params.shared_projection),
         oblique=oblique,

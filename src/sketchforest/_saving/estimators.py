@@ -141,6 +141,8 @@ def _settings_to_json(settings: GrowSettings) -> dict[str, Json]:
     """Without what is among the parameters, and what only forests of oblique trees have."""
     values = dataclasses.asdict(dataclasses.replace(settings, projection=None))
     del values["shared_projection"]
+    if values["first_tree"] == 0:
+        del values["first_tree"]
     oblique = values.pop("oblique")
     if oblique is None:
         return {name: v for name, v in values.items() if not name.startswith("out_of_bag")}

@@ -150,6 +150,25 @@ def _draw_bag(
     return rows, weights
 
 
+def drawn_rows(tree: Tree, settings: GrowSettings, number: int, n_rows: int) -> np.ndarray:
+    """The rows of a tree's bag, ascending, as often as they were drawn."""
+    order = np.argsort(tree.members)
+    rows, weights = tree.members[order], tree.weights
+    if settings.n_draws is None or not settings.with_replacement:
+        return rows
+    if weights is not None and weights.dtype == np.uint8:
+        return np.repeat(rows, weights[order])
+    # Weights that are more than counts: the rows are drawn again.
+    rng = generator(settings.seed, number, Purpose.BOOTSTRAP)
+    drawn = np.sort(rng.integers(0, n_rows, settings.n_draws)).astype(np.int32)
+    if not np.array_equal(np.unique(drawn), rows):
+        raise ValueError(
+            "estimators_samples_ needs to know how often rows were drawn; that is not kept where "
+            "both sample_weight and class_weight='balanced_subsample' are given."
+        )
+    return drawn
+
+
 def _near_one(weights: np.ndarray) -> np.ndarray:
     """Times a power of two. Only ratios count, but the search multiplies three weights, and the
     weight of a row's classes may be a product over a thousand labels."""

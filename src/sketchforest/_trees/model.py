@@ -12,6 +12,8 @@ from scipy import sparse
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.parallel import run_blocks
 
+# Arrays of a tree, which a forest has one after the other.
+_OF_TREES = ("nodes", "thresholds", "gains", "member_start", "members", "weights")
 MISSING_LEFT = np.uint32(1 << 31)
 
 
@@ -179,6 +181,20 @@ class Forest:
             weights=None if self.weights is None else self.weights[members],
             depth=int(self.depths[index]),
             directions=self._directions_of(index),
+        )
+
+    def only(self, index: int) -> "Forest":
+        """A forest of one tree, as views of this one's arrays."""
+        tree, directions = self.tree(index), self._directions_of(index)
+        return Forest(
+            **{name: getattr(tree, name) for name in _OF_TREES},
+            depths=self.depths[index : index + 1],
+            node_start=_starts([len(tree.nodes)]),
+            leaf_start=_starts([len(tree.member_start)]),
+            tree_members=_starts([len(tree.members)]),
+            directions=None
+            if directions is None
+            else ForestDirections(**vars(directions), is_oblique=np.ones(1, np.uint8)),
         )
 
     def _directions_of(self, index: int) -> Directions | None:

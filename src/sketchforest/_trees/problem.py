@@ -82,6 +82,7 @@ class GrowSettings:
     # of the rows; None: none does.
     out_of_bag_trees: float | None = None
     out_of_bag_rows: float = 1 / 3
+    first_tree: int = 0  # number of the first tree in the streams of the seed
 
     def is_oblique(self, tree: int) -> bool:
         return self.oblique is not None and self.oblique.has(tree)
@@ -96,7 +97,7 @@ class GrowSettings:
 
     def projection_stream(self, tree: int) -> int:
         """Whose random stream draws the projection of the tree."""
-        return SHARED if self.shared_projection else tree
+        return SHARED if self.shared_projection else self.first_tree + tree
 
     def left_out_share(self, n_rows: int) -> float:
         """Of the rows, that a tree does not see, on average."""

@@ -18,6 +18,22 @@ class Purpose(IntEnum):
     SCORED_ROWS = 3
 
 
+class TreeSeed(int):
+    """The random_state of one tree of a forest: an integer like another, which knows the streams
+    that the tree was grown from. So a clone of it, fitted to the rows of its bag, is the same tree.
+    """
+
+    seed: int
+    tree: int
+
+    @classmethod
+    def of(cls, seed: int, tree: int) -> "TreeSeed":
+        # An integer of its own for each tree, for whoever sees no more than that.
+        made = cls(key(seed, tree, Purpose.SPLITS) >> 33)
+        made.seed, made.tree = seed, tree
+        return made
+
+
 def generator(seed: int, tree: int, purpose: Purpose) -> np.random.Generator:
     """The stream as a numpy generator."""
     return np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, tree, purpose])))

@@ -1,0 +1,157 @@
+"""The trees of a forest as a list: cheap, made once, and the user's to change."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from sketchforest import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    SketchForestClassifier,
+    SketchForestRegressor,
+    load_forest,
+)
+
+REGRESSORS = (RandomForestRegressor, ExtraTreesRegressor, SketchForestRegressor)
+FORESTS = (
+    RandomForestClassifier,
+    ExtraTreesClassifier,
+    SketchForestClassifier,
+    *REGRESSORS,
+)
+rng = np.random.default_rng(0)
+X = rng.normal(size=(120, 6))
+OUTPUTS = X[:, 0] + rng.normal(size=120)
+CLASSES = np.searchsorted([-1, 1], OUTPUTS)
+
+
+def fitted(kind, n_estimators=6, **params):
+    forest = kind(n_estimators, random_state=0, **params)
+    return forest.fit(X, OUTPUTS if kind in REGRESSORS else CLASSES)
+
+
+def predictions(estimator):
+    if hasattr(estimator, "predict_proba"):
+        return estimator.predict_proba(X)
+    return estimator.predict(X)
+
+
+@pytest.mark.parametrize("kind", FORESTS)
+def test_the_list_is_made_once_and_shares_the_arrays(kind):
+    forest = fitted(kind)
+    assert isinstance(forest.estimators_, list)
+    assert forest.estimators_ is forest.estimators_
+    assert all(np.shares_memory(t._forest.nodes, forest._forest.nodes) for t in forest.estimators_)
+    assert len(forest) == len(forest.estimators_) == forest.n_estimators_ == 6
+    assert forest[2] is forest.estimators_[2]
+    assert list(forest) == forest.estimators_
+    refitted = forest.fit(X, OUTPUTS if kind in REGRESSORS else CLASSES)
+    assert refitted.estimators_[0] is not forest
+
+
+@pytest.mark.parametrize("kind", FORESTS)
+def test_what_is_done_to_the_list_is_done_to_the_forest(kind):
+    forest, small = fitted(kind), fitted(kind, 2)
+    del forest.estimators_[2:]
+    assert np.array_equal(predictions(forest), predictions(small))
+    assert forest.n_estimators_ == len(forest) == 2
+    assert np.allclose(forest.feature_importances_, small.feature_importances_)
+    forest.estimators_.reverse()
+    assert np.array_equal(forest.apply(X), small.apply(X)[:, ::-1])
+    forest = fitted(kind)
+    forest.estimators_ = forest.estimators_[:2]
+    assert np.array_equal(predictions(forest), predictions(small))
+
+
+@pytest.mark.parametrize("kind", FORESTS)
+def test_two_forests_of_the_same_labels_are_joined(kind):
+    one, other = fitted(kind), fitted(kind, max_depth=2)
+    both = (predictions(one) + predictions(other)) / 2
+    one.estimators_ += other.estimators_
+    assert len(one) == 12
+    assert np.allclose(predictions(one), both)
+
+
+def test_a_changed_list_is_saved_copied_and_grown_on(tmp_path):
+    forest = fitted(RandomForestClassifier, warm_start=True)
+    small = fitted(RandomForestClassifier, 2)
+    del forest.estimators_[2:]
+    forest.save(tmp_path / "model.sf")
+    twins = [load_forest(tmp_path / "model.sf"), copy.deepcopy(forest)]
+    twins += [pickle.loads(pickle.dumps(forest)), forest.relabel(CLASSES)]
+    for twin in twins:
+        assert np.array_equal(twin.predict_proba(X), small.predict_proba(X))
+    forest.fit(X, CLASSES)
+    assert np.array_equal(forest.apply(X), fitted(RandomForestClassifier).apply(X))
+
+
+def test_a_look_at_the_list_does_not_make_a_pickle_larger():
+    forest = fitted(RandomForestClassifier)
+    before = len(pickle.dumps(forest))
+    assert len(forest.estimators_) == 6
+    assert len(pickle.dumps(forest)) == before
+
+
+@pytest.mark.parametrize(
+    ("trees", "message"),
+    [
+        ([], "at least one tree; got none"),
+        ([DecisionTreeClassifier()], "fitted trees of type DecisionTreeClassifier; got Dec"),
+        ([DecisionTreeRegressor().fit(X, OUTPUTS)], "fitted trees of type DecisionTreeClassifier"),
+        ([DecisionTreeClassifier().fit(X, CLASSES[::-1])], "grown on the labels and features"),
+        ([DecisionTreeClassifier().fit(X[:, :3], CLASSES)], "grown on the labels and features"),
+    ],
+)
+def test_a_list_of_something_else_is_refused(trees, message):
+    forest = fitted(RandomForestClassifier)
+    kept, before = forest.estimators_, forest.predict_proba(X)
+    forest.estimators_ = trees
+    with pytest.raises(ValueError, match=f"^estimators_ must hold .*{message}"):
+        forest.predict_proba(X)
+    forest.estimators_ = kept
+    assert np.array_equal(forest.predict_proba(X), before)
+
+
+@pytest.mark.parametrize("kind", [k for k in FORESTS if "Sketch" not in k.__name__])
+@pytest.mark.parametrize("bootstrap", [False, True])
+def test_a_clone_of_a_tree_fitted_to_its_rows_is_the_tree(kind, bootstrap):
+    forest = fitted(kind, bootstrap=bootstrap, max_features=0.5, max_depth=4)
+    y = OUTPUTS if kind in REGRESSORS else CLASSES
+    assert len({tree.random_state for tree in forest}) == 6
+    for tree, rows in zip(forest, forest.estimators_samples_, strict=True):
+        assert type(int(tree.random_state)) is int
+        again = clone(tree).fit(X[rows], y[rows])
+        assert again.get_n_leaves() == tree.get_n_leaves()
+        assert np.allclose(predictions(again)[rows], predictions(tree)[rows])
+        other = clone(tree).set_params(random_state=7).fit(X[rows], y[rows])
+        assert not np.allclose(predictions(other)[rows], predictions(tree)[rows])
+
+
+@pytest.mark.parametrize("kind", FORESTS)
+def test_a_single_tree_of_the_forest_can_be_fitted(kind):
+    params = {} if kind in REGRESSORS else {"class_weight": "balanced_subsample"}
+    forest = fitted(kind, **params)
+    y = OUTPUTS if kind in REGRESSORS else CLASSES
+    assert clone(forest.estimator_).fit(X, y).n_features_in_ == 6
+    assert clone(forest[1]).fit(X, y).get_params()["random_state"] == forest[1].random_state
+
+
+@pytest.mark.parametrize("kind", FORESTS)
+@pytest.mark.parametrize("n_drawn", [None, 40])
+def test_the_samples_of_each_tree_are_as_many_as_were_drawn(kind, n_drawn):
+    params = {} if kind in REGRESSORS else {"class_weight": "balanced_subsample"}
+    for params in ({}, params):
+        forest = fitted(kind, bootstrap=True, max_samples=n_drawn, **params)
+        for tree, rows in zip(forest, forest.estimators_samples_, strict=True):
+            assert rows.dtype == np.int32
+            assert len(rows) == (n_drawn or 120)
+            assert np.array_equal(np.unique(rows), np.sort(tree._forest.members))
+    whole = fitted(kind, bootstrap=False)
+    assert all(np.array_equal(rows, np.arange(120)) for rows in whole.estimators_samples_)

@@ -42,8 +42,8 @@ class RandomForestClassifier(ForestMixin, TreesClassifier):
         One projection for all trees (the paper's algorithm 1), not one for each (algorithm 2).
     oob_score : bool, str or callable, default=False
         True (LRAP for many labels, accuracy for classes), the name of a metric of
-        `sketchforest.metrics`, or f(Y_true, Y_score) for many labels, f(y_true, y_pred) for
-        classes.
+        `sketchforest.metrics`, which is given scores, or a callable f(Y_true, Y_pred), which is
+        given predictions.
     class_weight : dict, list of dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes. With many labels a row has the product of its labels' weights, each
         from a dict {0: if absent, 1: if present}: one for all labels, or a list with one for each.

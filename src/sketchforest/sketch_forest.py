@@ -53,9 +53,9 @@ class SketchForestClassifier(ForestMixin, TreesClassifier):
         oblique split looks at all of them.
     oob_score : bool, str or callable, default=False
         True (LRAP for many labels, accuracy for classes), the name of a metric of
-        `sketchforest.metrics`, or f(Y_true, Y_score) for many labels, f(y_true, y_pred) for
-        classes. Trees see all rows, unless they must be scored: then every fifth tree, on average,
-        leaves out a third of them.
+        `sketchforest.metrics`, which is given scores, or a callable f(Y_true, Y_pred), which is
+        given predictions. Trees see all rows, unless they must be scored: then every fifth tree, on
+        average, leaves out a third of them.
     class_weight : dict, list of dict, "balanced", "balanced_subsample" or None, default=None
         As for `RandomForestClassifier`.
     threshold : float, "oob-f1", "oob-f1-global" or "top-K", default=0.5

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import joblib
 import numpy as np
@@ -11,7 +12,7 @@ import sklearn.tree
 from scipy import sparse
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.exceptions import DataConversionWarning
-from sklearn.metrics import accuracy_score, label_ranking_average_precision_score, r2_score
+from sklearn.metrics import accuracy_score, f1_score, r2_score
 from sklearn.random_projection import GaussianRandomProjection
 
 from sketchforest import (
@@ -23,10 +24,12 @@ from sketchforest import (
     RandomForestRegressor,
     SketchForestClassifier,
     SketchForestRegressor,
+    load_forest,
 )
+from sketchforest._estimators import growing as _growing
 from sketchforest._trees import predict as _predict
 from sketchforest.datasets import make_multilabel
-from sketchforest.metrics import lrap, precision_at_k
+from sketchforest.metrics import lrap, precision_at_k, top_k
 from sketchforest.projection import DEFAULT_N_COMPONENTS, PROJECTIONS, Projection
 
 FOREST_CLASSIFIERS = (RandomForestClassifier, ExtraTreesClassifier, SketchForestClassifier)
@@ -501,21 +504,71 @@ def test_out_of_bag_scores_take_any_metric(layout, X, Y):
     )
     seen = []
 
-    def metric(Y_true, Y_score):
-        seen.append((Y_true, Y_score))
+    def metric(Y_true, Y_pred):
+        seen.append((Y_true, Y_pred))
         return 0.25
 
     called = fitted(RandomForestClassifier, X, layout(Y), oob_score=metric, **OOB)
     assert called.oob_score_ == 0.25
-    [(truth, scores)] = seen
-    assert sparse.issparse(truth) == sparse.issparse(scores) == (layout is sparse.csr_array)
+    (_, (truth, predicted)) = seen  # once before the trees are grown
+    assert type(truth) is type(predicted) is type(layout(Y))
+    assert truth.dtype == predicted.dtype == Y.dtype
     assert np.array_equal(truth.toarray() if sparse.issparse(truth) else truth, Y)
 
 
-def test_out_of_bag_scores_take_scikit_learns_metrics(X, Y):
-    metric = label_ranking_average_precision_score
-    forest = fitted(RandomForestClassifier, X, Y, oob_score=metric, **OOB)
-    assert forest.oob_score_ == pytest.approx(metric(Y, forest.oob_decision_function_))
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("kind", FOREST_CLASSIFIERS)
+@pytest.mark.parametrize("threshold", [0.2, "top-3", "oob-f1", "oob-f1-global"])
+def test_a_callable_is_given_predictions_out_of_bag(kind, layout, threshold, X, Y):
+    metric = partial(f1_score, average="micro")
+    forest = fitted(kind, X, layout(Y), oob_score=metric, threshold=threshold, **OOB)
+    scores = forest.oob_decision_function_
+    scores = scores.toarray() if sparse.issparse(scores) else scores
+    if threshold == "top-3":
+        predicted = np.zeros_like(Y)
+        np.put_along_axis(predicted, top_k(scores, 3)[0], 1, axis=1)
+        predicted[scores == 0] = 0
+    else:
+        predicted = scores > getattr(forest, "thresholds_", threshold)
+    assert 0 < forest.oob_score_ == pytest.approx(metric(Y, predicted))
+
+
+def test_our_ranking_metrics_are_given_scores(X, Y):
+    by_name = fitted(RandomForestClassifier, X, Y, oob_score="lrap", **OOB)
+    assert fitted(RandomForestClassifier, X, Y, oob_score=lrap, **OOB).oob_score_ == pytest.approx(
+        by_name.oob_score_
+    )
+    forest = fitted(RandomForestClassifier, X, Y, oob_score=partial(precision_at_k, k=3), **OOB)
+    assert forest.oob_score_ == pytest.approx(
+        precision_at_k(Y, forest.oob_decision_function_, k=3), abs=1e-9
+    )
+
+
+@pytest.mark.parametrize("kind", FORESTS)
+@pytest.mark.parametrize("metric", [f1_score, lambda one: 1.0, lambda a, b: "good", np.linalg.inv])
+def test_a_wrong_callable_fails_before_a_tree_is_grown(kind, metric, X, Y, outputs, monkeypatch):
+    y = targets(kind, Y, outputs)
+    monkeypatch.setattr(_growing, "grow_trees", None)
+    with pytest.raises(ValueError, match=r"oob_score must be a callable f\(Y_true, Y_pred\)"):
+        fitted(kind, X, y, oob_score=metric, **OOB)
+
+
+CONTAINERS = [sparse.csr_array, sparse.csr_matrix, sparse.csc_matrix, sparse.coo_array]
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_predictions_have_the_container_of_sparse_outputs(kind, container, X, Y, tmp_path):
+    y = container(Y if kind in CLASSIFIERS else Y * 2.5)
+    expected = sparse.csr_matrix if sparse.isspmatrix(y) else sparse.csr_array
+    estimator = fitted(kind, X, y)
+    estimator.save(tmp_path / "model.sf")
+    for model in (estimator, load_forest(tmp_path / "model.sf")):
+        assert type(model.predict(X)) is expected
+    if kind in FORESTS:
+        scored = fitted(kind, X, y, oob_score=True, **OOB)
+        kinds = [type(v) for name, v in vars(scored).items() if name.startswith("oob_")]
+        assert expected in kinds
 
 
 def test_out_of_bag_scores_of_classes(X, names):

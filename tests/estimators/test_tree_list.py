@@ -146,8 +146,8 @@ def test_a_single_tree_of_the_forest_can_be_fitted(kind):
 @pytest.mark.parametrize("kind", FORESTS)
 @pytest.mark.parametrize("n_drawn", [None, 40])
 def test_the_samples_of_each_tree_are_as_many_as_were_drawn(kind, n_drawn):
-    params = {} if kind in REGRESSORS else {"class_weight": "balanced_subsample"}
-    for params in ({}, params):
+    weighted = {} if kind in REGRESSORS else {"class_weight": "balanced_subsample"}
+    for params in ({}, weighted):
         forest = fitted(kind, bootstrap=True, max_samples=n_drawn, **params)
         for tree, rows in zip(forest, forest.estimators_samples_, strict=True):
             assert rows.dtype == np.int32

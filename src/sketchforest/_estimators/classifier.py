@@ -8,8 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.base import TreesEstimator
 from sketchforest._estimators.parameters import Threshold, check_k, check_parameters
-from sketchforest._estimators.predictions import dense_averages
-from sketchforest._estimators.thresholds import DEFAULT, is_out_of_bag, n_best
+from sketchforest._estimators.predictions import as_given, dense_averages
+from sketchforest._estimators.thresholds import DEFAULT, decision_rule, is_out_of_bag
 from sketchforest._typing import Matrix, MatrixLike
 
 
@@ -62,7 +62,7 @@ class TreesClassifier(ClassifierMixin, TreesEstimator):
             return (averages > above).astype(self._targets.dtype)
         likely = self._likely_labels(checked)
         likely.data = np.ones(likely.nnz, self._targets.dtype)
-        return likely if self._targets.is_sparse else likely.toarray()
+        return as_given(likely, self._targets) if self._targets.is_sparse else likely.toarray()
 
     def predict_sparse(self, X: MatrixLike, k: int | None = None) -> sparse.csr_array:
         """(n_samples, n_labels) CSR, float32, of the probabilities above zero, or of the k largest
@@ -96,17 +96,13 @@ class TreesClassifier(ClassifierMixin, TreesEstimator):
     def _decision(self) -> tuple[int | None, np.ndarray | np.float32 | None]:
         """How many labels a row has at most, and the probability that each must exceed."""
         check_parameters({"threshold": self.threshold})
-        if is_out_of_bag(self.threshold):
-            if not hasattr(self, "thresholds_"):
-                raise ValueError(
-                    "threshold must be a number or 'top-K' where labels or threshold were changed "
-                    f"after fit; got {self.threshold!r}. Fit again, or use set_params."
-                )
-            return None, self.thresholds_
-        k = n_best(self.threshold)
-        if k is None:
-            return None, np.float32(self.threshold)
-        return min(k, self._labels.shape[1]), None
+        if is_out_of_bag(self.threshold) and not hasattr(self, "thresholds_"):
+            raise ValueError(
+                "threshold must be a number or 'top-K' where labels or threshold were changed "
+                f"after fit; got {self.threshold!r}. Fit again, or use set_params."
+            )
+        chosen = getattr(self, "thresholds_", None)
+        return decision_rule(self.threshold, chosen, self._labels.shape[1])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

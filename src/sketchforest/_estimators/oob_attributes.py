@@ -1,6 +1,7 @@
 """After the last tree: what rows say that a tree did not see, as attributes of the estimator."""
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -9,14 +10,19 @@ from scipy import sparse
 from sklearn.metrics import accuracy_score
 
 from sketchforest._estimators.parameters import Parameters
-from sketchforest._estimators.predictions import averages_as_given
-from sketchforest._estimators.thresholds import best_thresholds, is_out_of_bag
+from sketchforest._estimators.predictions import as_given, averages_as_given, decisions
+from sketchforest._estimators.thresholds import (
+    DEFAULT,
+    best_thresholds,
+    decision_rule,
+    is_out_of_bag,
+)
 from sketchforest._trees.fitted import Targets
 from sketchforest._trees.predict import ForestPredictor
 from sketchforest._trees.problem import Problem
 from sketchforest._typing import Matrix
 from sketchforest._warning import warn
-from sketchforest.metrics import get_metric, lrap, r2
+from sketchforest.metrics import get_metric, is_ranking, lrap, r2
 
 Attributes: TypeAlias = dict[str, float | Matrix]
 
@@ -49,13 +55,20 @@ def oob_attributes(
         found[name] = prediction
         found["oob_score_"] = math.nan
         if is_left_out.any():
-            score = _metric(params, targets)(truth[is_left_out], prediction[is_left_out])
-            found["oob_score_"] = float(score)
+            thresholds = found.get("thresholds_")
+            score = _metric(params, targets, thresholds)
+            found["oob_score_"] = float(score(truth[is_left_out], prediction[is_left_out]))
     return found
 
 
-def check_oob_metric(name: str, targets: Targets) -> None:
-    """Raises for a name that no metric has, before the trees are grown."""
+def check_oob_metric(params: Parameters, targets: Targets) -> None:
+    """Raises for a name that no metric has, and for a callable that takes no predictions, before
+    the trees are grown."""
+    if callable(params.oob_score):
+        _try_metric(params.oob_score, params, targets)
+    if not isinstance(params.oob_score, str):
+        return
+    name = params.oob_score
     if not targets.is_classification:
         if name != "r2":
             raise ValueError(
@@ -73,23 +86,51 @@ def check_oob_metric(name: str, targets: Targets) -> None:
         ) from error
 
 
+def _try_metric(metric: Callable[..., float], params: Parameters, targets: Targets) -> None:
+    """The truth as its own prediction: what cannot take that takes no other."""
+    truth = _truth(targets)
+    scores = truth.astype(np.float64)
+    thresholds = np.float32(DEFAULT) if is_out_of_bag(params.threshold) else None
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            float(_metric(params, targets, thresholds)(truth, scores))
+    except Exception as error:
+        said = str(error).strip().splitlines()
+        raise ValueError(
+            "oob_score must be a callable f(Y_true, Y_pred) that gives a number for true and "
+            f"predicted values; got {metric!r}, which fails: {said[0] if said else error!r}"
+        ) from error
+
+
 def _truth(targets: Targets) -> Matrix:
     if isinstance(targets.labels, np.ndarray):
         return targets.labels.ravel() if targets.is_vector else targets.labels
     truth = targets.labels.to_csr(np.uint8 if targets.is_classification else np.float64)
     is_dense_indicator = targets.classes is None and not targets.is_sparse
-    return truth.toarray() if is_dense_indicator else truth
+    return truth.toarray() if is_dense_indicator else as_given(truth, targets)
 
 
-def _metric(params: Parameters, targets: Targets) -> Callable[[Matrix, Matrix], float]:
-    """The meaning of `oob_score`, as a function of true and predicted values."""
+def _metric(
+    params: Parameters, targets: Targets, thresholds: np.ndarray | np.float32 | None
+) -> Callable[[Matrix, Matrix], float]:
+    """The meaning of `oob_score`, as a function of true values and of averages over trees. As in
+    scikit-learn, a callable is given predictions; ranking metrics of ours are given scores."""
+    given = params.oob_score
     if not targets.is_classification:
-        return params.oob_score if callable(params.oob_score) else r2
-    if isinstance(params.oob_score, str):
-        return get_metric(params.oob_score)
+        return given if callable(given) else r2
+    if isinstance(given, str):
+        return get_metric(given)
     if targets.classes is None:
-        return params.oob_score if callable(params.oob_score) else lrap
-    metric = params.oob_score if callable(params.oob_score) else accuracy_score
+        if not callable(given):
+            return lrap
+        if is_ranking(given):
+            return given
+        k, above = decision_rule(params.threshold, thresholds, targets.labels.shape[1])
+        return lambda truth, scores: given(
+            truth.astype(targets.dtype), decisions(scores, k, above, targets)
+        )
+    metric = given if callable(given) else accuracy_score
     classes = targets.classes
     # The truth is one-hot, by rows: its columns are the classes.
     return lambda truth, scores: metric(

@@ -6,6 +6,7 @@ from scipy import sparse
 from sketchforest._trees.fitted import Targets
 from sketchforest._trees.predict import ForestPredictor, check_fits_memory
 from sketchforest._typing import Matrix
+from sketchforest.metrics import top_k
 
 
 def averages_as_given(
@@ -19,9 +20,36 @@ def averages_as_given(
     was. Trees that `exclude` (n_samples, n_trees) marks for a row are left out."""
     if targets.is_sparse:
         dtype = np.float32 if targets.is_classification else np.float64
-        return predictor.average_sparse(X, n_jobs, dtype, exclude=exclude)
+        return as_given(predictor.average_sparse(X, n_jobs, dtype, exclude=exclude), targets)
     averages = dense_averages(predictor, targets, X, n_jobs, exclude)
     return averages.ravel() if targets.is_vector else averages
+
+
+def as_given(found: sparse.csr_array, targets: Targets) -> sparse.csr_array | sparse.csr_matrix:
+    """In the container that Y had: a product with `*` means something else for each of them."""
+    return sparse.csr_matrix(found) if targets.is_spmatrix else found
+
+
+def decisions(
+    averages: Matrix, k: int | None, above: np.ndarray | np.float32 | None, targets: Targets
+) -> Matrix:
+    """(n_samples, n_labels) indicators of the labels above a threshold, or of the k best, dense or
+    sparse as the averages are."""
+    if k is not None:
+        labels, scores = top_k(averages, k)
+        rows = np.repeat(np.arange(len(labels)), k)
+        entries = ((scores > 0).ravel(), (rows, labels.ravel()))
+        chosen = sparse.csr_array(entries, shape=averages.shape).astype(targets.dtype)
+        chosen.eliminate_zeros()
+        return as_given(chosen, targets) if targets.is_sparse else chosen.toarray()
+    if isinstance(averages, np.ndarray):
+        return (averages > above).astype(targets.dtype)
+    columns = averages.indices
+    is_above = averages.data > (above[columns] if isinstance(above, np.ndarray) else above)
+    chosen = sparse.csr_array((is_above, columns, averages.indptr), shape=averages.shape)
+    chosen = chosen.astype(targets.dtype)
+    chosen.eliminate_zeros()
+    return as_given(chosen, targets)
 
 
 def dense_averages(

@@ -97,8 +97,7 @@ def prepare(
     weights = weigh_classes(params.class_weight, targets, weights, is_tree=params.is_tree)
     rows = None if weights is None else np.flatnonzero(weights).astype(np.int32)
     n_drawable = X.shape[0] if rows is None else len(rows)
-    if isinstance(params.oob_score, str):
-        check_oob_metric(params.oob_score, targets)
+    check_oob_metric(params, targets)
     settings = _grow_settings(params, X.shape[1], targets, n_drawable, earlier)
     if earlier is not None:
         _check_warm_start(params, targets, rows_seen, earlier)

@@ -17,7 +17,7 @@ from sketchforest._warning import warn
 
 def check_class_targets(estimator: BaseEstimator, Y: MatrixLike) -> Targets:
     """Y of a classifier: an indicator matrix, dense or sparse, or one class a row."""
-    names = _label_names(Y)
+    names, is_spmatrix = _label_names(Y), sparse.isspmatrix(Y)
     Y = _checked(estimator, Y)
     if Y.ndim == 1:
         return _one_class_a_row(Y)
@@ -31,31 +31,36 @@ def check_class_targets(estimator: BaseEstimator, Y: MatrixLike) -> Targets:
     labels = canonical(sparse.csr_array(Y.astype(bool)))
     labels.eliminate_zeros()
     return Targets(
-        SparseRows.from_csr(labels), sparse.issparse(Y), dtype=Y.dtype, label_names=names
+        SparseRows.from_csr(labels),
+        sparse.issparse(Y),
+        dtype=Y.dtype,
+        label_names=names,
+        is_spmatrix=is_spmatrix,
     )
 
 
 def check_real_targets(estimator: BaseEstimator, Y: MatrixLike) -> Targets:
     """Y of a regressor: (n_rows,) or (n_rows, n_outputs), dense or sparse; always a copy."""
-    names = _label_names(Y)
+    names, is_spmatrix = _label_names(Y), sparse.isspmatrix(Y)
     Y = _checked(estimator, Y)
     if sparse.issparse(Y) and Y.dtype.kind in "biuf":
         with np.errstate(over="ignore"):
             Y = canonical(sparse.csr_array(Y.astype(np.float32)))
         _check_finite(Y.data)
         Y.eliminate_zeros()
-        return Targets(SparseRows.from_csr(Y), is_sparse=True, label_names=names)
+        labels = SparseRows.from_csr(Y)
+        return Targets(labels, is_sparse=True, label_names=names, is_spmatrix=is_spmatrix)
     try:
         # A copy: a later change of the user's array must not change the model.
-        labels = np.array(Y, dtype=np.float64, order="C")
+        numbers = np.array(Y, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"Y must hold numbers; got dtype {Y.dtype}. Use a classifier for names of classes."
         ) from error
-    _check_finite(labels)
-    is_vector = labels.ndim == 1
+    _check_finite(numbers)
+    is_vector = numbers.ndim == 1
     return Targets(
-        labels.reshape(len(labels), -1), is_sparse=False, is_vector=is_vector, label_names=names
+        numbers.reshape(len(numbers), -1), is_sparse=False, is_vector=is_vector, label_names=names
     )
 
 

@@ -29,6 +29,17 @@ def is_out_of_bag(threshold: object) -> bool:
     return threshold in (PER_LABEL, GLOBAL) if isinstance(threshold, str) else False
 
 
+def decision_rule(
+    threshold: object, chosen: np.ndarray | np.float32 | None, n_labels: int
+) -> tuple[int | None, np.ndarray | np.float32 | None]:
+    """How many labels a row has at most, and the probability that each must exceed; `chosen` are
+    the thresholds that were found out-of-bag."""
+    if is_out_of_bag(threshold):
+        return None, chosen
+    k = n_best(threshold)
+    return (None, np.float32(threshold)) if k is None else (min(k, n_labels), None)  # type: ignore[arg-type]
+
+
 def best_thresholds(
     truth: sparse.csr_array, scores: sparse.csr_array, threshold: str
 ) -> np.ndarray | np.float32:

@@ -151,6 +151,8 @@ def _settings_to_json(settings: GrowSettings) -> dict[str, Json]:
 
 def _state_of(targets: Targets) -> dict[str, bool]:
     state = {"_sparse_labels": targets.is_sparse}
+    if targets.is_spmatrix:
+        state["_is_spmatrix"] = True
     return state if targets.is_classification else state | {"_is_vector": targets.is_vector}
 
 
@@ -187,6 +189,7 @@ def _targets(about: dict[str, Any], labels: Labels) -> Targets:
         classes=_classes(about, labels),
         dtype=None if dtype is None else converted(np.dtype, dtype),
         is_vector=bool(about["state"].get("_is_vector", False)),
+        is_spmatrix=bool(about["state"].get("_is_spmatrix", False)),
     )
 
 

@@ -18,6 +18,7 @@ class Targets:
     dtype: np.dtype | None = None  # of a classifier's Y
     is_vector: bool = False  # one real output, given as (n_samples,)
     label_names: np.ndarray | None = None  # of a data frame with names of type str
+    is_spmatrix: bool = False  # sparse, in scipy's container of the older interface
 
     @property
     def is_classification(self) -> bool:

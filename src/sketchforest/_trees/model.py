@@ -185,16 +185,17 @@ class Forest:
 
     def only(self, index: int) -> "Forest":
         """A forest of one tree, as views of this one's arrays."""
-        tree, directions = self.tree(index), self._directions_of(index)
+        tree, directions = self.tree(index), None
+        if tree.directions is not None:
+            parts = vars(tree.directions) | {"start": tree.directions.start.astype(np.int64)}
+            directions = ForestDirections(**parts, is_oblique=np.ones(1, np.uint8))
         return Forest(
             **{name: getattr(tree, name) for name in _OF_TREES},
             depths=self.depths[index : index + 1],
             node_start=_starts([len(tree.nodes)]),
             leaf_start=_starts([len(tree.member_start)]),
             tree_members=_starts([len(tree.members)]),
-            directions=None
-            if directions is None
-            else ForestDirections(**vars(directions), is_oblique=np.ones(1, np.uint8)),
+            directions=directions,
         )
 
     def _directions_of(self, index: int) -> Directions | None:

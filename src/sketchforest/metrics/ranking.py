@@ -253,6 +253,12 @@ def greater_is_better(name_or_callable: str | Metric) -> bool:
     return getattr(metric, "func", metric) not in (coverage_error, label_ranking_loss)
 
 
+def is_ranking(metric: Metric) -> bool:
+    """Whether it is one of ours, which look at scores and not at decisions."""
+    ours = {*_METRICS.values(), *_METRICS_AT_K.values(), psp_at_k}
+    return getattr(metric, "func", metric) in ours
+
+
 _METRICS: dict[str, Metric] = {
     "lrap": lrap,
     "coverage_error": coverage_error,

@@ -22,7 +22,7 @@ MAY_IMPORT = {
 }
 PUBLIC = {"tree", "forest", "extra_trees", "sketch_forest", "explain"}
 MAY_IMPORT |= {
-    "tree": {"_estimators", "projection"},
+    "tree": {"_estimators", "_trees", "projection"},
     "forest": {"_estimators", "_saving", "projection", "tree"},
     "extra_trees": {"_estimators", "projection", "tree"},
     "sketch_forest": {"_estimators", "projection", "tree"},

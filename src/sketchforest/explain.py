@@ -94,8 +94,7 @@ def _paths(forest: Forest, x: Matrix) -> _Paths:
     values = values.astype(float_type(values.dtype), copy=False)
     seen = _seen_by_oblique_trees(forest, x)
     first_node, first_leaf = forest.node_start[:-1], forest.first_leaves
-    is_stump = np.diff(forest.node_start) == 0
-    roots = np.where(is_stump, len(forest.nodes) + first_leaf, first_node)
+    roots = forest.hierarchy.roots
     at = roots.copy()
     steps = []
     while len(moving := np.flatnonzero(at < len(forest.nodes))):
@@ -176,31 +175,8 @@ def _terms(
 
 def _means_of(forest: Forest, Y: np.ndarray) -> np.ndarray:
     """(nodes and leaves, n_outputs) weighted means of the training rows below each."""
-    n_nodes, n_leaves = len(forest.nodes), forest.n_leaves
     weights = np.ones(len(forest.members)) if forest.weights is None else forest.weights
     entries = (weights.astype(float), forest.members, forest.leaf_bounds())
-    of_leaf = sparse.csr_array(entries, shape=(n_leaves, len(Y)))
-    sums = np.zeros((n_nodes + n_leaves, Y.shape[1] + 1))
-    sums[n_nodes:] = of_leaf @ np.column_stack([Y, np.ones(len(Y))])
-    tree = np.repeat(np.arange(forest.n_trees), np.diff(forest.node_start))
-    children = forest.nodes[:, 2:].astype(np.int64)
-    children = np.where(
-        children >= 0,
-        forest.node_start[tree][:, None] + children,
-        n_nodes + forest.first_leaves[tree][:, None] - 1 - children,
-    )
-    # From the deepest level up: what is below a node is known when its parent asks.
-    for level in reversed(_levels(children, n_nodes, forest.node_start[:-1])):
-        sums[level] = sums[children[level, 0]] + sums[children[level, 1]]
+    of_leaf = sparse.csr_array(entries, shape=(forest.n_leaves, len(Y)))
+    sums = forest.hierarchy.add_up(of_leaf @ np.column_stack([Y, np.ones(len(Y))]))
     return sums[:, :-1] / sums[:, -1:]
-
-
-def _levels(children: np.ndarray, n_nodes: int, roots: np.ndarray) -> list[np.ndarray]:
-    """The nodes of all trees by their distance from the root."""
-    levels = []
-    level = np.unique(roots[roots < n_nodes])
-    while len(level):
-        levels.append(level)
-        below = children[level].ravel()
-        level = below[below < n_nodes]
-    return levels

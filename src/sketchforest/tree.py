@@ -1,8 +1,11 @@
 """Single trees on a projection of the outputs."""
 
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.base import TreesEstimator
@@ -14,6 +17,10 @@ from sketchforest._estimators.parameters import (
     RandomState,
 )
 from sketchforest._estimators.regressor import TreesRegressor
+from sketchforest._estimators.sklearn_twin import sklearn_twin
+from sketchforest._trees.hierarchy import decision_paths
+from sketchforest._trees.predict import leaves_of
+from sketchforest._trees.structure import TreeStructure
 from sketchforest._typing import MatrixLike
 from sketchforest.projection import ProjectionLike
 
@@ -22,8 +29,27 @@ class SingleTreeMixin(TreesEstimator):
     """What single trees have and forests have not."""
 
     def apply(self, X: MatrixLike) -> np.ndarray:
-        """(n_samples,) number of the leaf of each row."""
+        """(n_samples,) number of the leaf of each row among the nodes of `tree_`."""
         return super().apply(X).ravel()
+
+    def decision_path(self, X: MatrixLike) -> sparse.csr_array:
+        """(n_samples, n_nodes) CSR with 1 for the nodes of `tree_` that each row comes through."""
+        leaves = leaves_of(self._forest, self._check_new(X), self._n_jobs)
+        return decision_paths(self._forest, leaves)[0]
+
+    @cached_property
+    def tree_(self) -> TreeStructure:
+        """The tree by its nodes, under scikit-learn's names; see `help(type(tree.tree_))`."""
+        check_is_fitted(self)
+        return TreeStructure(self._forest, self._targets, self.n_features_in_)
+
+    def to_sklearn(self) -> BaseEstimator:
+        """The same tree as a fitted estimator of scikit-learn, for tools that ask for one.
+
+        It has the same nodes and predicts the same, where values of X are read as float32. Refused
+        for oblique trees, and where its dense tables of outputs do not fit into memory.
+        """
+        return sklearn_twin(self)
 
     def get_depth(self) -> int:
         """Number of splits on the longest way from the root to a leaf."""

@@ -25,15 +25,16 @@ from sketchforest._saving.json_values import Json
 from sketchforest._trees.fitted import Fitted, Targets
 from sketchforest._trees.model import Forest, Labels
 from sketchforest._trees.outputs import draw_matrix
-from sketchforest._trees.predict import ForestPredictor, by_blocks
+from sketchforest._trees.predict import ForestPredictor, leaves_of
 from sketchforest._trees.problem import GrowSettings
+from sketchforest._trees.structure import leaf_numbers
 from sketchforest._typing import Matrix, MatrixLike, WeightsLike
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
 # What follows from the trees and their labels, and must go when one of the two changes.
-DERIVED = ("oob_score_", "oob_decision_function_", "oob_prediction_", "thresholds_")
+DERIVED = ("oob_score_", "oob_decision_function_", "oob_prediction_", "thresholds_", "tree_")
 # What a file carried along for its readers; it is not true of other data.
 ATTACHED = ("label_names_", "feature_names_", "vectorizer_", "notes_")
 
@@ -126,11 +127,10 @@ class TreesEstimator(BaseEstimator):
         return gains.sum(axis=0) / total if total > 0 else gains.sum(axis=0)
 
     def apply(self, X: MatrixLike) -> np.ndarray:
-        """(n_samples, n_trees) number of the leaf, within its tree, of each row."""
+        """(n_samples, n_trees) number of the leaf of each row in each tree, where nodes are counted
+        as scikit-learn counts them: a node, what is on its left, what is on its right."""
         checked = self._check_new(X)
-        return np.concatenate(
-            by_blocks(lambda block, leaves: leaves, self._forest, checked, self._n_jobs)
-        )
+        return leaf_numbers(self._forest, leaves_of(self._forest, checked, self._n_jobs))
 
     def leaf_weights(self, X: MatrixLike) -> sparse.csr_array:
         """(n_samples, n_train) CSR: how much each training row contributes to each prediction.

@@ -3,11 +3,17 @@
 from collections.abc import Iterator
 
 import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.base import TreesEstimator
+from sketchforest._estimators.sklearn_twin import sklearn_twin
 from sketchforest._estimators.tree_list import TreeListMixin
 from sketchforest._trees.grow import drawn_rows
+from sketchforest._trees.hierarchy import decision_paths
+from sketchforest._trees.predict import leaves_of
+from sketchforest._typing import MatrixLike
 
 
 class ForestMixin(TreeListMixin):
@@ -44,3 +50,21 @@ class ForestMixin(TreeListMixin):
     def __iter__(self) -> Iterator[TreesEstimator]:
         """The trees of `estimators_`."""
         return iter(self.estimators_)
+
+    def decision_path(self, X: MatrixLike) -> tuple[sparse.csr_array, np.ndarray]:
+        """The nodes that each row comes through.
+
+        (n_samples, nodes of all trees) CSR with 1 for them, and (n_trees + 1,) the column at which
+        the nodes of each tree begin.
+        """
+        checked = self._check_new(X)
+        return decision_paths(self._forest, leaves_of(self._forest, checked, self._n_jobs))
+
+    def to_sklearn(self) -> BaseEstimator:
+        """The same trees as a fitted forest of scikit-learn, for tools that ask for one.
+
+        They have the same nodes, and it predicts the same, where values of X are read as float32.
+        Which rows a tree was grown on is not told. Refused for oblique trees, and where its dense
+        tables of outputs do not fit into memory.
+        """
+        return sklearn_twin(self)

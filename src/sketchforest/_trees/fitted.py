@@ -29,6 +29,12 @@ class Targets:
         return 1 if self.classes is not None else self.labels.shape[1]
 
     @property
+    def classes_per_output(self) -> np.ndarray:
+        """(n_outputs,) number of classes; 2 for a label, 1 for a real output."""
+        n_classes = len(self.classes) if self.classes is not None else 1 + self.is_classification
+        return np.full(self.n_outputs, n_classes, dtype=np.intp)
+
+    @property
     def impurity_scale(self) -> float:
         """From the variance summed over labels to scikit-learn's impurity."""
         if self.classes is not None:

@@ -4,11 +4,13 @@ Leaves hold training rows. Labels are stored once, and a prediction averages the
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
+from sketchforest._trees.hierarchy import Hierarchy
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.parallel import run_blocks
 
@@ -155,6 +157,15 @@ class Forest:
     def first_leaves(self) -> np.ndarray:
         """(n_trees,) number of each tree's first leaf, where leaves of all trees are counted on."""
         return self.leaf_start[:-1] - np.arange(self.n_trees)
+
+    @cached_property
+    def hierarchy(self) -> Hierarchy:
+        """The nodes of all trees by their relations."""
+        return Hierarchy.of(self)
+
+    def __getstate__(self) -> dict[str, object]:
+        # The hierarchy is made anew when it is needed.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def leaf_bounds(self) -> np.ndarray:
         """(n_leaves + 1,) places in `members` between which each leaf of each tree lies."""

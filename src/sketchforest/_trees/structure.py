@@ -1,0 +1,139 @@
+"""One tree by its nodes, under the names of scikit-learn's `tree_`."""
+
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from sketchforest._trees.fitted import Targets
+from sketchforest._trees.hierarchy import decision_paths
+from sketchforest._trees.model import MISSING_LEFT, Forest
+from sketchforest._trees.node_means import NodeMeans
+from sketchforest._trees.predict import find_leaves, memory_size
+from sketchforest._typing import Matrix
+
+# What scikit-learn writes where a leaf has no child, and no feature or threshold.
+NO_CHILD = -1
+NO_SPLIT = -2
+OF_SPLITS_BY_ONE_FEATURE = ("feature", "threshold", "missing_go_to_left")
+
+
+class TreeStructure:
+    """A tree by its nodes: each node, then what is on its left, then what is on its right.
+
+    Attributes
+    ----------
+    node_count, max_depth, n_leaves, n_features, n_outputs, max_n_classes : int
+    n_classes : (n_outputs,) array
+        2 for each label, 1 for each real output.
+    children_left, children_right : (node_count,) arrays
+        -1 in a leaf.
+    feature, threshold : (node_count,) arrays
+        -2 in a leaf. A row goes left where its value is at most the threshold. An oblique tree has
+        neither.
+    missing_go_to_left : (node_count,) uint8 array
+    n_node_samples, weighted_n_node_samples : (node_count,) arrays
+        Rows of the tree's bag in the node, and their weight.
+    impurity : (node_count,) array
+        Of the outputs themselves, whatever they were projected to.
+    value : (node_count, n_outputs, max_n_classes) array
+        Means of outputs, or shares of classes.
+    """
+
+    def __init__(self, forest: Forest, targets: Targets, n_features: int) -> None:
+        """Of a forest of one tree."""
+        self._forest, self._targets = forest, targets
+        hierarchy = forest.hierarchy
+        self.n_leaves = forest.n_leaves
+        self.node_count = self.capacity = hierarchy.n_inner + forest.n_leaves
+        self.max_depth = int(forest.depths[0])
+        self.n_features = n_features
+        self.n_outputs = targets.n_outputs
+        self.n_classes = targets.classes_per_output
+        self.max_n_classes = int(self.n_classes.max())
+        self.children_left, self.children_right = self._of_inner_nodes(
+            hierarchy.numbers[hierarchy.children], NO_CHILD
+        ).T.copy()
+        if forest.directions is None:
+            self._set_splits()
+        self._means = NodeMeans(forest, targets)
+        self.n_node_samples = self._means.n_rows
+        self.weighted_n_node_samples = self._means.weights
+
+    def _set_splits(self) -> None:
+        tree = self._forest.tree(0)
+        feature = tree.nodes[:, 0].view(np.uint32)
+        floats = np.ascontiguousarray(tree.nodes[:, 1]).view(np.float32).astype(np.float64)
+        self.feature = self._of_inner_nodes((feature & ~MISSING_LEFT).astype(np.int64), NO_SPLIT)
+        self.threshold = self._of_inner_nodes(
+            floats if tree.thresholds is None else tree.thresholds, NO_SPLIT
+        )
+        self.missing_go_to_left = self._of_inner_nodes((feature >= MISSING_LEFT).astype("u1"), 0)
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        if name in OF_SPLITS_BY_ONE_FEATURE:
+            raise AttributeError(
+                f"tree_.{name} is for trees that split by one feature at a node; this one is "
+                "oblique. Use forest.explain, or an estimator without oblique trees."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @cached_property
+    def value(self) -> np.ndarray:
+        """(node_count, n_outputs, max_n_classes) means of outputs, or shares of classes."""
+        self.check_value_fits()
+        means = np.concatenate([block.means for block in self._means.by_blocks()], axis=1)
+        if self._targets.classes is not None:
+            return means[:, None, :]
+        if self._targets.is_classification:
+            return np.stack([1 - means, means], axis=2)
+        return means[:, :, None]
+
+    @property
+    def value_bytes(self) -> int:
+        """What `value` takes."""
+        return self.node_count * self.n_outputs * self.max_n_classes * 8
+
+    def check_value_fits(self) -> None:
+        memory = memory_size()
+        if memory and self.value_bytes > memory:
+            raise MemoryError(
+                f"tree_.value must fit into memory; the table of {self.node_count} nodes and "
+                f"{self.n_outputs} outputs takes {self.value_bytes / 2**30:.1f} GiB of the "
+                f"{memory / 2**30:.1f} GiB that there are. Use leaf_weights, which is sparse."
+            )
+
+    @cached_property
+    def impurity(self) -> np.ndarray:
+        """(node_count,) Gini impurity of classes, its mean over the labels, or the mean over the
+        outputs of their variance."""
+        return self._means.summed_variance() * self._targets.impurity_scale
+
+    def _of_inner_nodes(self, values: np.ndarray, of_a_leaf: int) -> np.ndarray:
+        ordered = np.full((self.node_count, *values.shape[1:]), of_a_leaf, values.dtype)
+        ordered[self._forest.hierarchy.numbers[: len(values)]] = values
+        return ordered
+
+    def apply(self, X: Matrix) -> np.ndarray:
+        """(n_samples,) number of the leaf of each row of a numeric array or CSR matrix."""
+        return leaf_numbers(self._forest, find_leaves(self._forest, X))[:, 0]
+
+    def decision_path(self, X: Matrix) -> sparse.csr_array:
+        """(n_samples, node_count) CSR with 1 for the nodes on the way of each row."""
+        return decision_paths(self._forest, find_leaves(self._forest, X))[0]
+
+    def predict(self, X: Matrix) -> np.ndarray:
+        """(n_samples, n_outputs, max_n_classes) values of the leaf of each row; without the middle
+        for one output."""
+        values = self.value[self.apply(X)]
+        return values[:, 0] if self.n_outputs == 1 else values
+
+    def __reduce__(self) -> tuple[type["TreeStructure"], tuple[Forest, Targets, int]]:
+        # Tables are made anew when they are needed.
+        return TreeStructure, (self._forest, self._targets, self.n_features)
+
+
+def leaf_numbers(forest: Forest, leaves: np.ndarray) -> np.ndarray:
+    """(n_rows, n_trees) scikit-learn's numbers of leaves that are numbered within each tree."""
+    hierarchy = forest.hierarchy
+    return hierarchy.numbers[hierarchy.n_inner + forest.first_leaves + leaves]

@@ -1,5 +1,6 @@
 # make demo   build, install into .venv and show the library at work (about a minute)
 # make test   the same set-up with the test extras, then the whole suite
+# make slow   the tests that take minutes: more random problems than make test has
 # make check  linters and type checks
 # make bench  the benchmark of the README's table
 # make sanitize  the native-heavy tests, stopped by the first wrong access to memory or undefined
@@ -12,7 +13,7 @@ SOURCES := $(wildcard src/core/*.?pp src/core/kernels/*.?pp src/bindings/*.?pp)
 NATIVE := CMakeLists.txt $(SOURCES)
 SANITIZED_TESTS := tests/trees tests/saving tests/metrics tests/test_projection.py
 
-.PHONY: demo bench test check sanitize format clean
+.PHONY: demo bench test slow check sanitize format clean
 
 demo: $(VENV)/installed-plot
 	$(BIN)/sketchforest demo
@@ -22,6 +23,9 @@ bench: $(VENV)/installed-bench
 
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest
+
+slow: $(VENV)/installed-test
+	$(BIN)/python -m pytest -m slow
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -58,11 +58,14 @@ FORMS = ["classes", "labels", "sparse labels", "real", "one real"]
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("limits", [{"min_samples_leaf": 9}, {"max_depth": 3}], ids=str)
+@pytest.mark.parametrize(
+    "limits", [{"min_samples_leaf": 9}, {"max_depth": 3, "min_samples_leaf": 20}], ids=str
+)
 def test_attributes_are_those_of_scikit_learns_tree(form, limits, X, Y):
     weights = np.random.default_rng(2).exponential(size=N_TRAIN) + 0.1
     y = in_form(Y, form)
-    ours = tree_class(form)(projection=None, **limits).fit(X, y, weights)
+    ours = tree_class(form)(projection=None, random_state=0, **limits)
+    ours.fit(X, y, weights)
     theirs = getattr(sklearn_tree, tree_class(form).__name__)(random_state=0, **limits)
     theirs.fit(X, y.toarray() if sparse.issparse(y) else y, weights)
     for name in ATTRIBUTES:

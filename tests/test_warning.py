@@ -34,7 +34,7 @@ def test_of_a_column_given_to_fit_and_to_relabel(kind):
 
 @pytest.mark.parametrize("kind", FORESTS[:2])
 def test_of_rows_that_no_tree_leaves_out(kind):
-    with pytest.warns(UserWarning, match="Out-of-bag predictions are missing") as caught:
+    with pytest.warns(UserWarning, match="Some inputs do not have OOB scores") as caught:
         kind(2, oob_score=True, random_state=0).fit(X, Y)
     assert points_here(caught)
 
@@ -42,7 +42,7 @@ def test_of_rows_that_no_tree_leaves_out(kind):
 @pytest.mark.parametrize("kind", FORESTS)
 def test_of_a_warm_start_without_new_trees(kind):
     model = kind(2, warm_start=True).fit(X, Y)
-    with pytest.warns(UserWarning, match="does not grow new trees") as caught:
+    with pytest.warns(UserWarning, match="does not fit new trees") as caught:
         model.fit(X, Y)
     assert points_here(caught)
 

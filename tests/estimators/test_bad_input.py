@@ -352,7 +352,7 @@ def test_a_projection_that_fails_changes_nothing(kind):
 
 @pytest.mark.parametrize("kind", [kind for kind in FORESTS if "Sketch" not in kind.__name__])
 def test_what_needs_a_bootstrap_is_refused_without(kind):
-    message = "oob_score must be False where bootstrap=False; got True. Use bootstrap=True"
+    message = "Out of bag estimation only available if bootstrap=True; got bootstrap=False"
     refuse_to_fit(kind, message, bootstrap=False, oob_score=True)
 
 

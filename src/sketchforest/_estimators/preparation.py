@@ -257,8 +257,9 @@ def _n_draws(params: Parameters, n_drawable: int) -> int | None:
             )
         if params.oob_score:
             raise ValueError(
-                f"oob_score must be False where bootstrap=False; got {params.oob_score!r}. Use "
-                "bootstrap=True, or max_samples=0.8, to leave rows out of each tree."
+                "Out of bag estimation only available if bootstrap=True; got bootstrap=False and "
+                f"oob_score={params.oob_score!r}. Or use max_samples=0.8, to leave rows out of "
+                "each tree."
             )
         return None
     if params.max_samples is None:
@@ -311,7 +312,7 @@ def _check_warm_start(
             f"warm_start=True; got {params.n_estimators}. Use warm_start=False to fit anew."
         )
     if params.n_estimators == n_trees:
-        warn("Warm-start fitting without increasing n_estimators does not grow new trees.")
+        warn("Warm-start fitting without increasing n_estimators does not fit new trees.")
 
 
 def _search_outputs(labels: Labels, rows: np.ndarray | None) -> Labels:

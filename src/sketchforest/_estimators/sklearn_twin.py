@@ -33,7 +33,8 @@ FIELDS = {
 def sklearn_twin(estimator: "TreesEstimator") -> BaseEstimator:
     """scikit-learn's estimator of the same kind, fitted with the trees of ours."""
     check_is_fitted(estimator)
-    _check_convertible(estimator)
+    check_readable_elsewhere(estimator, "to_sklearn")
+    _check_fits_memory(estimator._forest, estimator._targets)
     twin = _twin_class(estimator)()
     twin.set_params(**_common_params(estimator, twin))
     classes = _classes_by_output(estimator._targets)
@@ -52,25 +53,29 @@ def sklearn_twin(estimator: "TreesEstimator") -> BaseEstimator:
     return _described(twin, estimator, classes)
 
 
-def _check_convertible(estimator: "TreesEstimator") -> None:
-    forest, targets = estimator._forest, estimator._targets
+def check_readable_elsewhere(estimator: "TreesEstimator", what: str) -> None:
+    """Refuses what other programs' trees cannot hold. `what` is the name that users called."""
+    forest = estimator._forest
     if forest.directions is not None:
         raise ValueError(
-            "to_sklearn is for trees that split by one feature at a node; "
-            f"{int(forest.directions.is_oblique.sum())} of {forest.n_trees} are oblique, which "
-            "scikit-learn has not. Use an estimator without oblique trees."
+            f"{what} is for trees that split by one feature at a node; "
+            f"{int(forest.directions.is_oblique.sum())} of {forest.n_trees} are oblique. "
+            "Use an estimator without oblique trees."
         )
     if forest.thresholds is not None:
         raise ValueError(
-            "to_sklearn is for features that float32 tells apart, which scikit-learn reads X as; "
-            "these trees split between values that it does not. Fit on X.astype('float32')."
+            f"{what} is for features that float32 tells apart, as which X will be read; these "
+            "trees split between values that it does not. Fit on X.astype('float32')."
         )
     threshold = getattr(estimator, "threshold", DEFAULT)
     if threshold != DEFAULT:
         raise ValueError(
-            f"threshold must be {DEFAULT} for to_sklearn, as in scikit-learn; got {threshold!r}. "
+            f"threshold must be {DEFAULT} for {what}; got {threshold!r}. "
             f"Use set_params(threshold={DEFAULT}): probabilities stay the same."
         )
+
+
+def _check_fits_memory(forest: Forest, targets: Targets) -> None:
     n_nodes = 2 * forest.n_leaves - forest.n_trees
     needed = n_nodes * int(targets.n_outputs * targets.classes_per_output.max()) * 8
     memory = memory_size()

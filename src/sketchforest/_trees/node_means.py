@@ -40,6 +40,15 @@ class NodeMeans:
             block = block if isinstance(block, np.ndarray) else block.toarray()
             yield Block(block, self._add_up(self._bag @ block) / self.weights[:, None])
 
+    def of_leaves(self) -> sparse.csr_array:
+        """(leaves, n_labels) means that are not zero, by the leaves' own order."""
+        labels = self._targets.labels
+        Y = sparse.csr_array(labels) if isinstance(labels, np.ndarray) else labels.to_csr()
+        sums = sparse.csr_array(self._bag @ Y.astype(np.float64))
+        sums.eliminate_zeros()
+        sums.data /= np.repeat(self._bag.sum(axis=1), np.diff(sums.indptr))
+        return sums
+
     def summed_variance(self) -> np.ndarray:
         """(n_nodes,) variance within the node, added up over the labels."""
         total = np.zeros(len(self.n_rows))

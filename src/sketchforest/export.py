@@ -1,0 +1,152 @@
+"""Models for other programs."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from sketchforest._estimators.sklearn_twin import check_readable_elsewhere
+from sketchforest._trees.fitted import Targets
+from sketchforest._trees.model import Forest
+from sketchforest._trees.node_means import NodeMeans
+from sketchforest._trees.structure import TreeStructure
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+    from sketchforest._estimators.base import TreesEstimator
+
+# Versions that programs of some years ago read, too.
+OPSET, TREE_OPSET, IR_VERSION = 17, 3, 8
+
+
+def to_onnx(model: "TreesEstimator") -> "ModelProto":
+    """A fitted forest or tree in the ONNX format.
+
+    The input is `X`, float32 of shape (n_samples, n_features), in which NaN means missing. The
+    output of a regressor is `variable`, (n_samples, n_outputs). Those of a classifier are `label`
+    and `probabilities`, of the shapes of `predict` and `predict_proba`, where a label is predicted
+    if its probability is above 0.5. Numbers are added up in float32.
+
+    Leaves hold what is not zero, so that very many labels are no obstacle. Oblique trees are
+    refused. Needs the package onnx: ``pip install sketchforest[onnx]``.
+
+    Parameters
+    ----------
+    model : fitted estimator
+
+    Returns
+    -------
+    onnx.ModelProto
+        ``onnx.save(model, path)`` writes it to a file.
+    """
+    try:
+        import onnx
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "to_onnx needs the package onnx, which is not installed. "
+            "Use pip install sketchforest[onnx]."
+        ) from error
+    check_is_fitted(model)
+    check_readable_elsewhere(model, "to_onnx")
+    helper, number = onnx.helper, onnx.TensorProto.FLOAT
+    targets = model._targets
+    n_columns = targets.labels.shape[1]
+    name = "probabilities" if targets.is_classification else "variable"
+    trees = _tree_attributes(model)
+    nodes = [
+        helper.make_node(
+            "TreeEnsembleRegressor",
+            ["X"],
+            [name],
+            domain="ai.onnx.ml",
+            aggregate_function="AVERAGE",
+            n_targets=n_columns,
+            **trees,
+        )
+    ]
+    outputs = [helper.make_tensor_value_info(name, number, ["n_samples", n_columns])]
+    constants = []
+    if targets.is_classification:
+        decision, constant, label = _decision(targets)
+        nodes += decision
+        constants.append(constant)
+        outputs.insert(0, label)
+    X = helper.make_tensor_value_info("X", number, ["n_samples", model.n_features_in_])
+    graph = helper.make_graph(nodes, type(model).__name__, [X], outputs, constants)
+    opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", TREE_OPSET)]
+    return helper.make_model(
+        graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="sketchforest"
+    )
+
+
+def _decision(targets: Targets) -> tuple[list[Any], Any, Any]:
+    """From `probabilities` to `label`: nodes, the constant that they use, and the output."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    if targets.classes is None:
+        half = numpy_helper.from_array(np.array(0.5, np.float32), "half")
+        nodes = [
+            helper.make_node("Greater", ["probabilities", "half"], ["is_above"]),
+            helper.make_node("Cast", ["is_above"], ["label"], to=TensorProto.INT64),
+        ]
+        shape = ["n_samples", targets.labels.shape[1]]
+        return nodes, half, helper.make_tensor_value_info("label", TensorProto.INT64, shape)
+    classes = targets.classes
+    if classes.dtype.kind not in "biuf":
+        classes = np.array([str(name) for name in classes], dtype=object)
+    constant = numpy_helper.from_array(classes, "classes")
+    nodes = [
+        helper.make_node("ArgMax", ["probabilities"], ["largest"], axis=1, keepdims=0),
+        helper.make_node("Gather", ["classes", "largest"], ["label"], axis=0),
+    ]
+    return (
+        nodes,
+        constant,
+        helper.make_tensor_value_info("label", constant.data_type, ["n_samples"]),
+    )
+
+
+def _tree_attributes(model: "TreesEstimator") -> dict[str, Any]:
+    """All nodes of all trees, and what is in their leaves, one after the other."""
+    joined: dict[str, list[np.ndarray]] = {}
+    for number, grown in enumerate(model._forest.trees()):
+        single = Forest.from_trees([grown])
+        structure = TreeStructure(single, model._targets, model.n_features_in_)
+        for name, values in _nodes(structure).items():
+            joined.setdefault(f"nodes_{name}", []).append(values)
+        joined.setdefault("nodes_treeids", []).append(np.full(structure.node_count, number))
+        means = _at_least_one_entry(NodeMeans(single, model._targets).of_leaves())
+        leaves = single.hierarchy.numbers[single.hierarchy.n_inner :]
+        joined.setdefault("target_treeids", []).append(np.full(means.nnz, number))
+        joined.setdefault("target_nodeids", []).append(np.repeat(leaves, np.diff(means.indptr)))
+        joined.setdefault("target_ids", []).append(means.indices)
+        joined.setdefault("target_weights", []).append(means.data.astype(np.float32))
+    return {name: np.concatenate(parts).tolist() for name, parts in joined.items()}
+
+
+def _nodes(structure: TreeStructure) -> dict[str, np.ndarray]:
+    is_leaf = structure.children_left < 0
+    return {
+        "nodeids": np.arange(structure.node_count),
+        "modes": np.where(is_leaf, "LEAF", "BRANCH_LEQ"),
+        "featureids": np.where(is_leaf, 0, structure.feature),
+        "values": np.where(is_leaf, 0, structure.threshold).astype(np.float32),
+        "truenodeids": np.where(is_leaf, 0, structure.children_left),
+        "falsenodeids": np.where(is_leaf, 0, structure.children_right),
+        "missing_value_tracks_true": structure.missing_go_to_left,
+    }
+
+
+def _at_least_one_entry(means: sparse.csr_array) -> sparse.csr_array:
+    """With a zero that is stored in each row of zeros: a leaf must say something."""
+    is_empty = np.flatnonzero(np.diff(means.indptr) == 0)
+    if not len(is_empty):
+        return means
+    rows, columns = means.nonzero()
+    entries = (
+        np.append(means.data, np.zeros(len(is_empty))),
+        (np.append(rows, is_empty), np.append(columns, np.zeros(len(is_empty), np.int64))),
+    )
+    return sparse.csr_array(sparse.coo_array(entries, shape=means.shape))

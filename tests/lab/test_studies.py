@@ -13,7 +13,8 @@ from sketchforest.datasets import make_multilabel
 from sketchforest.lab.experiments import Workspace, run_experiments
 from sketchforest.lab.store import ResultStore
 from sketchforest.lab.studies import predicted_scores
-from sketchforest.lab.studies.accuracy import FORESTS, accuracy_page, run_accuracy
+from sketchforest.lab.studies.accuracy import FORESTS, TUNED, run_accuracy
+from sketchforest.lab.studies.accuracy_page import METHODS, accuracy_page
 from sketchforest.lab.studies.components import components_page, run_components
 from sketchforest.lab.studies.method_experiment import (
     FitResult,
@@ -56,6 +57,8 @@ def test_accuracy_is_measured_for_every_forest_and_set(data_home, tmp_path, cons
     assert run_accuracy(["few", "some"], tmp_path, console=console, **options)
     rows = ResultStore(tmp_path).rows("accuracy-5-trees")
     assert len([row for row in rows if row["method"] in FORESTS]) == 2 * 2 * len(FORESTS)
+    assert {row["method"] for row in rows} >= {*FORESTS, *TUNED}
+    assert {*FORESTS, *TUNED} < set(METHODS)
     assert all(0 < float(row["lrap"]) <= 1 for row in rows)
     page = (tmp_path / "accuracy.md").read_text()
     assert page == accuracy_page(rows)

@@ -47,15 +47,15 @@ def oob_attributes(
     truth = _truth(targets)
     prediction = averages_as_given(predictor, targets, problem.X, params.n_jobs, in_bag)
     found: Attributes = {}
+    thresholds = None
     if wants_thresholds:
         pairs = sparse.csr_array(truth[is_left_out]), sparse.csr_array(prediction[is_left_out])
-        found["thresholds_"] = best_thresholds(*pairs, str(params.threshold))
+        thresholds = found["thresholds_"] = best_thresholds(*pairs, str(params.threshold))
     if params.oob_score:
         name = "oob_decision_function_" if targets.is_classification else "oob_prediction_"
         found[name] = prediction
         found["oob_score_"] = math.nan
         if is_left_out.any():
-            thresholds = found.get("thresholds_")
             score = _metric(params, targets, thresholds)
             found["oob_score_"] = float(score(truth[is_left_out], prediction[is_left_out]))
     return found

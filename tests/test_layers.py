@@ -8,7 +8,16 @@ import pytest
 import sketchforest
 
 PACKAGE = Path(sketchforest.__file__).parent
-TOOLS = {"_eigenvectors", "_files", "_progress", "_typing", "_units", "_warning", "_registry"}
+TOOLS = {
+    "_display",
+    "_eigenvectors",
+    "_files",
+    "_progress",
+    "_typing",
+    "_units",
+    "_warning",
+    "_registry",
+}
 # Each part with what it may import besides itself and the tools, from the bottom to the top.
 MAY_IMPORT = {
     "_core": set(),

@@ -6,14 +6,14 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from sketchforest._estimators.base import TreesEstimator
+from sketchforest._estimators.inspection import InspectedTrees
 from sketchforest._estimators.parameters import Threshold, check_k, check_parameters
 from sketchforest._estimators.predictions import dense_averages
 from sketchforest._estimators.thresholds import DEFAULT, is_out_of_bag, n_best
 from sketchforest._typing import Matrix, MatrixLike
 
 
-class TreesClassifier(ClassifierMixin, TreesEstimator):
+class TreesClassifier(ClassifierMixin, InspectedTrees):
     """Predicts labels, by their probabilities, or classes."""
 
     threshold: Threshold = DEFAULT  # a parameter of the forests

@@ -204,11 +204,9 @@ def check_parameters(params: Mapping[str, object]) -> None:
             raise ValueError(f"{name} must be {rule.says}; got {value!r}.")
 
 
-def check_k(k: object, n_outputs: int) -> int:
-    if not (is_int(k) and _is_between(k, 1, n_outputs)):
-        raise ValueError(
-            f"k must be an int from 1 to the number of outputs, {n_outputs}; got {k!r}."
-        )
+def check_k(k: object, most: int, what: str = "outputs") -> int:
+    if not (is_int(k) and _is_between(k, 1, most)):
+        raise ValueError(f"k must be an int from 1 to the number of {what}, {most}; got {k!r}.")
     return int(k)  # type: ignore[call-overload]
 
 

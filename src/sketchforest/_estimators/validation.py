@@ -99,6 +99,14 @@ def check_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool = Fal
     return X
 
 
+def are_texts(X: object) -> bool:
+    """Whether these are rows of a text model before its vectorizer has seen them."""
+    if isinstance(X, str):
+        raise ValueError(f"X must be a list of texts; got one text, {X[:20]!r}. Use [text].")
+    is_column = isinstance(X, list | tuple) or getattr(X, "ndim", 2) == 1
+    return is_column and all(isinstance(text, str) for text in X)  # type: ignore[attr-defined]
+
+
 def _has_infinity(values: np.ndarray) -> bool:
     if values.dtype.kind != "f":
         return False

@@ -12,6 +12,7 @@ from sketchforest._registry import ESTIMATORS
 from sketchforest._saving.container import DamagedError
 from sketchforest._saving.json_values import Json, arguments, converted, to_json
 from sketchforest._saving.model_file import Model, read_model, write_model
+from sketchforest._saving.stored_texts import StoredTexts, read_texts
 from sketchforest._saving.vectorizer import Vectorizer, restore_vectorizer, vectorizer_state
 from sketchforest._trees.fitted import Fitted, Targets
 from sketchforest._trees.model import Forest, Labels
@@ -67,6 +68,7 @@ def save_estimator(
     more = {}
     if "thresholds_" in state:
         more["thresholds"] = np.asarray(state["thresholds_"], np.float32)
+    more |= _row_arrays(state)
     given = {name: state.get(f"{name}_") for name in NAMES} | dict(names or {})
     vectorizer = state.get("vectorizer_") if vectorizer is None else vectorizer
     text = {}
@@ -130,11 +132,36 @@ def _restored(find_class: Callable[[str], type[Any]], model: Model) -> Any:
     if "text" in about:
         vectorizer = restore_vectorizer(about["text"], names.get("feature_names"), more.get("idf"))
         vars(estimator)["vectorizer_"] = vectorizer
+    vars(estimator).update(_row_attributes(more, labels.shape[0]))
     if "thresholds" in more:
         if more["thresholds"].shape not in ((), (labels.shape[1],)):
             raise DamagedError("thresholds have another number")
         vars(estimator)["thresholds_"] = more["thresholds"][()]
     return estimator
+
+
+def _row_arrays(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """What is known of the training rows besides their labels."""
+    arrays = {}
+    if "row_numbers_" in state:
+        arrays["row_numbers"] = np.asarray(state["row_numbers_"], np.int64)
+    for name in ("row_ids", "row_texts"):
+        if f"{name}_" in state:
+            arrays |= StoredTexts.pack(state[f"{name}_"]).arrays(name)
+    return arrays
+
+
+def _row_attributes(more: Mapping[str, np.ndarray], n_rows: int) -> dict[str, object]:
+    found: dict[str, object] = {}
+    if "row_numbers" in more:
+        numbers = more["row_numbers"]
+        if numbers.dtype != np.int64 or numbers.shape != (n_rows,):
+            raise DamagedError("row_numbers have another number")
+        found["row_numbers_"] = numbers
+    ids, texts = (read_texts(more, name, n_rows) for name in ("row_ids", "row_texts"))
+    if ids is not None:
+        found["row_ids_"] = np.array(ids[:])
+    return found if texts is None else found | {"row_texts_": texts}
 
 
 def _settings_to_json(settings: GrowSettings) -> dict[str, Json]:

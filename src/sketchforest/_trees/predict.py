@@ -12,6 +12,7 @@ from joblib import effective_n_jobs
 from scipy import sparse
 
 from sketchforest import _core
+from sketchforest._trees.ancestry import Ancestry
 from sketchforest._trees.encoding import float_type
 from sketchforest._trees.model import Forest, Labels, SparseRows, Tree
 from sketchforest._trees.parallel import run_blocks
@@ -151,6 +152,11 @@ class ForestPredictor:
         return self._leaves_and_values[1]
 
     @cached_property
+    def ancestry(self) -> Ancestry:
+        """Who is below whom, for explanations."""
+        return Ancestry.of(self.forest)
+
+    @cached_property
     def _additions_per_row(self) -> int:
         """About what it takes to average the leaves that one row falls into."""
         width: float = self.values.shape[1]
@@ -164,7 +170,7 @@ class ForestPredictor:
         return 1 + int(self.forest.n_trees * rows_per_leaf * width)
 
     def __reduce__(self) -> tuple[type["ForestPredictor"], tuple[Forest, Labels, bool]]:
-        # The table is made anew when it is needed.
+        # What is derived is made anew when it is needed.
         return ForestPredictor, (self.forest, self.labels, self.may_tabulate)
 
 

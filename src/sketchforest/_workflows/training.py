@@ -93,6 +93,10 @@ def train_file(
     model, advice = _tune(params, X, Y, budget) if tunes else (_fit(estimator, params, X, Y), "")
     seconds = time.perf_counter() - started
     attach_names(model, dataset, vectorizer)
+    if len(train_rows) < source.dataset.Y.shape[0]:
+        model.attach(
+            row_numbers=train_rows
+        )  # what is said of training rows names those of the file
     tested = _test(model, dataset, test_rows, test, columns)
     model.notes_ = _notes(source, len(train_rows), tested)
     model.save(out, compact=compact)

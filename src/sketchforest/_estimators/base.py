@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
 # What follows from the trees and their labels, and must go when one of the two changes.
-DERIVED = ("oob_score_", "oob_decision_function_", "oob_prediction_", "thresholds_")
+DERIVED = ("oob_score_", "oob_decision_function_", "oob_prediction_", "_f1_thresholds")
 # What a file carried along for its readers; it is not true of other data.
 ATTACHED = (
     "label_names_",

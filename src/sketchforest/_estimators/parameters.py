@@ -1,7 +1,7 @@
 """The parameters of all estimators: their types, their rules, and one value that holds them."""
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from typing import Literal, NamedTuple, Protocol, TypeAlias
@@ -15,7 +15,7 @@ NComponents: TypeAlias = int | float | Literal["log", "sqrt", "all", "auto"] | N
 MaxFeatures: TypeAlias = int | float | Literal["sqrt", "4sqrt", "log2", "auto"] | None
 RandomState: TypeAlias = int | np.random.RandomState | None
 OobScore: TypeAlias = bool | str | Callable[..., float]
-Threshold: TypeAlias = float | str
+Threshold: TypeAlias = float | str | Sequence[float] | np.ndarray
 ClassWeight: TypeAlias = (
     Literal["balanced", "balanced_subsample"]
     | dict[Hashable, float]
@@ -187,7 +187,8 @@ RULES: dict[str, Rule] = {
     ),
     "warm_start": _FLAG,
     "threshold": Rule(
-        "a number in [0, 1], 'oob-f1', 'oob-f1-global' or 'top-K' with K of at least 1",
+        "a number in [0, 1], one for each label, 'f1', 'f1-per-label' or 'top-K' with K of at "
+        "least 1",
         is_threshold,
     ),
     "splitter": Rule("'best', 'random' or 'oblique'", lambda v: v in ("best", "random", "oblique")),

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from sketchforest import RandomForestClassifier, SketchForestClassifier
-from sketchforest._estimators.thresholds import is_out_of_bag
+from sketchforest._estimators.thresholds import f1_kind
 from sketchforest._registry import (
     COMMAND_LINE_NAMES,
     DEFAULT_ON_COMMAND_LINE,
@@ -146,7 +146,7 @@ def _check_tuned(estimator: str, params: Params) -> None:
                 "--tune to set it yourself."
             )
     threshold = params.get("threshold", 0.5)
-    if is_out_of_bag(threshold):
+    if f1_kind(threshold):
         raise ValueError(
             f"threshold must be a number or 'top-K' where settings are tuned; got {threshold!r}."
         )

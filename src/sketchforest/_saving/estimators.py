@@ -168,7 +168,7 @@ def _row_attributes(more: Mapping[str, np.ndarray], n_rows: int) -> dict[str, ob
 def _f1_thresholds(more: Mapping[str, np.ndarray], n_labels: int) -> F1Thresholds | None:
     if "thresholds" in more:  # of an older file, which has one of the two
         for_all = for_each = more["thresholds"]
-        for_all = for_all if for_all.ndim == 0 else np.float32(0.5)
+        for_all = for_all if for_all.ndim == 0 else np.array(0.5)
     elif "threshold_for_all" in more:
         for_all, for_each = more["threshold_for_all"], more.get("threshold_for_each", np.zeros(0))
     else:

@@ -29,13 +29,14 @@ MAY_IMPORT = {
     "_saving": {"_core", "_trees", "projection"},
     "_estimators": {"_selection", "_saving", "_trees", "metrics", "projection"},
 }
-PUBLIC = {"tree", "forest", "extra_trees", "sketch_forest", "explain"}
+PUBLIC = {"tree", "forest", "extra_trees", "sketch_forest", "explain", "evaluation"}
 MAY_IMPORT |= {
     "tree": {"_estimators", "projection"},
     "forest": {"_estimators", "_saving", "projection", "tree"},
     "extra_trees": {"_estimators", "projection", "tree"},
     "sketch_forest": {"_estimators", "projection", "tree"},
-    "explain": {"_estimators", "_trees"},
+    "explain": {"_estimators"},
+    "evaluation": {"_estimators", "metrics"},
     "tuning": {*MAY_IMPORT, *PUBLIC} - {"datasets"},
 }
 MAY_IMPORT["_workflows"] = {*MAY_IMPORT}

@@ -7,6 +7,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.inspection import InspectedTrees
+from sketchforest._estimators.names import label_names
 from sketchforest._estimators.parameters import Threshold, check_k, check_parameters
 from sketchforest._estimators.predictions import dense_averages
 from sketchforest._estimators.thresholds import (
@@ -90,6 +91,20 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
         k = check_k(k, self._labels.shape[1])
         labels, scores = self._predictor.best(checked, self._n_jobs, k)
         return (labels if self._classes is None else self._classes[labels]), scores
+
+    def suggest(self, rows: MatrixLike, k: int = 5) -> list[list[tuple[str, float]]]:
+        """Names and probabilities of the k most probable labels of each row, best first; fewer
+        where fewer are possible.
+
+        Rows are what the model was trained on: a matrix, a data frame, or texts for a text model.
+        """
+        names = label_names(self).tolist()
+        k = min(check_k(k, max(len(names), k), "labels"), len(names))
+        labels, scores = self._predictor.best(self._check_new(rows), self._n_jobs, k)
+        return [
+            [(names[at], score) for at, score in zip(found, values, strict=True) if score > 0]
+            for found, values in zip(labels.tolist(), scores.tolist(), strict=True)
+        ]
 
     @property
     def thresholds_(self) -> np.ndarray | np.float32:

@@ -111,7 +111,8 @@ class Explanation:
     def __repr__(self) -> str:
         parts = []
         for at in range(len(self.labels)):
-            table = [[f"{adds:+.4f}", _shown(v), name] for name, v, adds in self.lines(at)]
+            table = [["adds", "value", "feature"]]
+            table += [[f"{adds:+.4f}", _shown(v), name] for name, v, adds in self.lines(at)]
             parts += [self._headline(at) + ":", aligned(table, right=(0, 1))]
         parts.append(self._rows_headline() + ":")
         parts.append(aligned(self._row_table(), right=(0, 1)))

@@ -1,6 +1,6 @@
 """What a fitted estimator says of itself and of rows: explanations, similar rows, a description."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Self
 
@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.base import TreesEstimator
+from sketchforest._estimators.description import Description, describe
 from sketchforest._estimators.explanation import Explanation
 from sketchforest._estimators.names import (
     find_labels,
@@ -23,6 +24,9 @@ from sketchforest._trees.predict import ForestPredictor
 from sketchforest._typing import Matrix, MatrixLike
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
     from sketchforest._saving.vectorizer import Vectorizer
 
 
@@ -151,6 +155,31 @@ class InspectedTrees(TreesEstimator):
             attached["feature_names_"] = vectorizer.get_feature_names_out()
         self.__dict__.update(attached)
         return self
+
+    def describe(self) -> Description:
+        """What was fitted: trees, rows, features and labels, and the features that count."""
+        check_is_fitted(self)
+        return describe(self)
+
+    def to_frame(self) -> "DataFrame":
+        """A data frame of features and their importances, the most important first."""
+        return self.describe().to_frame()
+
+    def plot(self, n: int = 10, ax: "Axes | None" = None) -> "Axes":
+        """Bars of the n most important features."""
+        return self.describe().plot(n, ax)
+
+    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
+        """In a notebook scikit-learn's diagram of the parameters, and what was fitted."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle and "_forest" in vars(self):
+            bundle["text/html"] += self.describe()._repr_html_()
+        return bundle
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        _ = super()._repr_html_  # there is none where scikit-learn is told to show text
+        return lambda: self._repr_mimebundle_()["text/html"]
 
     def _most_probable(self, x: Matrix, k: int) -> np.ndarray:
         """Column numbers of the k best labels; the first k of a regressor."""

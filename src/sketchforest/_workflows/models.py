@@ -2,10 +2,9 @@
 
 from dataclasses import fields
 from itertools import pairwise
-from typing import TypedDict, TypeGuard
+from typing import TypedDict
 
 import numpy as np
-from scipy import sparse
 
 from sketchforest._estimators.names import feature_names, label_names, shown_features
 from sketchforest._saving.vectorizer import Vectorizer
@@ -13,6 +12,7 @@ from sketchforest._typing import MatrixLike
 from sketchforest._workflows import Classifier, Model
 from sketchforest.datasets import Dataset
 from sketchforest.datasets.table import Columns
+from sketchforest.evaluation import is_classifier
 
 __all__ = [
     "Notes",
@@ -20,7 +20,6 @@ __all__ = [
     "as_lists",
     "attach_names",
     "best_labels",
-    "decisions",
     "feature_names",
     "is_classifier",
     "label_names",
@@ -64,20 +63,6 @@ def attach_names(model: Model, dataset: Dataset, vectorizer: "Vectorizer | None"
         model.feature_names_ = dataset.feature_names
     if vectorizer is not None:
         model.vectorizer_ = vectorizer
-
-
-def is_classifier(model: Model) -> TypeGuard[Classifier]:
-    return hasattr(model, "predict_topk")
-
-
-def decisions(model: Classifier, X: MatrixLike) -> sparse.csr_array:
-    """(n_rows, n_labels) CSR of what `predict` says, with one label a row for classes."""
-    if model._classes is None:
-        return sparse.csr_array(model.predict(X)).astype(bool)
-    columns = np.searchsorted(model._classes, model.predict(X))
-    rows = np.arange(len(columns))
-    shape = (len(columns), len(model._classes))
-    return sparse.csr_array((np.ones(len(columns), bool), (rows, columns)), shape=shape)
 
 
 def best_labels(model: Classifier, X: MatrixLike, top: int | None) -> RankedLabels:

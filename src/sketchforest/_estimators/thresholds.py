@@ -13,6 +13,9 @@ from sketchforest._trees.predict import first_largest
 GLOBAL, PER_LABEL = "f1", "f1-per-label"
 _FORMER_NAMES = {"oob-f1-global": GLOBAL, "oob-f1": PER_LABEL}
 DEFAULT = 0.5
+# Fewer rows than this tell no threshold of a label of its own: with one or two, most decisions for
+# rare labels are wrong, and F1 of labels is hardly better for it.
+LEAST_TRUE = 3
 
 
 class Decision(NamedTuple):
@@ -70,8 +73,8 @@ def given_decision(threshold: object, n_labels: int) -> Decision:
 
 def best_thresholds(truth: sparse.csr_array, scores: sparse.csr_array) -> F1Thresholds:
     """F1 is largest where a label is predicted that scores above its threshold, or is the first of
-    the best of its row. Of equally good thresholds the highest; where F1 is 0 whatever the
-    threshold, that for all labels, which is then 0.5.
+    the best of its row. Of equally good thresholds the highest; for a label of few rows, or whose
+    F1 is 0 whatever the threshold, that for all labels; and for these then 0.5.
 
     Truth is an indicator and scores lie in [0, 1], both (n_rows, n_labels) CSR, the scores sorted
     by column and without zeros.
@@ -86,7 +89,7 @@ def best_thresholds(truth: sparse.csr_array, scores: sparse.csr_array) -> F1Thre
     for_all = columns.best_cut(int(n_true.sum()), np.float32(DEFAULT))
     ends = np.cumsum(np.bincount(scores.indices, minlength=n_labels))
     for_each = [
-        columns.part(first, end).best_cut(n, for_all)
+        columns.part(first, end).best_cut(n, for_all) if n >= LEAST_TRUE else for_all
         for first, end, n in zip(np.append(0, ends[:-1]), ends, n_true.tolist(), strict=True)
     ]
     return F1Thresholds(for_all, np.array(for_each, np.float32))

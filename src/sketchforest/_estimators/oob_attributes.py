@@ -31,9 +31,10 @@ def oob_attributes(
         return {}
     in_bag = predictor.forest.in_bag(targets.labels.shape[0])
     is_left_out = np.diff(in_bag.indptr) < predictor.forest.n_trees
-    leaves_few_out = params.is_mixed and problem.settings.n_draws is None
+    leaves_few_out = params.is_mixed and not params.bootstrap and params.max_samples is None
     is_missing = not is_left_out.any() if leaves_few_out else not is_left_out.all()
-    if is_missing and (params.oob_score or not leaves_few_out):
+    # The default threshold of a mixed forest is chosen by the rows that there are.
+    if is_missing and (params.oob_score or not params.is_mixed):
         warn(
             "Out-of-bag predictions are missing (zero) for "
             f"{np.count_nonzero(~is_left_out)} of {len(is_left_out)} rows, which are in the "

@@ -164,7 +164,9 @@ def _leave_rows_out(template: ForestMixin) -> bool:
     if template.bootstrap or template.max_samples is not None:
         return False
     template.set_params(max_samples=PROBE_SHARE)
-    return not (template.oob_score or f1_kind(getattr(template, "threshold", None)))
+    is_scored = template.oob_score or f1_kind(getattr(template, "threshold", None))
+    # A forest of both kinds of trees has rows of its own to be scored by.
+    return not is_scored or Parameters.of(template).is_mixed
 
 
 def _named(given: str | ForestMixin) -> tuple[str, ForestMixin]:

@@ -1,11 +1,14 @@
 """From files to models: what a model knows of the rows that it was trained on."""
 
 import csv
+import json
 
 import pytest
+from typer.testing import CliRunner
 
 from sketchforest import load_forest
 from sketchforest._workflows.training import train_file
+from sketchforest.cli import app
 from sketchforest.datasets.table import Columns
 
 COLUMNS = Columns(text="text", tags="tags")
@@ -47,3 +50,17 @@ def test_without_a_holdout_rows_are_counted_as_they_are(file, tmp_path):
         assert all(
             f"tag{row}" in labels for row, labels in zip(found.rows, found.row_labels, strict=True)
         )
+
+
+def test_the_command_names_rows_of_the_file_and_answers_why_not(file, tmp_path):
+    train(file, tmp_path, holdout=0.5)
+    runner = CliRunner()
+    words = ["explain", str(tmp_path / "model.sf"), str(file), "--row", "3", "--label", "even"]
+    content = json.loads(runner.invoke(app, [*words, "--json"]).stdout)
+    (label,) = content["labels"]
+    assert label["label"] == "even"
+    added = sum(feature["adds"] for feature in label["features"])
+    assert label["base"] + added == pytest.approx(label["score"])
+    for row in content["training_rows"]:
+        assert f"tag{row['row']}" in row["labels"]
+    assert "even" in runner.invoke(app, words).stdout

@@ -159,8 +159,8 @@ def thresholds_page(results: Sequence[Mapping[str, str]]) -> str:
         [
             "# When a label is predicted",
             "",
-            f"The default SketchForestClassifier; means over {n_splits} random splits of the sizes "
-            "of the source's, or of 2/3 and 1/3. Made by `sketchforest bench thresholds`.",
+            f"The default SketchForestClassifier; means over up to {n_splits} random splits of the "
+            "sizes of the source's, or of 2/3 and 1/3. Made by `sketchforest bench thresholds`.",
             "",
             "`f1`, the default, is one threshold for all labels, and `f1-per-label` has one for "
             "each: those that make F1 largest on a fifth of the training rows, at most 1,000, that "

@@ -8,7 +8,16 @@ import pytest
 import sketchforest
 
 PACKAGE = Path(sketchforest.__file__).parent
-TOOLS = {"_eigenvectors", "_files", "_progress", "_typing", "_units", "_warning", "_registry"}
+TOOLS = {
+    "_display",
+    "_eigenvectors",
+    "_files",
+    "_progress",
+    "_typing",
+    "_units",
+    "_warning",
+    "_registry",
+}
 # Each part with what it may import besides itself and the tools, from the bottom to the top.
 MAY_IMPORT = {
     "_core": set(),
@@ -20,13 +29,14 @@ MAY_IMPORT = {
     "_saving": {"_core", "_trees", "projection"},
     "_estimators": {"_selection", "_saving", "_trees", "metrics", "projection"},
 }
-PUBLIC = {"tree", "forest", "extra_trees", "sketch_forest", "explain", "export"}
+PUBLIC = {"tree", "forest", "extra_trees", "sketch_forest", "explain", "evaluation", "export"}
 MAY_IMPORT |= {
     "tree": {"_estimators", "_trees", "projection"},
     "forest": {"_estimators", "_saving", "projection", "tree"},
     "extra_trees": {"_estimators", "projection", "tree"},
     "sketch_forest": {"_estimators", "projection", "tree"},
-    "explain": {"_estimators", "_trees"},
+    "explain": {"_estimators"},
+    "evaluation": {"_estimators", "metrics"},
     "export": {"_estimators", "_trees"},
     "tuning": {*MAY_IMPORT, *PUBLIC} - {"datasets"},
 }

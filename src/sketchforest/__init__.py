@@ -28,7 +28,7 @@ __all__ = [
     "SketchForestRegressor",
     "load_forest",
 ]
-_SUBMODULES = ("datasets", "explain", "export", "metrics", "projection", "tuning")
+_SUBMODULES = ("datasets", "evaluation", "explain", "export", "metrics", "projection", "tuning")
 
 
 def __getattr__(name: str) -> object:

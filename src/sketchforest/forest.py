@@ -47,10 +47,12 @@ class RandomForestClassifier(ForestMixin, TreesClassifier):
     class_weight : dict, list of dict, "balanced", "balanced_subsample" or None, default=None
         Weights of the classes. With many labels a row has the product of its labels' weights, each
         from a dict {0: if absent, 1: if present}: one for all labels, or a list with one for each.
-    threshold : float, "oob-f1", "oob-f1-global" or "top-K", default=0.5
-        With many labels, `predict` gives those whose probability is above it: one number, one
-        chosen out-of-bag for each label so that its F1 is largest, one chosen for all labels
-        together, or the K most probable labels. Numbers and "top-K" may be changed after fit.
+    threshold : float, array, "f1", "f1-per-label" or "top-K", default=0.5
+        With many labels, `predict` gives those whose probability is above it: one number, or one
+        for each label. "f1" is the number, and "f1-per-label" are the numbers, that make F1 largest
+        on rows that trees did not see; a row then has its most probable label in any case. "top-K"
+        gives the K most probable labels. It may be changed after a fit; to "f1" and "f1-per-label"
+        after one with either of them, or with `oob_score`.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
     max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose,
     warm_start
@@ -76,8 +78,8 @@ class RandomForestClassifier(ForestMixin, TreesClassifier):
         If `oob_score`, the score of rows that trees did not see.
     oob_decision_function_ : (n_train, n_labels) or (n_train, n_classes) array, or CSR
         If `oob_score`, the predictions it is the score of; zero for a row that all trees saw.
-    thresholds_ : (n_labels,) array, or a number for "oob-f1-global"
-        If `threshold` is chosen out-of-bag.
+    thresholds_ : (n_labels,) array, or a number
+        The probabilities that labels must exceed to be predicted.
 
     Examples
     --------

@@ -54,12 +54,13 @@ class SketchForestClassifier(ForestMixin, TreesClassifier):
     oob_score : bool, str or callable, default=False
         True (LRAP for many labels, accuracy for classes), the name of a metric of
         `sketchforest.metrics`, which is given scores, or a callable f(Y_true, Y_pred), which is
-        given predictions. Trees see all rows, unless they must be scored: then every fifth tree, on
-        average, leaves out a third of them.
+        given predictions. It is the score of a fifth of the rows, or of 10,000 if that is less,
+        which three of ten trees, on average, do not see.
     class_weight : dict, list of dict, "balanced", "balanced_subsample" or None, default=None
         As for `RandomForestClassifier`.
-    threshold : float, "oob-f1", "oob-f1-global" or "top-K", default=0.5
-        As for `RandomForestClassifier`.
+    threshold : float, array, "f1", "f1-per-label" or "top-K", default="f1"
+        As for `RandomForestClassifier`. Where it is chosen by F1, three of ten trees, on average,
+        leave out a fifth of the rows, or 1,000 if that is less. Classes need no threshold.
     max_depth, min_weight_fraction_leaf, max_leaf_nodes, min_impurity_decrease, bootstrap,
     max_samples, n_jobs, random_state, verbose, warm_start
         As in scikit-learn. With bootstrap=False, `max_samples` rows are drawn without replacement.
@@ -83,8 +84,8 @@ class SketchForestClassifier(ForestMixin, TreesClassifier):
         If `oob_score`, the score of rows that trees did not see.
     oob_decision_function_ : (n_train, n_labels) or (n_train, n_classes) array, or CSR
         If `oob_score`, the predictions it is the score of; zero for a row that all trees saw.
-    thresholds_ : (n_labels,) array, or a number for "oob-f1-global"
-        If `threshold` is chosen out-of-bag.
+    thresholds_ : (n_labels,) array, or a number
+        The probabilities that labels must exceed to be predicted.
 
     Examples
     --------
@@ -124,7 +125,7 @@ class SketchForestClassifier(ForestMixin, TreesClassifier):
         verbose: int = 0,
         warm_start: bool = False,
         class_weight: ClassWeight = None,
-        threshold: Threshold = 0.5,
+        threshold: Threshold = "f1",
     ) -> None:
         self.n_estimators = n_estimators
         self.oblique = oblique
@@ -180,8 +181,8 @@ class SketchForestRegressor(ForestMixin, TreesRegressor):
         Features drawn at each split of the extra-trees; "4sqrt" is four times their square root. An
         oblique split looks at all of them.
     oob_score : bool, str or callable, default=False
-        True or "r2", or a callable f(Y_true, Y_pred). Trees see all rows, unless they must be
-        scored: then every fifth tree, on average, leaves out a third of them.
+        True or "r2", or a callable f(Y_true, Y_pred). It is the score of a fifth of the rows, or of
+        10,000 if that is less, which three of ten trees, on average, do not see.
     max_depth, min_weight_fraction_leaf, max_leaf_nodes, min_impurity_decrease, bootstrap,
     max_samples, n_jobs, random_state, verbose, warm_start
         As in scikit-learn. With bootstrap=False, `max_samples` rows are drawn without replacement.

@@ -48,24 +48,27 @@ def test_directions_tell_what_single_features_do_not():
 
 
 def test_trees_see_all_rows_unless_they_must_be_scored():
-    in_bag = fitted(40)._forest.in_bag(250)
+    in_bag = fitted(40, threshold=0.5)._forest.in_bag(250)
     assert in_bag.nnz == 40 * 250
     scored = fitted(100, oob_score=True)
     sizes = np.diff(scored._forest.in_bag(250).tocsc().indptr)
-    assert set(sizes) == {250, 167}
-    assert 8 < (sizes < 250).sum() < 35  # every fifth on average
-    assert abs(scored.oob_score_ - lrap(LABELS[TEST], scored.predict_proba(WORDS[TEST]))) < 0.2
+    assert set(sizes) == {250, 200}
+    assert 15 < (sizes < 250).sum() < 45  # three of ten on average
+    assert abs(scored.oob_score_ - lrap(LABELS[TEST], scored.predict_proba(WORDS[TEST]))) < 0.1
 
 
 def test_out_of_bag_predictions_are_of_trees_that_did_not_see_the_row():
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # some rows are in every bag
+        warnings.simplefilter("error")  # that most rows are in every bag is no accident
         forest = fitted(30, oob_score=True)
-    for row in range(5):
+    left_out = 0
+    for row in range(40):
         trees = [tree for tree in forest.estimators_ if row not in tree._forest.members]
-        if trees:
-            expected = np.mean([t.predict_proba(WORDS[[row]])[0] for t in trees], axis=0)
-            assert forest.oob_decision_function_[row] == pytest.approx(expected, abs=1e-6)
+        expected = [t.predict_proba(WORDS[[row]])[0] for t in trees] or [np.zeros(LABELS.shape[1])]
+        found = forest.oob_decision_function_[row]
+        assert found == pytest.approx(np.mean(expected, axis=0), abs=1e-6)
+        left_out += bool(trees)
+    assert left_out
 
 
 @pytest.mark.parametrize("name", ["n_estimators", "n_components", "max_features"])

@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sketchforest import ExtraTreesClassifier, RandomForestClassifier, load_forest
-from sketchforest._estimators.thresholds import best_thresholds
+from sketchforest import (
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    SketchForestClassifier,
+    load_forest,
+)
+from sketchforest._estimators.thresholds import LEAST_TRUE, best_thresholds
 
 RNG = np.random.default_rng(0)
 X = RNG.random((150, 5))
@@ -18,9 +23,19 @@ def f1(truth, predicted) -> float:
     return 2 * (truth & predicted).sum() / total if total else 0.0
 
 
-def fewest_at_best_f1(truth, scores):
-    """Every threshold is tried, from the highest on: the first prediction of the largest F1."""
-    tried = [scores > t for t in sorted({*scores.ravel().tolist(), 0.0}, reverse=True)]
+def best_of_rows(scores):
+    """The first of the best labels of each row that has a score."""
+    best = np.zeros(scores.shape, bool)
+    for row, own in enumerate(scores):
+        if own.max() > 0:
+            best[row, own.tolist().index(own.max())] = True
+    return best
+
+
+def fewest_at_best_f1(truth, scores, always):
+    """Every threshold is tried, from the highest on: the first prediction of the largest F1, where
+    some are predicted always."""
+    tried = [always | (scores > t) for t in sorted({*scores.ravel().tolist(), 0.0}, reverse=True)]
     values = [f1(truth, predicted) for predicted in tried]
     return tried[int(np.argmax(values))], max(values)
 
@@ -34,67 +49,113 @@ def random_case(seed):
     return rng.random(shape) < rng.random(), scores
 
 
+def chosen_for(truth, scores):
+    return best_thresholds(sparse.csr_array(truth), sparse.csr_array(scores))
+
+
 @pytest.mark.parametrize("seed", range(200))
-def test_the_threshold_of_each_label_is_the_best_of_all(seed):
+def test_thresholds_are_the_best_of_all(seed):
     truth, scores = random_case(seed)
-    chosen = best_thresholds(sparse.csr_array(truth), sparse.csr_array(scores), "oob-f1")
-    assert chosen.shape == (truth.shape[1],)
-    assert chosen.dtype == np.float32
-    for label, threshold in enumerate(chosen):
-        predicted, best = fewest_at_best_f1(truth[:, label], scores[:, label])
-        if best == 0:
-            assert threshold == 0.5
+    always = best_of_rows(scores)
+    for_all, for_each = chosen_for(truth, scores)
+    predicted, best = fewest_at_best_f1(truth, scores, always)
+    assert np.array_equal(always | (scores > for_all), predicted) or (best == 0 and for_all == 0.5)
+    assert for_each.shape == (truth.shape[1],)
+    assert for_each.dtype == np.float32
+    for label, threshold in enumerate(for_each):
+        fixed, own = always[:, label], scores[:, label]
+        predicted, best = fewest_at_best_f1(truth[:, label], own, fixed)
+        if best == 0 or truth[:, label].sum() < LEAST_TRUE:
+            assert threshold == for_all
         else:
-            assert np.array_equal(scores[:, label] > threshold, predicted)
-
-
-@pytest.mark.parametrize("seed", range(200))
-def test_one_threshold_is_the_best_for_all_labels_together(seed):
-    truth, scores = random_case(seed)
-    chosen = best_thresholds(sparse.csr_array(truth), sparse.csr_array(scores), "oob-f1-global")
-    predicted, best = fewest_at_best_f1(truth, scores)
-    assert np.ndim(chosen) == 0
-    if best == 0:
-        assert chosen == 0.5
-    else:
-        assert np.array_equal(scores > chosen, predicted)
+            assert np.array_equal(fixed | (own > threshold), predicted)
 
 
 def test_neighbouring_floats_are_told_apart():
     low = np.float32(0.3)
     high = np.nextafter(low, np.float32(1))
-    truth, scores = np.array([[1], [0]]), np.array([[high], [low]])
-    chosen = best_thresholds(sparse.csr_array(truth), sparse.csr_array(scores), "oob-f1")
-    assert (scores > chosen).tolist() == [[True], [False]]
+    truth = np.array([[0, 1]] * 3 + [[0, 0]])
+    scores = np.array([[0.9, high]] * 3 + [[0.9, low]], np.float32)
+    chosen = chosen_for(truth, scores)
+    for threshold in (chosen.for_all, chosen.for_each[1]):
+        assert (scores[:, 1] > threshold).tolist() == [True, True, True, False]
 
 
-@pytest.mark.parametrize("threshold", ["oob-f1", "oob-f1-global"])
+def as_array(labels):
+    return labels.toarray() if sparse.issparse(labels) else labels
+
+
+@pytest.mark.parametrize("threshold", ["f1", "f1-per-label"])
 @pytest.mark.parametrize("as_labels", [np.asarray, sparse.csr_array])
 def test_a_forest_chooses_by_its_out_of_bag_scores(threshold, as_labels):
     params = {"n_estimators": 30, "random_state": 0}
     forest = RandomForestClassifier(threshold=threshold, **params).fit(X, as_labels(LABELS))
     scored = RandomForestClassifier(oob_score=True, **params).fit(X, sparse.csr_array(LABELS))
-    expected = best_thresholds(sparse.csr_array(LABELS), scored.oob_decision_function_, threshold)
+    for_all, for_each = best_thresholds(sparse.csr_array(LABELS), scored.oob_decision_function_)
+    expected = for_all if threshold == "f1" else for_each
     assert np.array_equal(forest.thresholds_, expected)
     assert not hasattr(forest, "oob_score_")
-    predicted = forest.predict(X)
-    predicted = predicted.toarray() if sparse.issparse(predicted) else predicted
-    assert np.array_equal(predicted, forest.predict_proba(X) > forest.thresholds_)
+    scores = forest.predict_proba(X)
+    expected = (scores > expected) | best_of_rows(scores)
+    assert np.array_equal(as_array(forest.predict(X)), expected)
+    assert np.array_equal(as_array(scored.set_params(threshold=threshold).predict(X)), expected)
+
+
+def test_the_flagship_chooses_by_rows_that_some_trees_leave_out():
+    forest = SketchForestClassifier(40, random_state=0).fit(X, LABELS)
+    in_bag = forest._forest.in_bag(150).toarray()
+    left_out = np.flatnonzero(~in_bag.all(axis=1))
+    trees = np.flatnonzero(~in_bag.all(axis=0))
+    assert len(left_out) == 30
+    assert not in_bag[np.ix_(left_out, trees)].any()  # the same rows in all of these trees
+    assert 4 <= len(trees) <= 22
+    scores = np.mean([forest.estimators_[t].predict_proba(X[left_out]) for t in trees], axis=0)
+    expected = chosen_for(LABELS[left_out], scores.astype(np.float32)).for_all
+    assert forest.thresholds_ == pytest.approx(expected, abs=1e-6)
+    assert forest.predict(X).sum(axis=1).min() >= 1
+    other = SketchForestClassifier(40, random_state=0, threshold=0.5).fit(X, LABELS)
+    assert other._forest.in_bag(150).toarray().all()
+
+
+def test_a_few_rows_or_classes_need_no_choice():
+    few = SketchForestClassifier(5, random_state=0).fit(X[:4], LABELS[:4])
+    assert few.thresholds_ == 0.5
+    assert few.predict(X).sum(axis=1).min() >= 1
+    classes = SketchForestClassifier(5, random_state=0).fit(X, LABELS[:, 0])
+    assert classes._forest.in_bag(150).toarray().all()
+    assert not hasattr(classes, "thresholds_")
+
+
+@pytest.mark.parametrize("as_labels", [np.asarray, sparse.csr_array])
+def test_an_array_has_a_threshold_for_each_label(as_labels, tmp_path):
+    thresholds = RNG.random(12)
+    forest = RandomForestClassifier(10, threshold=thresholds, random_state=0)
+    forest.fit(X, as_labels(LABELS)).save(tmp_path / "model.sf")
+    for model in (forest, load_forest(tmp_path / "model.sf")):
+        expected = model.predict_proba(X) > thresholds.astype(np.float32)
+        assert np.array_equal(as_array(model.predict(X)), expected)
+    with pytest.raises(ValueError, match="one number for each of the 12 labels; got 3"):
+        forest.set_params(threshold=[0.1, 0.2, 0.3]).predict(X)
+    with pytest.raises(ValueError, match="one number for each of the 12 labels; got 3"):
+        RandomForestClassifier(2, threshold=[0.1, 0.2, 0.3]).fit(X, LABELS)
+
+
+def test_former_names_mean_the_same():
+    forest = RandomForestClassifier(20, threshold="f1", random_state=0).fit(X, LABELS)
+    for former, name in (("oob-f1-global", "f1"), ("oob-f1", "f1-per-label")):
+        expected = forest.set_params(threshold=name).predict(X)
+        assert np.array_equal(forest.set_params(threshold=former).predict(X), expected)
 
 
 def test_rows_of_weight_zero_do_not_choose():
     weight = np.ones(len(X))
     weight[:50] = 0
     kept = weight > 0
-    forest = RandomForestClassifier(30, threshold="oob-f1", oob_score=True, random_state=0).fit(
-        X, LABELS, weight
-    )
-    expected = best_thresholds(
-        sparse.csr_array(LABELS[kept]),
-        sparse.csr_array(forest.oob_decision_function_[kept]),
-        "oob-f1",
-    )
-    assert np.array_equal(forest.thresholds_, expected)
+    forest = RandomForestClassifier(
+        30, threshold="f1-per-label", oob_score=True, random_state=0
+    ).fit(X, LABELS, weight)
+    expected = chosen_for(LABELS[kept], forest.oob_decision_function_[kept])
+    assert np.array_equal(forest.thresholds_, expected.for_each)
 
 
 @pytest.mark.parametrize("as_labels", [np.asarray, sparse.csr_array])
@@ -119,7 +180,7 @@ def test_a_number_may_be_changed_after_fit():
         assert np.array_equal(predicted, forest.predict_proba(X) > np.float32(threshold))
 
 
-@pytest.mark.parametrize("threshold", ["oob-f1", "oob-f1-global", "top-2", 0.25])
+@pytest.mark.parametrize("threshold", ["f1", "f1-per-label", "top-2", 0.25])
 def test_decisions_are_saved_with_the_model(threshold, tmp_path):
     forest = RandomForestClassifier(20, threshold=threshold, random_state=0).fit(X, LABELS)
     forest.save(tmp_path / "model.sf")
@@ -128,9 +189,11 @@ def test_decisions_are_saved_with_the_model(threshold, tmp_path):
     assert np.array_equal(getattr(twin, "thresholds_", None), getattr(forest, "thresholds_", None))
 
 
-@pytest.mark.parametrize("threshold", [-0.1, 1.1, "oob", "top-0", "top-", None, True, [0.5]])
+@pytest.mark.parametrize(
+    "threshold", [-0.1, 1.1, "oob", "top-0", "top-", None, True, [1.5], [[0.5]], ["a"]]
+)
 def test_other_thresholds_are_refused(threshold):
-    message = r"threshold must be a number in \[0, 1\], 'oob-f1'"
+    message = r"threshold must be a number in \[0, 1\], one for each label, 'f1'"
     with pytest.raises(ValueError, match=message):
         RandomForestClassifier(2, threshold=threshold).fit(X, LABELS)
     forest = RandomForestClassifier(2).fit(X, LABELS).set_params(threshold=threshold)
@@ -139,19 +202,27 @@ def test_other_thresholds_are_refused(threshold):
 
 
 def test_out_of_bag_thresholds_need_a_bootstrap():
-    with pytest.raises(ValueError, match=r"where bootstrap=False; got 'oob-f1'\. Use bootstrap"):
-        ExtraTreesClassifier(2, threshold="oob-f1").fit(X, LABELS)
+    with pytest.raises(ValueError, match=r"where bootstrap=False; got 'f1'\. Use bootstrap"):
+        ExtraTreesClassifier(2, threshold="f1").fit(X, LABELS)
 
 
 def test_thresholds_are_for_many_labels():
-    with pytest.raises(ValueError, match=r"threshold must be 0\.5 for classes"):
+    with pytest.raises(ValueError, match="threshold must be left out for classes"):
         RandomForestClassifier(2, threshold="top-2").fit(X, LABELS[:, 0])
 
 
-def test_other_labels_need_another_choice():
-    forest = RandomForestClassifier(20, threshold="oob-f1", random_state=0).fit(X, LABELS)
+def test_trees_that_were_not_scored_have_no_choice():
+    forest = RandomForestClassifier(20, random_state=0).fit(X, LABELS).set_params(threshold="f1")
+    with pytest.raises(
+        ValueError, match=r"not scored; got 'f1'\. Fit with that threshold, or with"
+    ):
+        forest.predict(X)
+    assert not hasattr(forest, "thresholds_")
+
+
+def test_other_labels_are_predicted_above_one_half():
+    forest = RandomForestClassifier(20, threshold="f1", random_state=0).fit(X, LABELS)
     other = forest.relabel(LABELS[:, :3])
-    with pytest.raises(ValueError, match="Fit again, or use set_params"):
-        other.predict(X)
-    assert other.set_params(threshold=0.5).predict(X).shape == (150, 3)
+    scores = other.predict_proba(X)
+    assert np.array_equal(other.predict(X), (scores > 0.5) | best_of_rows(scores))
     assert forest.estimators_[0].predict(X).shape == LABELS.shape

@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 from rich.console import Console
+from scipy import sparse
+from sklearn.metrics import f1_score
 from typer.testing import CliRunner
 
 from sketchforest import load_forest
@@ -21,6 +23,13 @@ from sketchforest.lab.studies.method_experiment import (
     MethodExperiment,
     random_split,
     values_by_method,
+)
+from sketchforest.lab.studies.thresholds import (
+    best_micro_f1,
+    macro_f1,
+    micro_f1,
+    run_thresholds,
+    thresholds_page,
 )
 from sketchforest.lab.studies.tuning import run_tuning
 from sketchforest.metrics import lrap
@@ -50,6 +59,31 @@ def test_splits_have_the_sizes_of_the_source_and_differ():
     assert first.X_train.shape[0] == second.X_train.shape[0] == 60
     assert (first.Y_train != second.Y_train).nnz > 0
     assert (first.Y_train != random_split(data, 0).Y_train).nnz == 0
+
+
+def test_thresholds_are_measured_for_every_set(data_home, tmp_path, console):
+    options = {"n_splits": 2, "n_estimators": 5, "n_jobs": 1, "data_home": data_home}
+    assert run_thresholds(["few", "some"], tmp_path, console=console, **options)
+    rows = ResultStore(tmp_path).rows("thresholds-5-trees")
+    assert len(rows) == 4
+    for row in rows:
+        assert 0 < float(row["f1"]) <= float(row["hindsight"]) + 0.1
+    page = (tmp_path / "thresholds.md").read_text()
+    assert page == thresholds_page(rows)
+    assert "of 2 sets" in page
+
+
+def test_f1_of_decisions_is_that_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    truth, scores = rng.random((40, 6)) < 0.3, rng.random((40, 6)).round(1).astype(np.float32)
+    sparse_truth, sparse_scores = sparse.csr_array(truth), sparse.csr_array(scores)
+    tried = [f1_score(truth, scores > t, average="micro") for t in np.arange(0, 1, 0.05)]
+    assert best_micro_f1(sparse_truth, sparse_scores) == pytest.approx(max(tried))
+    predicted = scores > 0.6
+    found = sparse.csr_array(predicted)
+    assert micro_f1(sparse_truth, found) == f1_score(truth, predicted, average="micro")
+    expected = f1_score(truth, predicted, average="macro")
+    assert macro_f1(sparse_truth, found) == pytest.approx(expected)
 
 
 def test_accuracy_is_measured_for_every_forest_and_set(data_home, tmp_path, console):

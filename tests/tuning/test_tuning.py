@@ -556,3 +556,14 @@ def test_settings_say_how_they_differ():
             *other.words().values(),
             other.rows,
         }
+
+
+def test_a_result_shows_itself():
+    data = make_multilabel(150, 20, 12, labels_per_row=2, features_per_row=6, random_state=0)
+    found = tune(data.X, data.Y, n_estimators=10, budget="60 trees", random_state=0)
+    text = repr(found)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "lrap" in text
+    assert len(found.to_frame()) == len(found.trials)
+    assert found._repr_html_().count("<tr>") == len(found.trials) + 1
+    assert found.plot().get_xlabel() == "seconds to fit 10 trees"

@@ -19,7 +19,7 @@ from sketchforest._estimators.preparation import (
     check_targets,
     prepare,
 )
-from sketchforest._estimators.validation import check_features
+from sketchforest._estimators.validation import are_texts, check_features
 from sketchforest._saving.estimators import save_estimator
 from sketchforest._saving.json_values import Json
 from sketchforest._trees.fitted import Fitted, Targets
@@ -34,9 +34,17 @@ if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
 # What follows from the trees and their labels, and must go when one of the two changes.
-DERIVED = ("oob_score_", "oob_decision_function_", "oob_prediction_", "thresholds_", "tree_")
+DERIVED = ("oob_score_", "oob_decision_function_", "oob_prediction_", "_f1_thresholds", "tree_")
 # What a file carried along for its readers; it is not true of other data.
-ATTACHED = ("label_names_", "feature_names_", "vectorizer_", "notes_")
+ATTACHED = (
+    "label_names_",
+    "feature_names_",
+    "vectorizer_",
+    "notes_",
+    "row_numbers_",
+    "row_ids_",
+    "row_texts_",
+)
 
 
 class TreesEstimator(BaseEstimator):
@@ -226,7 +234,11 @@ class TreesEstimator(BaseEstimator):
         return getattr(self, "n_jobs", None)
 
     def _check_new(self, X: MatrixLike) -> Matrix:
+        """Rows as the trees want them; a text model makes them of texts."""
         check_is_fitted(self)
+        vectorizer = vars(self).get("vectorizer_")
+        if vectorizer is not None and are_texts(X):
+            return vectorizer.transform(X)
         return check_features(self, X)
 
     def __sklearn_tags__(self) -> Tags:

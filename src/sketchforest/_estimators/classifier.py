@@ -6,18 +6,25 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from sketchforest._estimators.base import TreesEstimator
+from sketchforest._estimators.inspection import InspectedTrees
+from sketchforest._estimators.names import label_names
 from sketchforest._estimators.parameters import Threshold, check_k, check_parameters
 from sketchforest._estimators.predictions import as_given, dense_averages
-from sketchforest._estimators.thresholds import DEFAULT, decision_rule, is_out_of_bag
+from sketchforest._estimators.thresholds import (
+    DEFAULT,
+    Decision,
+    decide,
+    f1_kind,
+)
+from sketchforest._trees.fitted import F1Thresholds
 from sketchforest._typing import Matrix, MatrixLike
 
 
-class TreesClassifier(ClassifierMixin, TreesEstimator):
+class TreesClassifier(ClassifierMixin, InspectedTrees):
     """Predicts labels, by their probabilities, or classes."""
 
     threshold: Threshold = DEFAULT  # a parameter of the forests
-    thresholds_: np.ndarray | np.float32
+    _f1_thresholds: F1Thresholds  # where rows were scored
 
     @property
     def classes_(self) -> np.ndarray:
@@ -50,16 +57,17 @@ class TreesClassifier(ClassifierMixin, TreesEstimator):
     def predict(self, X: MatrixLike) -> np.ndarray | sparse.csr_array:
         """(n_samples, n_labels) indicators, sparse if fitted on sparse Y; or (n_samples,) classes.
 
-        A label is predicted where its probability is above the threshold; of several most probable
-        classes, the first.
+        A label is predicted where its probability is above the threshold. Where that is chosen by
+        F1, a row has its most probable label in any case. Of several most probable classes, the
+        first is predicted.
         """
         checked = self._check_new(X)
         if self._classes is not None:
             return self._classes[self._predictor.largest(checked, self._n_jobs)]
-        k, above = self._decision()
-        if k is None and not self._targets.is_sparse:
+        decision = self._decision()
+        if not (self._targets.is_sparse or decision.at_least_one) and decision.k is None:
             averages = dense_averages(self._predictor, self._targets, checked, self._n_jobs)
-            return (averages > above).astype(self._targets.dtype)
+            return (averages > decision.above).astype(self._targets.dtype)
         likely = self._likely_labels(checked)
         likely.data = np.ones(likely.nnz, self._targets.dtype)
         return as_given(likely, self._targets) if self._targets.is_sparse else likely.toarray()
@@ -83,6 +91,32 @@ class TreesClassifier(ClassifierMixin, TreesEstimator):
         labels, scores = self._predictor.best(checked, self._n_jobs, k)
         return (labels if self._classes is None else self._classes[labels]), scores
 
+    def suggest(self, rows: MatrixLike, k: int = 5) -> list[list[tuple[str, float]]]:
+        """Names and probabilities of the k most probable labels of each row, best first; fewer
+        where fewer are possible.
+
+        Rows are what the model was trained on: a matrix, a data frame, or texts for a text model.
+        """
+        names = label_names(self).tolist()
+        k = min(check_k(k, max(len(names), k), "labels"), len(names))
+        labels, scores = self._predictor.best(self._check_new(rows), self._n_jobs, k)
+        return [
+            [(names[at], score) for at, score in zip(found, values, strict=True) if score > 0]
+            for found, values in zip(labels.tolist(), scores.tolist(), strict=True)
+        ]
+
+    @property
+    def thresholds_(self) -> np.ndarray | np.float32:
+        """(n_labels,) probabilities that labels must exceed to be predicted, or one for all."""
+        check_is_fitted(self)
+        try:
+            above = self._decision().above if self._classes is None else None
+        except ValueError as error:
+            raise AttributeError(str(error)) from error
+        if above is None:
+            raise AttributeError("thresholds_ is for labels, and not for classes or the k best")
+        return above
+
     @property
     def _classes(self) -> np.ndarray | None:
         """None: many labels."""
@@ -90,19 +124,23 @@ class TreesClassifier(ClassifierMixin, TreesEstimator):
 
     def _likely_labels(self, X: Matrix) -> sparse.csr_array:
         """(n_samples, n_labels) CSR, float32: the probabilities of labels that are predicted."""
-        k, above = self._decision()
-        return self._predictor.average_sparse(X, self._n_jobs, np.float32, k, above)
+        k, above, at_least_one = self._decision()
+        return self._predictor.average_sparse(
+            X, self._n_jobs, np.float32, k, above, at_least_one=at_least_one
+        )
 
-    def _decision(self) -> tuple[int | None, np.ndarray | np.float32 | None]:
-        """How many labels a row has at most, and the probability that each must exceed."""
+    def _decision(self) -> Decision:
+        """When labels are predicted."""
         check_parameters({"threshold": self.threshold})
-        if is_out_of_bag(self.threshold) and not hasattr(self, "thresholds_"):
-            raise ValueError(
-                "threshold must be a number or 'top-K' where labels or threshold were changed "
-                f"after fit; got {self.threshold!r}. Fit again, or use set_params."
-            )
-        chosen = getattr(self, "thresholds_", None)
-        return decision_rule(self.threshold, chosen, self._labels.shape[1])
+        chosen = vars(self).get("_f1_thresholds")
+        if f1_kind(self.threshold) is None or chosen is not None:
+            return decide(self.threshold, chosen, self._labels.shape[1])
+        if self._is_relabelled:
+            return Decision(above=np.float32(DEFAULT), at_least_one=True)
+        raise ValueError(
+            f"threshold must be a number or 'top-K' for trees that were not scored; got "
+            f"{self.threshold!r}. Fit with that threshold, or with oob_score=True."
+        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -11,47 +11,45 @@ from sklearn.metrics import accuracy_score
 
 from sketchforest._estimators.parameters import Parameters
 from sketchforest._estimators.predictions import as_given, averages_as_given, decisions
-from sketchforest._estimators.thresholds import (
-    DEFAULT,
-    best_thresholds,
-    decision_rule,
-    is_out_of_bag,
-)
-from sketchforest._trees.fitted import Targets
+from sketchforest._estimators.thresholds import DEFAULT, best_thresholds, decide, f1_kind
+from sketchforest._trees.fitted import F1Thresholds, Targets
 from sketchforest._trees.predict import ForestPredictor
 from sketchforest._trees.problem import Problem
 from sketchforest._typing import Matrix
 from sketchforest._warning import warn
 from sketchforest.metrics import get_metric, is_ranking, lrap, r2
 
-Attributes: TypeAlias = dict[str, float | Matrix]
+Attributes: TypeAlias = dict[str, float | Matrix | F1Thresholds]
 
 
 def oob_attributes(
     params: Parameters, targets: Targets, problem: Problem, predictor: ForestPredictor
 ) -> Attributes:
-    """`oob_score_` and what it is the score of, and `thresholds_`, as far as they are wanted."""
-    wants_thresholds = is_out_of_bag(params.threshold)
+    """`oob_score_` and what it is the score of, as far as they are wanted, and thresholds for
+    labels wherever rows are scored."""
+    wants_thresholds = targets.is_indicator and f1_kind(params.threshold) is not None
     if not (params.oob_score or wants_thresholds):
         return {}
     in_bag = predictor.forest.in_bag(targets.labels.shape[0])
     is_left_out = np.diff(in_bag.indptr) < predictor.forest.n_trees
-    if not is_left_out.all():
+    leaves_few_out = params.is_mixed and not params.bootstrap and params.max_samples is None
+    is_missing = not is_left_out.any() if leaves_few_out else not is_left_out.all()
+    # The default threshold of a mixed forest is chosen by the rows that there are.
+    if is_missing and (params.oob_score or not params.is_mixed):
         warn(
-            "Out-of-bag predictions are missing (zero) for "
-            f"{np.count_nonzero(~is_left_out)} of {len(is_left_out)} rows, which are in the "
-            "bag of every tree. Use more trees."
+            "Some inputs do not have OOB scores: "
+            f"{np.count_nonzero(~is_left_out)} of {len(is_left_out)} rows are in the bag of every "
+            "tree, and predicted as zero. Use more trees."
         )
+    prediction = _predictions(predictor, targets, problem.X, params.n_jobs, in_bag, is_left_out)
     if problem.data.rows is not None:  # rows of weight 0 are as good as not there
         is_left_out &= np.isin(np.arange(len(is_left_out)), problem.data.rows)
     truth = _truth(targets)
-    prediction = averages_as_given(predictor, targets, problem.X, params.n_jobs, in_bag)
     found: Attributes = {}
     thresholds = None
-    if wants_thresholds:
+    if targets.is_indicator:
         pairs = sparse.csr_array(truth[is_left_out]), sparse.csr_array(prediction[is_left_out])
-        thresholds = best_thresholds(*pairs, str(params.threshold))
-        found["thresholds_"] = thresholds
+        thresholds = found["_f1_thresholds"] = best_thresholds(*pairs)
     if params.oob_score:
         name = "oob_decision_function_" if targets.is_classification else "oob_prediction_"
         found[name] = prediction
@@ -60,6 +58,31 @@ def oob_attributes(
             score = _metric(params, targets, thresholds)
             found["oob_score_"] = float(score(truth[is_left_out], prediction[is_left_out]))
     return found
+
+
+def _predictions(
+    predictor: ForestPredictor,
+    targets: Targets,
+    X: Matrix,
+    n_jobs: int | None,
+    in_bag: sparse.csr_array,
+    is_left_out: np.ndarray,
+) -> Matrix:
+    """For all rows, zero for those that every tree saw: they are often most."""
+    if is_left_out.all() or not is_left_out.any():
+        return averages_as_given(predictor, targets, X, n_jobs, in_bag)
+    rows = np.flatnonzero(is_left_out)
+    some = X[rows] if isinstance(X, np.ndarray) else X.tocsr()[rows]
+    found = averages_as_given(predictor, targets, some, n_jobs, in_bag[rows])
+    if isinstance(found, np.ndarray):
+        everywhere = np.zeros((len(is_left_out), *found.shape[1:]), found.dtype)
+        everywhere[rows] = found
+        return everywhere
+    sizes = np.zeros(len(is_left_out), np.int64)
+    sizes[rows] = np.diff(found.indptr)
+    arrays = (found.data, found.indices, np.append(0, np.cumsum(sizes)))
+    everything = sparse.csr_array(arrays, shape=(len(is_left_out), found.shape[1]))
+    return as_given(everything, targets)
 
 
 def check_oob_metric(params: Parameters, targets: Targets) -> None:
@@ -91,7 +114,8 @@ def _try_metric(metric: Callable[..., float], params: Parameters, targets: Targe
     """The truth as its own prediction: what cannot take that takes no other."""
     truth = _truth(targets)
     scores = truth.astype(np.float64)
-    thresholds = np.float32(DEFAULT) if is_out_of_bag(params.threshold) else None
+    usual = np.float32(DEFAULT)
+    thresholds = F1Thresholds(usual, np.full(targets.labels.shape[1], usual))
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -113,7 +137,7 @@ def _truth(targets: Targets) -> Matrix:
 
 
 def _metric(
-    params: Parameters, targets: Targets, thresholds: np.ndarray | np.float32 | None
+    params: Parameters, targets: Targets, thresholds: F1Thresholds | None
 ) -> Callable[[Matrix, Matrix], float]:
     """The meaning of `oob_score`, as a function of true values and of averages over trees. As in
     scikit-learn, a callable is given predictions; ranking metrics of ours are given scores."""
@@ -127,9 +151,9 @@ def _metric(
             return lrap
         if is_ranking(given):
             return given
-        k, above = decision_rule(params.threshold, thresholds, targets.labels.shape[1])
+        decision = decide(params.threshold, thresholds, targets.labels.shape[1])
         return lambda truth, scores: given(
-            truth.astype(targets.dtype), decisions(scores, k, above, targets)
+            truth.astype(targets.dtype), decisions(scores, decision, targets)
         )
     metric = given if callable(given) else accuracy_score
     classes = targets.classes

@@ -1,7 +1,7 @@
 """The parameters of all estimators: their types, their rules, and one value that holds them."""
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from typing import Literal, NamedTuple, Protocol, TypeAlias
@@ -15,7 +15,7 @@ NComponents: TypeAlias = int | float | Literal["log", "sqrt", "all", "auto"] | N
 MaxFeatures: TypeAlias = int | float | Literal["sqrt", "4sqrt", "log2", "auto"] | None
 RandomState: TypeAlias = int | np.random.RandomState | None
 OobScore: TypeAlias = bool | str | Callable[..., float]
-Threshold: TypeAlias = float | str
+Threshold: TypeAlias = float | str | Sequence[float] | np.ndarray
 ClassWeight: TypeAlias = (
     Literal["balanced", "balanced_subsample"]
     | dict[Hashable, float]
@@ -190,7 +190,8 @@ RULES: dict[str, Rule] = {
     ),
     "warm_start": _FLAG,
     "threshold": Rule(
-        "a number in [0, 1], 'oob-f1', 'oob-f1-global' or 'top-K' with K of at least 1",
+        "a number in [0, 1], one for each label, 'f1', 'f1-per-label' or 'top-K' with K of at "
+        "least 1",
         is_threshold,
     ),
     "splitter": Rule("'best', 'random' or 'oblique'", lambda v: v in ("best", "random", "oblique")),
@@ -207,11 +208,9 @@ def check_parameters(params: Mapping[str, object]) -> None:
             raise ValueError(f"{name} must be {rule.says}; got {value!r}.")
 
 
-def check_k(k: object, n_outputs: int) -> int:
-    if not (is_int(k) and _is_between(k, 1, n_outputs)):
-        raise ValueError(
-            f"k must be an int from 1 to the number of outputs, {n_outputs}; got {k!r}."
-        )
+def check_k(k: object, most: int, what: str = "outputs") -> int:
+    if not (is_int(k) and _is_between(k, 1, most)):
+        raise ValueError(f"k must be an int from 1 to the number of {what}, {most}; got {k!r}.")
     return int(k)  # type: ignore[call-overload]
 
 

@@ -3,8 +3,9 @@
 import numpy as np
 from scipy import sparse
 
+from sketchforest._estimators.thresholds import Decision
 from sketchforest._trees.fitted import Targets
-from sketchforest._trees.predict import ForestPredictor, check_fits_memory
+from sketchforest._trees.predict import ForestPredictor, check_fits_memory, first_largest
 from sketchforest._typing import Matrix
 from sketchforest.metrics import top_k
 
@@ -30,26 +31,24 @@ def as_given(found: sparse.csr_array, targets: Targets) -> sparse.csr_array | sp
     return sparse.csr_matrix(found) if targets.is_spmatrix else found
 
 
-def decisions(
-    averages: Matrix, k: int | None, above: np.ndarray | np.float32 | None, targets: Targets
-) -> Matrix:
-    """(n_samples, n_labels) indicators of the labels above a threshold, or of the k best, dense or
-    sparse as the averages are."""
-    if k is not None:
-        labels, scores = top_k(averages, k)
-        rows = np.repeat(np.arange(len(labels)), k)
-        entries = ((scores > 0).ravel(), (rows, labels.ravel()))
-        chosen = sparse.csr_array(entries, shape=averages.shape).astype(targets.dtype)
-        chosen.eliminate_zeros()
-        return as_given(chosen, targets) if targets.is_sparse else chosen.toarray()
-    if isinstance(averages, np.ndarray):
-        return (averages > above).astype(targets.dtype)
-    columns = averages.indices
-    is_above = averages.data > (above[columns] if isinstance(above, np.ndarray) else above)
-    chosen = sparse.csr_array((is_above, columns, averages.indptr), shape=averages.shape)
+def decisions(averages: Matrix, decision: Decision, targets: Targets) -> Matrix:
+    """(n_samples, n_labels) indicators of the labels that are predicted, dense or sparse as the
+    averages are."""
+    scores = sparse.csr_array(averages)
+    if decision.k is not None:
+        labels, best = top_k(scores, decision.k)
+        rows = np.repeat(np.arange(len(labels)), decision.k)
+        entries = ((best > 0).ravel(), (rows, labels.ravel()))
+        chosen = sparse.csr_array(entries, shape=averages.shape)
+    else:
+        columns, above = scores.indices, decision.above
+        is_above = scores.data > (above[columns] if isinstance(above, np.ndarray) else above)
+        if decision.at_least_one:
+            is_above[first_largest(scores)] = True
+        chosen = sparse.csr_array((is_above, columns, scores.indptr), shape=scores.shape)
     chosen = chosen.astype(targets.dtype)
     chosen.eliminate_zeros()
-    return as_given(chosen, targets)
+    return as_given(chosen, targets) if targets.is_sparse else chosen.toarray()
 
 
 def dense_averages(

@@ -22,7 +22,7 @@ from sketchforest._estimators.parameters import (
     n_rows_meant,
 )
 from sketchforest._estimators.targets import check_class_targets, check_real_targets
-from sketchforest._estimators.thresholds import DEFAULT, is_out_of_bag
+from sketchforest._estimators.thresholds import DEFAULT, GLOBAL, f1_kind, given_decision
 from sketchforest._estimators.validation import (
     FeatureNames,
     check_same_length,
@@ -56,9 +56,10 @@ LARGEST_SEED = np.iinfo(np.int32).max
 # Defaults of forests of oblique and other trees; what they reach is in docs/study/accuracy.md.
 MIXED_COMPONENTS, MIXED_LEAF = 32, 2  # of the other trees
 MANY_LABELS, MANY_LABELS_COMPONENTS, FEW_LABELS_COMPONENTS = 256, 64, 32  # of the oblique ones
-# Where rows must be left out, every fifth tree, on average, leaves out a third of them. Less for
-# each of more trees costs more: on 13 sets .001 of LRAP against .002, and a bootstrap .005.
-OUT_OF_BAG_TREES = 0.2
+# Where rows must be left out, three of ten trees leave out the same ones: a fifth, but not more
+# than a threshold, or a score, needs. See docs/study/thresholds.md.
+OUT_OF_BAG_TREES, OUT_OF_BAG_SHARE = 0.3, 5
+ROWS_FOR_THRESHOLD, ROWS_FOR_SCORE = 1_000, 10_000
 MOST_DRAWS = np.iinfo(np.int32).max
 LEAST_OBLIQUE_ROWS = 11  # in a node that is split
 
@@ -76,8 +77,8 @@ class Prepared:
 
     def with_parameters(self, params: Parameters) -> "Prepared":
         """The same data for other parameters, of which none changes how they are encoded."""
-        n_features, n_drawable = self.problem.X.shape[1], self.problem.data.n_drawable
-        settings = _grow_settings(params, n_features, self.targets, n_drawable, self.earlier)
+        shape, n_drawable = self.problem.X.shape, self.problem.data.n_drawable
+        settings = _grow_settings(params, shape, self.targets, n_drawable, self.earlier)
         return replace(self, params=params, problem=replace(self.problem, settings=settings))
 
 
@@ -96,7 +97,7 @@ def prepare(
     check_same_length(X, targets.labels.shape[0])
     weights = check_sample_weight(sample_weight, X.shape[0])
     rows_seen = None if params.is_tree else fingerprint(X, weights)
-    class_weight = _class_weight_of_rows(params)
+    class_weight = _class_weight_of_rows(params, targets)
     weights = weigh_classes(class_weight, targets, weights, is_tree=params.is_tree)
     rows = None if weights is None else np.flatnonzero(weights).astype(np.int32)
     n_drawable = X.shape[0] if rows is None else len(rows)
@@ -153,11 +154,14 @@ def _draw_seed(random_state: RandomState) -> int:
 
 
 def _check_threshold(params: Parameters, targets: Targets) -> None:
-    if targets.classes is not None and params.threshold != DEFAULT:
+    is_usual = params.threshold in (DEFAULT, GLOBAL) if np.isscalar(params.threshold) else False
+    if targets.classes is not None and not is_usual:
         raise ValueError(
-            f"threshold must be {DEFAULT} for classes, of which the most probable is predicted;"
+            "threshold must be left out for classes, of which the most probable is predicted;"
             f" got {params.threshold!r}. It is for indicator matrices Y."
         )
+    if targets.classes is None and f1_kind(params.threshold) is None:
+        given_decision(params.threshold, targets.labels.shape[1])
 
 
 def _grow_settings(
@@ -175,6 +179,7 @@ def _grow_settings(
         n_components = MIXED_COMPONENTS
     projection, m = _resolve_projection(params.projection, n_components, targets)
     oblique = _oblique_settings(params, targets, n_rows, n_drawable)
+    n_left_out = _n_left_out(params, targets, n_drawable)
     settings = GrowSettings(
         max_features=n_features_drawn(max_features, n_features),
         random_cuts=params.splitter == "random",
@@ -184,7 +189,7 @@ def _grow_settings(
         min_weight_fraction_leaf=float(params.min_weight_fraction_leaf),
         min_impurity_decrease=float(params.min_impurity_decrease),
         max_leaf_nodes=None if params.max_leaf_nodes is None else int(params.max_leaf_nodes),
-        n_draws=_n_draws(params, n_drawable),
+        n_draws=_n_draws(params, targets, n_drawable),
         projection=projection,
         n_components=m,
         impurity_scale=targets.impurity_scale,
@@ -194,7 +199,8 @@ def _grow_settings(
         with_replacement=bool(params.bootstrap),
         shared_projection=bool(params.shared_projection),
         oblique=oblique,
-        out_of_bag_trees=OUT_OF_BAG_TREES if _leaves_some_rows_out(params) else None,
+        out_of_bag_trees=OUT_OF_BAG_TREES if n_left_out else None,
+        out_of_bag_rows=n_left_out,
     )
     return settings if earlier is None else keep_choices(settings, earlier.settings, chosen)
 
@@ -222,19 +228,33 @@ def _oblique_settings(
     return by_default
 
 
-def _class_weight_of_rows(params: Parameters) -> ClassWeight:
+def _class_weight_of_rows(params: Parameters, targets: Targets) -> ClassWeight:
     """Where each tree sees all rows, these are balanced once."""
     is_by_bag = params.class_weight == "balanced_subsample"
-    draws_rows = params.bootstrap or params.max_samples is not None or _leaves_some_rows_out(params)
+    draws_rows = (
+        params.bootstrap
+        or params.max_samples is not None
+        or _n_left_out(params, targets, OUT_OF_BAG_SHARE) > 0
+    )
     return "balanced" if is_by_bag and not draws_rows else params.class_weight
 
 
-def _leaves_some_rows_out(params: Parameters) -> bool:
-    """Whether a forest of both kinds, whose trees see all rows as a rule, must be scored by rows
-    that some trees did not see."""
-    sees_all_rows = not params.bootstrap and params.max_samples is None
-    is_scored = bool(params.oob_score) or is_out_of_bag(params.threshold)
-    return params.is_mixed and sees_all_rows and is_scored
+def _n_left_out(params: Parameters, targets: Targets, n_drawable: int) -> int:
+    """Rows that some trees of a forest of both kinds, whose trees see all of them as a rule, do not
+    see: those that score it, or choose its threshold."""
+    if not (params.is_mixed and _sees_all_rows(params)):
+        return 0
+    needed = ROWS_FOR_THRESHOLD if _chooses_threshold(params, targets) else 0
+    needed = ROWS_FOR_SCORE if params.oob_score else needed
+    return min(n_drawable // OUT_OF_BAG_SHARE, needed)
+
+
+def _sees_all_rows(params: Parameters) -> bool:
+    return not params.bootstrap and params.max_samples is None
+
+
+def _chooses_threshold(params: Parameters, targets: Targets) -> bool:
+    return targets.is_indicator and f1_kind(params.threshold) is not None
 
 
 def _resolve_projection(
@@ -260,12 +280,12 @@ def _to_dense(Y: Matrix) -> np.ndarray:
     return Y if isinstance(Y, np.ndarray) else Y.toarray()
 
 
-def _n_draws(params: Parameters, n_drawable: int) -> int | None:
+def _n_draws(params: Parameters, targets: Targets, n_drawable: int) -> int | None:
     """Rows drawn for each tree; None: every row once."""
-    if params.is_tree or _leaves_some_rows_out(params):
+    if params.is_tree or (params.is_mixed and _sees_all_rows(params)):
         return None
-    if not params.bootstrap and params.max_samples is None:
-        if is_out_of_bag(params.threshold):
+    if _sees_all_rows(params):
+        if _chooses_threshold(params, targets):
             raise ValueError(
                 "threshold must be a number or 'top-K' where bootstrap=False; got "
                 f"{params.threshold!r}. Use bootstrap=True, or max_samples=0.8, to leave rows "

@@ -4,13 +4,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import RegressorMixin
 
-from sketchforest._estimators.base import TreesEstimator
+from sketchforest._estimators.inspection import InspectedTrees
 from sketchforest._estimators.predictions import averages_as_given
 from sketchforest._typing import MatrixLike, WeightsLike
 from sketchforest.metrics import r2
 
 
-class TreesRegressor(RegressorMixin, TreesEstimator):
+class TreesRegressor(RegressorMixin, InspectedTrees):
     """Predicts means of outputs."""
 
     def predict(self, X: MatrixLike) -> np.ndarray | sparse.csr_array:

@@ -68,7 +68,7 @@ def check_readable_elsewhere(estimator: "TreesEstimator", what: str) -> None:
             "trees split between values that it does not. Fit on X.astype('float32')."
         )
     threshold = getattr(estimator, "threshold", DEFAULT)
-    if threshold != DEFAULT:
+    if estimator._targets.is_indicator and not np.array_equal(threshold, DEFAULT):
         raise ValueError(
             f"threshold must be {DEFAULT} for {what}; got {threshold!r}. "
             f"Use set_params(threshold={DEFAULT}): probabilities stay the same."

@@ -1,22 +1,47 @@
 """From probabilities to decisions: thresholds that make F1 largest, and the k best."""
 
 import re
-from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-PER_LABEL, GLOBAL = "oob-f1", "oob-f1-global"
+from sketchforest._trees.fitted import F1Thresholds
+from sketchforest._trees.predict import first_largest
+
+# Chosen by rows that trees did not see: one for all labels, or one for each.
+GLOBAL, PER_LABEL = "f1", "f1-per-label"
+_FORMER_NAMES = {"oob-f1-global": GLOBAL, "oob-f1": PER_LABEL}
 DEFAULT = 0.5
+# Fewer rows than this tell no threshold of a label of its own: with one or two, most decisions for
+# rare labels are wrong, and F1 of labels is hardly better for it.
+LEAST_TRUE = 3
+
+
+class Decision(NamedTuple):
+    """The k best labels, or those above a threshold: one for all labels, or one for each."""
+
+    k: int | None = None
+    above: np.ndarray | np.float32 | None = None
+    at_least_one: bool = False  # the most probable label, where none is above
 
 
 def is_threshold(value: object) -> bool:
-    """Whether it is a value of the parameter `threshold`."""
+    """Whether it is a value of the parameter `threshold`; the length of an array is checked with
+    the labels."""
     if isinstance(value, str):
-        return value in (PER_LABEL, GLOBAL) or n_best(value) is not None
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        return f1_kind(value) is not None or n_best(value) is not None
+    if isinstance(value, bool | np.bool_):
         return False
-    return bool(0 <= value <= 1)
+    if isinstance(value, int | float | np.integer | np.floating):
+        return bool(0 <= value <= 1)
+    if not isinstance(value, list | tuple | np.ndarray):
+        return False
+    try:
+        numbers = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        return False
+    return numbers.ndim == 1 and bool(((numbers >= 0) & (numbers <= 1)).all())
 
 
 def n_best(threshold: object) -> int | None:
@@ -25,60 +50,99 @@ def n_best(threshold: object) -> int | None:
     return int(found[1]) if found else None
 
 
-def is_out_of_bag(threshold: object) -> bool:
-    return threshold in (PER_LABEL, GLOBAL) if isinstance(threshold, str) else False
+def f1_kind(threshold: object) -> str | None:
+    """GLOBAL or PER_LABEL, where the threshold is chosen by F1; None for other thresholds."""
+    if not isinstance(threshold, str):
+        return None
+    name = _FORMER_NAMES.get(threshold, threshold)
+    return name if name in (GLOBAL, PER_LABEL) else None
 
 
-def decision_rule(
-    threshold: object, chosen: np.ndarray | np.float32 | None, n_labels: int
-) -> tuple[int | None, np.ndarray | np.float32 | None]:
-    """How many labels a row has at most, and the probability that each must exceed; `chosen` are
-    the thresholds that were found out-of-bag."""
-    if is_out_of_bag(threshold):
-        return None, chosen
+def decide(threshold: object, chosen: F1Thresholds | None, n_labels: int) -> Decision:
+    """When labels are predicted; `chosen` are the thresholds that were found out-of-bag."""
+    kind = f1_kind(threshold)
+    if kind is None:
+        return given_decision(threshold, n_labels)
+    assert chosen is not None
+    above = chosen.for_all if kind == GLOBAL else chosen.for_each
+    return Decision(above=above, at_least_one=True)
+
+
+def given_decision(threshold: object, n_labels: int) -> Decision:
+    """What is decided by a threshold that needs no choice."""
     k = n_best(threshold)
-    return (None, np.float32(threshold)) if k is None else (min(k, n_labels), None)  # type: ignore[arg-type]
+    if k is not None:
+        return Decision(k=min(k, n_labels))
+    above = np.asarray(threshold, np.float32)
+    if above.ndim and len(above) != n_labels:
+        raise ValueError(
+            f"threshold must have one number for each of the {n_labels} labels; got {len(above)}."
+        )
+    return Decision(above=above if above.ndim else np.float32(above))
 
 
-def best_thresholds(
-    truth: sparse.csr_array, scores: sparse.csr_array, threshold: str
-) -> np.ndarray | np.float32:
-    """(n_labels,) float32 thresholds, or one: F1 is largest where a label is predicted that scores
-    above it. Of equally good ones the highest; 0.5 where F1 is 0 whatever the threshold.
+def best_thresholds(truth: sparse.csr_array, scores: sparse.csr_array) -> F1Thresholds:
+    """F1 is largest where a label is predicted that scores above its threshold, or is the first of
+    the best of its row. Of equally good thresholds the highest; for a label of few rows, or whose
+    F1 is 0 whatever the threshold, that for all labels; and for these then 0.5.
 
-    Truth is an indicator and scores lie in [0, 1], both (n_rows, n_labels) CSR.
+    Truth is an indicator and scores lie in [0, 1], both (n_rows, n_labels) CSR, the scores sorted
+    by column and without zeros.
     """
-    scores, truth = sparse.csc_array(scores), sparse.csc_array(truth)
-    places = list(
-        zip(pairwise(scores.indptr.tolist()), pairwise(truth.indptr.tolist()), strict=True)
-    )
-    is_true = np.zeros(scores.nnz, bool)
-    has_label = np.zeros(truth.shape[0], bool)
-    for (first, end), (first_true, end_true) in places:
-        rows = truth.indices[first_true:end_true]
-        has_label[rows] = True
-        is_true[first:end] = has_label[scores.indices[first:end]]
-        has_label[rows] = False
-    if threshold == GLOBAL:
-        return _best_cut(scores.data, is_true, truth.nnz)
-    cuts = [
-        _best_cut(scores.data[first:end], is_true[first:end], end_true - first_true)
-        for (first, end), (first_true, end_true) in places
+    n_labels = truth.shape[1]
+    is_true = _are_true(truth, scores)
+    is_fixed = np.zeros(scores.nnz, bool)
+    is_fixed[first_largest(scores)] = True
+    order = np.argsort(scores.indices, kind="stable")
+    columns = _Entries(scores.data[order], is_true[order], is_fixed[order])
+    n_true = np.bincount(truth.indices, minlength=n_labels)
+    for_all = columns.best_cut(int(n_true.sum()), np.float32(DEFAULT))
+    ends = np.cumsum(np.bincount(scores.indices, minlength=n_labels))
+    for_each = [
+        columns.part(first, end).best_cut(n, for_all) if n >= LEAST_TRUE else for_all
+        for first, end, n in zip(np.append(0, ends[:-1]), ends, n_true.tolist(), strict=True)
     ]
-    return np.array(cuts, np.float32)
+    return F1Thresholds(for_all, np.array(for_each, np.float32))
 
 
-def _best_cut(score: np.ndarray, is_true: np.ndarray, n_true: int) -> np.float32:
-    """From the entries that have a score, and the number of all that are true."""
-    order = np.argsort(-score, kind="stable")  # best first: each beginning is a prediction
-    score, n_hits = score[order], np.cumsum(is_true[order])
-    below = np.append(score[1:], np.float32(0))
-    # No threshold parts equal scores, and a label of score 0 is never predicted.
-    last = np.flatnonzero(score > below)
-    f1 = 2 * n_hits[last] / (last + 1 + n_true)
-    if not f1.any():
-        return np.float32(DEFAULT)
-    best = last[np.argmax(f1)]
-    # Midway, unless that is rounded up to the score itself.
-    middle = np.float32((float(below[best]) + float(score[best])) / 2)
-    return middle if middle < score[best] else np.float32(below[best])
+def _are_true(truth: sparse.csr_array, scores: sparse.csr_array) -> np.ndarray:
+    """(scores.nnz,) whether the entry is one of the truth."""
+    numbers = np.arange(1.0, scores.nnz + 1)
+    numbered = sparse.csr_array((numbers, scores.indices, scores.indptr), shape=scores.shape)
+    found = np.zeros(scores.nnz, bool)
+    found[sparse.csr_array(numbered.multiply(truth)).data.astype(np.int64) - 1] = True
+    return found
+
+
+class _Entries(NamedTuple):
+    """Pairs of a row and a label that have a score; those that are fixed are predicted anyway."""
+
+    score: np.ndarray
+    is_true: np.ndarray
+    is_fixed: np.ndarray
+
+    def part(self, first: int, end: int) -> "_Entries":
+        return _Entries(*(array[first:end] for array in self))
+
+    def best_cut(self, n_true: int, otherwise: np.float32) -> np.float32:
+        """n_true is the number of all that are true, with a score or without."""
+        is_free = ~self.is_fixed
+        n_fixed = len(self.score) - np.count_nonzero(is_free)
+        n_fixed_hits = np.count_nonzero(self.is_true & self.is_fixed)
+        score, is_true = self.score[is_free], self.is_true[is_free]
+        order = np.argsort(-score, kind="stable")  # best first: each beginning is a prediction
+        score, n_hits = score[order], np.append(0, np.cumsum(is_true[order]))
+        bounds = np.concatenate([score[:1], score, [np.float32(0)]])
+        # No threshold parts equal scores, and a label of score 0 is never predicted.
+        sizes = np.flatnonzero(np.append(True, bounds[1:-1] > bounds[2:]))
+        total = n_fixed + sizes + n_true
+        f1 = 2 * (n_fixed_hits + n_hits[sizes]) / np.where(total > 0, total, 1)
+        if not f1.any() or not len(score):
+            return otherwise
+        best = sizes[np.argmax(f1)]
+        if best == 0:
+            return np.float32(score[0])
+        below, least = bounds[best + 1], bounds[best]
+        # Midway, unless that is rounded up to the score itself.
+        middle = np.float32((float(below) + float(least)) / 2)
+        return middle if middle < least else np.float32(below)

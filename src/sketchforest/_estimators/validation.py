@@ -103,6 +103,14 @@ def check_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool = Fal
     return X
 
 
+def are_texts(X: object) -> bool:
+    """Whether these are rows of a text model before its vectorizer has seen them."""
+    if isinstance(X, str):
+        raise ValueError(f"X must be a list of texts; got one text, {X[:20]!r}. Use [text].")
+    is_column = isinstance(X, list | tuple) or getattr(X, "ndim", 2) == 1
+    return is_column and all(isinstance(text, str) for text in X)  # type: ignore[attr-defined]
+
+
 def check_is_collected(name: str, given: object) -> None:
     """Raises for a frame that is a plan and holds no rows yet."""
     if hasattr(given, "collect") and not hasattr(given, "__array__"):

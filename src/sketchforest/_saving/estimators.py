@@ -12,8 +12,9 @@ from sketchforest._registry import ESTIMATORS
 from sketchforest._saving.container import DamagedError
 from sketchforest._saving.json_values import Json, arguments, converted, to_json
 from sketchforest._saving.model_file import Model, read_model, write_model
+from sketchforest._saving.stored_texts import StoredTexts, read_texts
 from sketchforest._saving.vectorizer import Vectorizer, restore_vectorizer, vectorizer_state
-from sketchforest._trees.fitted import Fitted, Targets
+from sketchforest._trees.fitted import F1Thresholds, Fitted, Targets
 from sketchforest._trees.model import Forest, Labels
 from sketchforest._trees.problem import GrowSettings, ObliqueSettings
 from sketchforest.projection import resolve_projection
@@ -65,8 +66,11 @@ def save_estimator(
     if compact:
         forest = dataclasses.replace(forest, gains=None)
     more = {}
-    if "thresholds_" in state:
-        more["thresholds"] = np.asarray(state["thresholds_"], np.float32)
+    if "_f1_thresholds" in state:
+        more["threshold_for_all"], more["threshold_for_each"] = map(
+            np.asarray, state["_f1_thresholds"]
+        )
+    more |= _row_arrays(state)
     given = {name: state.get(f"{name}_") for name in NAMES} | dict(names or {})
     vectorizer = state.get("vectorizer_") if vectorizer is None else vectorizer
     text = {}
@@ -130,11 +134,50 @@ def _restored(find_class: Callable[[str], type[Any]], model: Model) -> Any:
     if "text" in about:
         vectorizer = restore_vectorizer(about["text"], names.get("feature_names"), more.get("idf"))
         vars(estimator)["vectorizer_"] = vectorizer
-    if "thresholds" in more:
-        if more["thresholds"].shape not in ((), (labels.shape[1],)):
-            raise DamagedError("thresholds have another number")
-        vars(estimator)["thresholds_"] = more["thresholds"][()]
+    vars(estimator).update(_row_attributes(more, labels.shape[0]))
+    thresholds = _f1_thresholds(more, labels.shape[1])
+    if thresholds is not None:
+        vars(estimator)["_f1_thresholds"] = thresholds
     return estimator
+
+
+def _row_arrays(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """What is known of the training rows besides their labels."""
+    arrays = {}
+    if "row_numbers_" in state:
+        arrays["row_numbers"] = np.asarray(state["row_numbers_"], np.int64)
+    for name in ("row_ids", "row_texts"):
+        if f"{name}_" in state:
+            arrays |= StoredTexts.pack(state[f"{name}_"]).arrays(name)
+    return arrays
+
+
+def _row_attributes(more: Mapping[str, np.ndarray], n_rows: int) -> dict[str, object]:
+    found: dict[str, object] = {}
+    if "row_numbers" in more:
+        numbers = more["row_numbers"]
+        if numbers.dtype != np.int64 or numbers.shape != (n_rows,):
+            raise DamagedError("row_numbers have another number")
+        found["row_numbers_"] = numbers
+    ids, texts = (read_texts(more, name, n_rows) for name in ("row_ids", "row_texts"))
+    if ids is not None:
+        found["row_ids_"] = np.array(ids[:])
+    return found if texts is None else found | {"row_texts_": texts}
+
+
+def _f1_thresholds(more: Mapping[str, np.ndarray], n_labels: int) -> F1Thresholds | None:
+    if "thresholds" in more:  # of an older file, which has one of the two
+        for_all = for_each = more["thresholds"]
+        for_all = for_all if for_all.ndim == 0 else np.array(0.5)
+    elif "threshold_for_all" in more:
+        for_all, for_each = more["threshold_for_all"], more.get("threshold_for_each", np.zeros(0))
+    else:
+        return None
+    for_each = for_each if for_each.ndim else np.full(n_labels, for_each)
+    values = np.append(for_each, for_all)
+    if values.shape != (n_labels + 1,) or not ((values >= 0) & (values <= 1)).all():
+        raise DamagedError("its thresholds are not one for each label, from 0 to 1")
+    return F1Thresholds(np.float32(for_all), for_each)
 
 
 def _settings_to_json(settings: GrowSettings) -> dict[str, Json]:

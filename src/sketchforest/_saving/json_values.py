@@ -23,7 +23,7 @@ def _to_json(name: str, value: object) -> Json:
         return value.item()
     if isinstance(value, dict):  # JSON has only names as keys
         return {"pairs": [[_to_json(name, k), _to_json(name, v)] for k, v in value.items()]}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple | np.ndarray):
         return [_to_json(name, item) for item in value]
     if value is None or isinstance(value, bool | int | float | str):
         return value

@@ -1,6 +1,7 @@
 """What a fit leaves behind, whatever the estimator: trees, the labels of their rows, settings."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +24,11 @@ class Targets:
     @property
     def is_classification(self) -> bool:
         return self.dtype is not None
+
+    @property
+    def is_indicator(self) -> bool:
+        """Whether rows have labels, and not one class each or real outputs."""
+        return self.is_classification and self.classes is None
 
     @property
     def n_outputs(self) -> int:
@@ -52,6 +58,14 @@ class Targets:
         """The labels of a classifier, which are sparse however they were given."""
         assert isinstance(self.labels, SparseRows)
         return self.labels
+
+
+class F1Thresholds(NamedTuple):
+    """Probabilities that make F1 largest where labels above them are predicted, and the most
+    probable label of a row anyway."""
+
+    for_all: np.float32
+    for_each: np.ndarray  # (n_labels,) float32
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from sketchforest._trees.model import Directions, Labels, SparseRows, Tree
 from sketchforest._trees.outputs import oblique_outputs, oblique_scale, share_outputs, sketch_bag
 from sketchforest._trees.parallel import run_all
 from sketchforest._trees.problem import GrowSettings, TrainingData
-from sketchforest._trees.random import Purpose, generator, key
+from sketchforest._trees.random import SHARED, Purpose, generator, key
 
 # No tree has more; limits beyond it, which fit into no 32 bits, mean the same.
 MOST_ROWS = np.iinfo(np.int32).max
@@ -128,10 +128,13 @@ def _draw_bag(
     rows = np.arange(data.n_rows, dtype=np.int32) if data.rows is None else data.rows
     counts = None
     if settings.out_of_bag_trees is not None:
+        # A forest of few trees has one that leaves them out, too.
+        is_first = tree == 0
         rng = generator(settings.seed, tree, Purpose.BOOTSTRAP)
-        if rng.random() < settings.out_of_bag_trees:
-            n_kept = max(1, round((1 - settings.out_of_bag_rows) * len(rows)))
-            rows = np.sort(rng.choice(rows, n_kept, replace=False, shuffle=False))
+        if is_first or rng.random() < settings.out_of_bag_trees:
+            rng = generator(settings.seed, SHARED, Purpose.BOOTSTRAP)
+            left_out = rng.choice(len(rows), settings.out_of_bag_rows, replace=False, shuffle=False)
+            rows = np.delete(rows, left_out)
     elif settings.n_draws is not None:
         rng = generator(settings.seed, tree, Purpose.BOOTSTRAP)
         if settings.with_replacement:

@@ -12,6 +12,7 @@ from joblib import effective_n_jobs
 from scipy import sparse
 
 from sketchforest import _core
+from sketchforest._trees.ancestry import Ancestry
 from sketchforest._trees.encoding import float_type
 from sketchforest._trees.model import Forest, Labels, SparseRows, Tree
 from sketchforest._trees.parallel import run_blocks
@@ -80,10 +81,12 @@ class ForestPredictor:
         dtype: type[np.floating],
         k: int | None = None,
         above: np.ndarray | np.floating | None = None,
+        at_least_one: bool = False,
         exclude: sparse.csr_array | None = None,
     ) -> sparse.csr_array:
         """(n_rows, n_outputs) averages that are not zero, or the k largest of each row, or those
-        above a threshold, one for all outputs or one for each."""
+        above a threshold, one for all outputs or one for each; and the largest of a row even if it
+        is not, where there must be at least one."""
 
         def average(block: slice, leaves: np.ndarray) -> sparse.csr_array:
             data, columns, row_start = _core.average_csr(self.leaves, self.values, leaves, k or 0)
@@ -91,7 +94,10 @@ class ForestPredictor:
             rows = sparse.csr_array(arrays, shape=(len(leaves), self.labels.shape[1]))
             if above is not None:
                 least = above[columns] if isinstance(above, np.ndarray) else above
-                rows.data[rows.data <= least] = 0
+                is_kept = rows.data > least
+                if at_least_one:
+                    is_kept[first_largest(rows)] = True
+                rows.data[~is_kept] = 0
                 rows.eliminate_zeros()
             return rows
 
@@ -151,6 +157,11 @@ class ForestPredictor:
         return self._leaves_and_values[1]
 
     @cached_property
+    def ancestry(self) -> Ancestry:
+        """Who is below whom, for explanations."""
+        return Ancestry.of(self.forest)
+
+    @cached_property
     def _additions_per_row(self) -> int:
         """About what it takes to average the leaves that one row falls into."""
         width: float = self.values.shape[1]
@@ -164,8 +175,20 @@ class ForestPredictor:
         return 1 + int(self.forest.n_trees * rows_per_leaf * width)
 
     def __reduce__(self) -> tuple[type["ForestPredictor"], tuple[Forest, Labels, bool]]:
-        # The table is made anew when it is needed.
+        # What is derived is made anew when it is needed.
         return ForestPredictor, (self.forest, self.labels, self.may_tabulate)
+
+
+def first_largest(rows: sparse.csr_array) -> np.ndarray:
+    """Places in the data of the largest entry of each row that has one; of equal ones the first."""
+    sizes = np.diff(rows.indptr)
+    filled = np.flatnonzero(sizes)
+    if not len(filled):
+        return filled
+    largest = np.maximum.reduceat(rows.data, rows.indptr[filled])
+    places = np.flatnonzero(rows.data == np.repeat(largest, sizes[filled]))
+    row = np.searchsorted(rows.indptr, places, side="right")
+    return places[np.unique(row, return_index=True)[1]]
 
 
 def find_leaves(forest: Forest, X: Matrix) -> np.ndarray:

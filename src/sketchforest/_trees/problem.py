@@ -78,10 +78,10 @@ class GrowSettings:
     with_replacement: bool = True  # how rows are drawn
     shared_projection: bool = False  # one P for all trees, not one for each
     oblique: ObliqueSettings | None = None  # None: no tree is
-    # Trees that leave rows out, where the others see all: of so many one, on average, and so many
-    # of the rows; None: none does.
+    # The share of trees that leave rows out, where the others see all, and how many: the same ones
+    # in all of these trees, so that their scores are averages of many trees. None: none does.
     out_of_bag_trees: float | None = None
-    out_of_bag_rows: float = 1 / 3
+    out_of_bag_rows: int = 0
     first_tree: int = 0  # number of the first tree in the streams of the seed
 
     def is_oblique(self, tree: int) -> bool:
@@ -102,7 +102,7 @@ class GrowSettings:
     def left_out_share(self, n_rows: int) -> float:
         """Of the rows, that a tree does not see, on average."""
         if self.out_of_bag_trees is not None:
-            return self.out_of_bag_trees * self.out_of_bag_rows
+            return self.out_of_bag_trees * self.out_of_bag_rows / n_rows
         if self.n_draws is None:
             return 0.0
         return (

@@ -2,16 +2,31 @@
 
 from dataclasses import fields
 from itertools import pairwise
-from typing import TypedDict, TypeGuard
+from typing import TypedDict
 
 import numpy as np
-from scipy import sparse
 
+from sketchforest._estimators.names import feature_names, label_names, shown_features
 from sketchforest._saving.vectorizer import Vectorizer
 from sketchforest._typing import MatrixLike
 from sketchforest._workflows import Classifier, Model
 from sketchforest.datasets import Dataset
 from sketchforest.datasets.table import Columns
+from sketchforest.evaluation import is_classifier
+
+__all__ = [
+    "Notes",
+    "RankedLabels",
+    "as_lists",
+    "attach_names",
+    "best_labels",
+    "feature_names",
+    "is_classifier",
+    "label_names",
+    "notes_of",
+    "shown_features",
+    "trained_columns",
+]
 
 RankedLabels = list[tuple[list[int], list[float]]]  # labels and scores of each row, best first
 
@@ -48,39 +63,6 @@ def attach_names(model: Model, dataset: Dataset, vectorizer: "Vectorizer | None"
         model.feature_names_ = dataset.feature_names
     if vectorizer is not None:
         model.vectorizer_ = vectorizer
-
-
-def label_names(model: Model) -> np.ndarray:
-    """(n_labels,) names as they were trained; numbers from 0 where there were none."""
-    names = getattr(model, "label_names_", None)
-    if names is None:
-        names = getattr(model, "_classes", None)
-    return np.arange(model._labels.shape[1]).astype(str) if names is None else names.astype(str)
-
-
-def feature_names(model: Model) -> np.ndarray | None:
-    """(n_features,) names, of the file or of the data frame that it was trained on."""
-    return getattr(model, "feature_names_", getattr(model, "feature_names_in_", None))
-
-
-def shown_features(model: Model) -> np.ndarray:
-    """The same, or numbers from 0 where there are no names."""
-    names = feature_names(model)
-    return np.arange(model.n_features_in_).astype(str) if names is None else names
-
-
-def is_classifier(model: Model) -> TypeGuard[Classifier]:
-    return hasattr(model, "predict_topk")
-
-
-def decisions(model: Classifier, X: MatrixLike) -> sparse.csr_array:
-    """(n_rows, n_labels) CSR of what `predict` says, with one label a row for classes."""
-    if model._classes is None:
-        return sparse.csr_array(model.predict(X)).astype(bool)
-    columns = np.searchsorted(model._classes, model.predict(X))
-    rows = np.arange(len(columns))
-    shape = (len(columns), len(model._classes))
-    return sparse.csr_array((np.ones(len(columns), bool), (rows, columns)), shape=shape)
 
 
 def best_labels(model: Classifier, X: MatrixLike, top: int | None) -> RankedLabels:

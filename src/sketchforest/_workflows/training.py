@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from sketchforest import RandomForestClassifier, SketchForestClassifier
-from sketchforest._estimators.thresholds import is_out_of_bag
+from sketchforest._estimators.thresholds import f1_kind
 from sketchforest._registry import (
     COMMAND_LINE_NAMES,
     DEFAULT_ON_COMMAND_LINE,
@@ -93,6 +93,10 @@ def train_file(
     model, advice = _tune(params, X, Y, budget) if tunes else (_fit(estimator, params, X, Y), "")
     seconds = time.perf_counter() - started
     attach_names(model, dataset, vectorizer)
+    if len(train_rows) < source.dataset.Y.shape[0]:
+        model.attach(
+            row_numbers=train_rows
+        )  # what is said of training rows names those of the file
     tested = _test(model, dataset, test_rows, test, columns)
     model.notes_ = _notes(source, len(train_rows), tested)
     model.save(out, compact=compact)
@@ -142,7 +146,7 @@ def _check_tuned(estimator: str, params: Params) -> None:
                 "--tune to set it yourself."
             )
     threshold = params.get("threshold", 0.5)
-    if is_out_of_bag(threshold):
+    if f1_kind(threshold):
         raise ValueError(
             f"threshold must be a number or 'top-K' where settings are tuned; got {threshold!r}."
         )

@@ -207,6 +207,35 @@ def accuracy(
 
 
 @bench_app.command()
+def thresholds(
+    datasets: Annotated[
+        str, typer.Option(help="Names, separated by commas; else all.", show_default=False)
+    ] = "",
+    splits: Annotated[int, typer.Option(min=1, help="Random splits of each set.")] = 3,
+    n_estimators: Annotated[int, typer.Option(min=1, help="Trees in each forest.")] = 100,
+    n_jobs: _JobsOption = 2,
+    out: _StudyOption = _STUDY,
+    data_home: DataHomeOption = None,
+) -> None:
+    """Compare ways to decide which labels are predicted, on every data set.
+
+    Example:  sketchforest bench thresholds --datasets emotions,enron --splits 3
+    """
+    from sketchforest.lab.studies.thresholds import run_thresholds
+
+    is_complete = run_thresholds(
+        names(datasets),
+        out,
+        n_splits=splits,
+        n_estimators=n_estimators,
+        n_jobs=n_jobs,
+        data_home=text_of(data_home),
+    )
+    if not is_complete:
+        raise typer.Exit(130)
+
+
+@bench_app.command()
 def tuning(
     datasets: Annotated[
         str, typer.Option(help="Names, separated by commas; else all.", show_default=False)

@@ -12,30 +12,35 @@ def explain(
     file: options.FileArgument,
     row: Annotated[int, typer.Option(min=0, help="The row to explain, numbered from 0.")] = 0,
     top: Annotated[int, typer.Option(min=1, help="How many of its best labels.")] = 3,
+    label: Annotated[
+        str,
+        typer.Option(
+            help="Why, or why not, these labels; separated by commas.", show_default=False
+        ),
+    ] = "",
     format: options.FormatOption = None,
     text_column: options.TextOption = None,
     ignore_columns: options.IgnoreOption = "",
     json: options.JsonOption = False,
 ) -> None:
-    """Show what counts for the best labels of one row.
+    """Show what counts for labels of one row.
 
     For each label the features that were asked for on the row's way down the trees, and what each
     adds to the label's probability or takes from it; and the training rows that the prediction is
-    the average of, with their weights.
+    the average of, with their weights and all their labels.
 
-    Example:  sketchforest explain model.sf new.csv --row 3
+    Example:  sketchforest explain model.sf new.csv --row 3 --label graphs
     """
     from sketchforest._workflows.model_input import feature_blocks, input_format, read_rows
     from sketchforest._workflows.models import trained_columns
     from sketchforest.cli.explanation_views import as_json, show_explanation
-    from sketchforest.explain import explain as find
 
     forest = options.load_model(model)
     trained = trained_columns(forest)
     known = options.columns(text=text_column, ignored=ignore_columns, known=trained)
     blocks = feature_blocks(file, input_format(file, format, forest), forest, known)
     x = read_rows(blocks, [row])
-    content = as_json(find(forest, x, top), forest, x, row)
+    content = as_json(forest.explain(x, options.names(label) or None, top), row)
     if json:
         options.print_json(content)
     else:

@@ -2,53 +2,48 @@
 
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 
-from sketchforest._typing import Matrix
+from sketchforest._display import shortened
 from sketchforest._units import UNKNOWN
-from sketchforest._workflows import Model
-from sketchforest._workflows.models import label_names, shown_features
 from sketchforest.cli.tables import SHOWN, as_it_is, number_or_none, plain_table
 from sketchforest.explain import Explanation
 
+TEXT_WIDTH = 60
 
-def as_json(found: Explanation, model: Model, x: Matrix, row: int) -> dict[str, Any]:
-    names, labels = shown_features(model), label_names(model)
+
+def as_json(found: Explanation, row: int) -> dict[str, Any]:
+    """Features that add up to the score, the last lines for several together, without a value."""
+    texts = found.row_texts
     return {
         "row": row,
         "labels": [
             {
-                "label": str(labels[label]),
+                "label": str(name),
                 "score": float(found.scores[k]),
                 "base": float(found.base[k]),
                 "features": [
                     {
-                        "feature": str(names[found.features[at]]),
-                        "value": number_or_none(x[0, found.features[at]]),
-                        "adds": float(found.contributions[at, k]),
+                        "feature": line.feature,
+                        "value": None if line.value is None else number_or_none(line.value),
+                        "adds": line.adds,
                     }
-                    for at in _largest(found.contributions[:, k])
+                    for line in found.lines(k, SHOWN)
                 ],
             }
-            for k, label in enumerate(found.labels.tolist())
+            for k, name in enumerate(found.label_names)
         ],
         "training_rows": [
             {
                 "row": int(found.rows[at]),
+                "id": found.row_names[at],
                 "weight": float(found.weights[at]),
-                "labels": [
-                    str(labels[found.labels[k]]) for k in np.flatnonzero(found.has_label[at])
-                ],
+                "labels": found.row_labels[at],
+                **({} if texts is None else {"text": texts[at]}),
             }
             for at in range(min(SHOWN, len(found.rows)))
         ],
     }
-
-
-def _largest(contributions: np.ndarray) -> list[int]:
-    order = np.argsort(-np.abs(contributions), kind="stable")[:SHOWN]
-    return [int(at) for at in order if contributions[at] != 0]
 
 
 def show_explanation(content: dict[str, Any], console: Console) -> None:
@@ -67,7 +62,11 @@ def show_explanation(content: dict[str, Any], console: Console) -> None:
             )
         console.print(table, "")
     console.print("The training rows that count, numbered from 0:")
-    table = plain_table("row", "weight", "has", right=("row", "weight"))
+    has_texts = any("text" in row for row in content["training_rows"])
+    columns = ("row", "weight", "labels", *(("text",) if has_texts else ()))
+    table = plain_table(*columns, right=("row", "weight"))
     for row in content["training_rows"]:
-        table.add_row(str(row["row"]), f"{row['weight']:.4f}", as_it_is(", ".join(row["labels"])))
+        labels = shortened(", ".join(row["labels"]), TEXT_WIDTH)
+        text = [shortened(row["text"], TEXT_WIDTH)] if has_texts else []
+        table.add_row(row["id"], f"{row['weight']:.4f}", *map(as_it_is, (labels, *text)))
     console.print(table)

@@ -33,7 +33,11 @@ def describe(model: Model, path: Path) -> dict[str, Any]:
         "oob_score": number_or_none(getattr(model, "oob_score_", np.nan)),
         "oob_metric": _oob_metric(model),
         "parameters": params,
-        "chosen": {name: getattr(model, f"{name}_") for name in params if params[name] == "auto"},
+        "chosen": {
+            name: getattr(model, f"{name}_")
+            for name, value in params.items()
+            if isinstance(value, str) and value == "auto"
+        },
         "important_features": _important_features(model),
         "label_names": label_names(model).tolist(),
         "thresholds": getattr(model, "thresholds_", None),

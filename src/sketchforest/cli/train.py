@@ -75,8 +75,12 @@ def train(
         bool, _forest("One projection for all trees.", "--shared-projection")
     ] = False,
     threshold: Annotated[
-        str, _forest("When a label is predicted: a probability, oob-f1, oob-f1-global, top-K.")
-    ] = "0.5",
+        str,
+        _forest(
+            "When a label is predicted: a probability, f1, f1-per-label, top-K.",
+            show_default="the estimator's",
+        ),
+    ] = "default",
     max_features: Annotated[
         str,
         _forest(

@@ -1,15 +1,32 @@
 """What a search has found."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from sketchforest._display import (
+    BLUE,
+    GREY,
+    ORANGE,
+    aligned,
+    as_frame,
+    html_table,
+    new_axes,
+    tidy,
+    wrapped,
+)
 from sketchforest._selection.comparison import Candidate, Comparison
 from sketchforest._selection.setting import Setting
+from sketchforest._units import UNKNOWN, seconds
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
     from sketchforest._estimators.forest_mixin import ForestMixin
 
+SHOWN = 10  # trials
 # A cheaper setting is worth a word when it costs at most this share.
 CHEAPER = 0.8
 _FRACTIONS = {1 / 2: "half", 1 / 3: "a third", 1 / 4: "a quarter", 1 / 5: "a fifth", 0.1: "a tenth"}
@@ -40,7 +57,7 @@ class Trial:
         return {**row.pop("setting"), **row}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TuningResult:
     """The fitted winner and how it was found.
 
@@ -69,6 +86,67 @@ class TuningResult:
     @property
     def winner(self) -> Trial:
         return next(trial for trial in self.trials if trial.is_winner)
+
+    def __repr__(self) -> str:
+        head = (
+            f"{len(self.trials)} settings tried in {seconds(self.seconds)}, by {self.metric} of "
+            f"rows that trees did not see ({'higher' if self.greater_is_better else 'lower'} is "
+            "better):"
+        )
+        table = [["", self.metric, "±", "fit", "setting"], *self._table(SHOWN)]
+        return "\n".join([wrapped(head), aligned(table, right=(1, 2, 3)), wrapped(self.advice)])
+
+    def _repr_html_(self) -> str:
+        header = ["", self.metric, "±", "fit", "setting"]
+        return html_table(header, self._table(len(self.trials)), self.advice)
+
+    def to_frame(self) -> "DataFrame":
+        """A data frame with a line for each setting, best first."""
+        rows = as_rows(self.trials)
+        return as_frame({name: [row[name] for row in rows] for name in rows[0]})
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """The score of each setting against the time of its fit; a line through the trials that no
+        other beats in both."""
+        axes = new_axes() if ax is None else ax
+        axes.errorbar(
+            [trial.fit_seconds for trial in self.trials],
+            [trial.expected for trial in self.trials],
+            [trial.expected_se for trial in self.trials],
+            fmt="o",
+            color=GREY,
+            ecolor="#dddddd",
+            zorder=1,
+        )
+        front, winner = self.front, self.winner
+        axes.plot(
+            [trial.fit_seconds for trial in front],
+            [trial.expected for trial in front],
+            "o-",
+            color=BLUE,
+            label="best for its time",
+            zorder=3,
+        )
+        name = f"chosen: {winner.setting}"
+        axes.plot(winner.fit_seconds, winner.expected, "D", color=ORANGE, label=name, zorder=4)
+        axes.set_title(f"{len(self.trials)} settings", loc="left")
+        axes.set_xlabel(f"seconds to fit {self.n_estimators} trees")
+        axes.set_ylabel(f"{self.metric}, out-of-bag")
+        axes.legend(edgecolor="none")
+        tidy(axes)
+        return axes
+
+    def _table(self, n: int) -> list[list[str]]:
+        return [
+            [
+                "*" if trial.is_winner else "",
+                f"{trial.expected:.4f}",
+                UNKNOWN if math.isnan(trial.expected_se) else f"{trial.expected_se:.4f}",
+                seconds(trial.fit_seconds),
+                str(trial.setting),
+            ]
+            for trial in self.trials[:n]
+        ]
 
     @property
     def front(self) -> list[Trial]:

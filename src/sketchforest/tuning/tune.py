@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sketchforest._estimators.forest_mixin import ForestMixin
 from sketchforest._estimators.parameters import Parameters, RandomState
 from sketchforest._estimators.preparation import Prepared, prepare
-from sketchforest._estimators.thresholds import is_out_of_bag
+from sketchforest._estimators.thresholds import f1_kind
 from sketchforest._progress import progress_bar
 from sketchforest._selection.auto import PROBE_SHARE
 from sketchforest._selection.comparison import Candidate, Comparison
@@ -164,7 +164,9 @@ def _leave_rows_out(template: ForestMixin) -> bool:
     if template.bootstrap or template.max_samples is not None:
         return False
     template.set_params(max_samples=PROBE_SHARE)
-    return not (template.oob_score or is_out_of_bag(getattr(template, "threshold", None)))
+    is_scored = template.oob_score or f1_kind(getattr(template, "threshold", None))
+    # A forest of both kinds of trees has rows of its own to be scored by.
+    return not is_scored or Parameters.of(template).is_mixed
 
 
 def _named(given: str | ForestMixin) -> tuple[str, ForestMixin]:

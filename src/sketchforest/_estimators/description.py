@@ -1,0 +1,127 @@
+"""What a fitted estimator is, for readers: a few facts, and the features that count."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sketchforest._display import aligned, as_frame, html_bar, html_table, new_axes, signed_bars
+from sketchforest._estimators.names import label_names, shown_features
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+    from sketchforest._estimators.base import TreesEstimator
+
+SHOWN = 10
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Description:
+    """Of a fitted estimator.
+
+    Attributes
+    ----------
+    title : str
+        How the estimator was made.
+    facts : dict
+        By name: numbers of trees, rows, features and labels, the score and the threshold.
+    features : (n_features,) array
+        Names of the features, the most important first.
+    importances : (n_features,) array
+        Their shares in what all splits gain; empty where a compact file left them out.
+    """
+
+    title: str
+    facts: dict[str, str]
+    features: np.ndarray
+    importances: np.ndarray
+
+    def __repr__(self) -> str:
+        lines = [self.title, aligned([[name, fact] for name, fact in self.facts.items()])]
+        if len(self.importances):
+            table = [[f"{share:.4f}", str(name)] for name, share in self._largest()]
+            lines += ["The most important features:", aligned(table, right=(0,))]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        html = html_table(["", ""], [list(pair) for pair in self.facts.items()], self.title)
+        largest = self._largest()
+        if not largest:
+            return html
+        body = [[name, html_bar(share, largest[0][1])] for name, share in largest]
+        header = ["feature", "share"]
+        return html + html_table(header, body, "The most important features", bars="share")
+
+    def to_frame(self) -> "DataFrame":
+        """A data frame of features and their importances, the most important first."""
+        features = self.features[: len(self.importances)]
+        return as_frame({"feature": features, "importance": self.importances})
+
+    def plot(self, n: int = SHOWN, ax: "Axes | None" = None) -> "Axes":
+        """Bars of the most important features."""
+        if not len(self.importances):
+            raise ValueError(
+                "plot needs the gains of the splits; this model was saved with compact=True, which "
+                "left them out. Save it without."
+            )
+        largest = self._largest(n)
+        axes = new_axes(7.0, 1.2 + 0.3 * len(largest)) if ax is None else ax
+        signed_bars(axes, [name for name, _ in largest], [share for _, share in largest])
+        axes.set_title("The most important features", loc="left")
+        axes.set_xlabel("share in what all splits gain")
+        return axes
+
+    def _largest(self, n: int = SHOWN) -> list[tuple[str, float]]:
+        shares = self.importances[:n].tolist()
+        names = self.features[: len(shares)].tolist()
+        return [(str(name), share) for name, share in zip(names, shares, strict=True) if share > 0]
+
+
+def describe(model: "TreesEstimator") -> Description:
+    names, shares = shown_features(model), np.zeros(0)
+    if model._forest.gains is not None:
+        shares = model.feature_importances_
+        order = np.argsort(-shares, kind="stable")
+        names, shares = names[order], shares[order]
+    title = " ".join(repr(model).split())
+    return Description(title, _facts(model), names, shares)
+
+
+def _facts(model: "TreesEstimator") -> dict[str, str]:
+    forest, targets = model._forest, model._targets
+    n_rows, n_labels = targets.labels.shape
+    facts = {"trees": f"{forest.n_trees:,}"}
+    if forest.directions is not None:
+        facts["trees"] += f", {int(forest.directions.is_oblique.sum()):,} of them oblique"
+    facts["leaves"] = f"{forest.n_leaves:,}, {forest.n_leaves / forest.n_trees:,.0f} a tree"
+    facts["depth"] = f"{int(forest.depths.max()):,} at most"
+    facts["training rows"] = f"{n_rows:,}"
+    reads_text = "vectorizer_" in vars(model)
+    facts["features"] = f"{model.n_features_in_:,}" + (" terms of texts" if reads_text else "")
+    what = "outputs" if not targets.is_classification else "labels"
+    what = what if targets.classes is None else "classes"
+    some = ", ".join(label_names(model)[:5]) + (", …" if n_labels > 5 else "")
+    facts[what] = f"{n_labels:,}: {some}"
+    if targets.is_indicator:
+        facts["labels of a row"] = f"{len(targets.class_labels.columns) / n_rows:.1f} on average"
+        facts["predicted"] = _predicted(model)
+    score = getattr(model, "oob_score_", None)
+    if score is not None:
+        facts["out-of-bag score"] = f"{score:.4f}, by rows that trees did not see"
+    return facts
+
+
+def _predicted(model: "TreesEstimator") -> str:
+    """When a label is."""
+    threshold = getattr(model, "threshold", 0.5)
+    if isinstance(threshold, str) and threshold.startswith("top-"):
+        return f"the {threshold.removeprefix('top-')} most probable labels"
+    found = getattr(model, "thresholds_", None)
+    if found is None:
+        return "by predict_proba alone: no threshold is known"
+    how = f" (threshold={threshold!r})" if isinstance(threshold, str) else ""
+    if np.ndim(found) == 0:
+        return f"labels above {float(found):.3f}{how}"
+    return f"labels above {found.min():.3f} to {found.max():.3f}{how}"

@@ -1,0 +1,207 @@
+"""What a fitted estimator says of itself and of rows: explanations, similar rows, a description."""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from sketchforest._estimators.base import TreesEstimator
+from sketchforest._estimators.description import Description, describe
+from sketchforest._estimators.explanation import Explanation
+from sketchforest._estimators.names import (
+    find_labels,
+    label_names,
+    row_numbers,
+    shown_features,
+)
+from sketchforest._estimators.parameters import check_k
+from sketchforest._trees.contributions import contributions
+from sketchforest._trees.model import SparseRows
+from sketchforest._trees.predict import ForestPredictor
+from sketchforest._typing import Matrix, MatrixLike
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+    from sketchforest._saving.vectorizer import Vectorizer
+
+
+class InspectedTrees(TreesEstimator):
+    """Trees that can be asked why."""
+
+    def explain(
+        self,
+        row: MatrixLike,
+        label: str | int | Sequence[str | int] | None = None,
+        k: int = 3,
+    ) -> Explanation:
+        """Why one row has its scores: what each feature adds, and the training rows that vote.
+
+        On its way down a tree a row meets nodes whose training rows have a label more and more
+        often, or less and less. Each step belongs to the feature that was asked for, so that steps
+        add up from the label's share in all training rows to its score. In an oblique node, which
+        compares a weighted sum of features with a threshold, the features that push the row to the
+        side where it goes share the step in proportion to how far they push it, counted from the
+        point of the cut that is nearest to zero: a middle rank, or a word that is not there.
+
+        Parameters
+        ----------
+        row : (1, n_features) array, scipy sparse matrix or data frame, or [text] for a text model
+        label : name, column number, or several of them, optional
+            Any label: why, or why not? The k most probable ones if not given, or the first k
+            outputs of a regressor.
+        k : int, default=3
+
+        Returns
+        -------
+        Explanation
+        """
+        x = self._check_new(row)
+        if x.shape[0] != 1:
+            raise ValueError(f"row must be one row; got {x.shape[0]}. Use X[[i]] for row i.")
+        labels = self._most_probable(x, k) if label is None else find_labels(self, label)
+        stored = self._labels
+        Y = stored[:, labels] if isinstance(stored, np.ndarray) else _columns(stored, labels)
+        found = contributions(self._predictor, x, Y)
+        weights = self.leaf_weights(x)
+        order = np.argsort(-weights.data, kind="stable")
+        rows = weights.indices[order]
+        values = _values(x, found.features)
+        ids, texts = getattr(self, "row_ids_", None), getattr(self, "row_texts_", None)
+        numbers = row_numbers(self, rows)
+        return Explanation(
+            labels=labels,
+            label_names=label_names(self)[labels],
+            scores=found.scores,
+            base=found.base,
+            features=found.features,
+            feature_names=shown_features(self)[found.features],
+            values=values,
+            is_present=(values != 0) if sparse.issparse(x) else np.ones(len(values), bool),
+            contributions=found.added,
+            rows=numbers,
+            row_names=list(map(str, numbers if ids is None else ids[rows])),
+            weights=weights.data[order],
+            votes=Y[rows],
+            row_labels=self._labels_of(rows),
+            row_texts=None if texts is None else [texts[row] for row in rows],
+        )
+
+    def similar(self, rows: MatrixLike, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
+        """The k training rows that count most for each row, and their weights: both (n_rows, k),
+        the nearest first.
+
+        Weights are those of `leaf_weights`: the share of a training row in the prediction. Rows
+        have their numbers in the file that the model was trained on, or in X. A weight of 0 means
+        that no further row shares a leaf.
+        """
+        checked = self._check_new(rows)
+        n_train = self._labels.shape[0]
+        k = check_k(k, n_train, "training rows")
+        predictor = ForestPredictor.of_training_rows(self._forest, n_train)
+        found, weights = predictor.best(checked, self._n_jobs, k)
+        return row_numbers(self, found), weights
+
+    def attach(
+        self,
+        *,
+        label_names: Sequence[str] | np.ndarray | None = None,
+        feature_names: Sequence[str] | np.ndarray | None = None,
+        vectorizer: "Vectorizer | None" = None,
+        row_numbers: Sequence[int] | np.ndarray | None = None,
+        row_ids: Sequence[str] | np.ndarray | None = None,
+        row_texts: Sequence[str] | None = None,
+    ) -> Self:
+        """Names for what the model counts, and what made X of text; `save` keeps them.
+
+        Parameters
+        ----------
+        label_names, feature_names : sequences of str, optional
+            Kept in `label_names_` and `feature_names_`.
+        vectorizer : TfidfVectorizer, optional
+            What made X of texts. The model then takes texts in place of X.
+        row_numbers : sequence of int, optional
+            Where the training rows stand in the file, or in what was split before the fit.
+        row_ids, row_texts : sequences of str, optional
+            The training rows for readers of explanations. Texts make a model file larger, and who
+            has the file can read them.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        n_train, n_labels = self._labels.shape
+        attached: dict[str, object] = {}
+        for name, values, length, dtype in (
+            ("label_names", label_names, n_labels, str),
+            ("feature_names", feature_names, self.n_features_in_, str),
+            ("row_numbers", row_numbers, n_train, np.int64),
+            ("row_ids", row_ids, n_train, str),
+            ("row_texts", row_texts, n_train, None),
+        ):
+            if values is None:
+                continue
+            if len(values) != length:
+                raise ValueError(f"{name} must have one for each of {length}; got {len(values)}.")
+            # An array of texts is as wide as the longest of them.
+            attached[f"{name}_"] = values if dtype is None else np.asarray(values, dtype)
+        if vectorizer is not None:
+            attached["vectorizer_"] = vectorizer
+            attached["feature_names_"] = vectorizer.get_feature_names_out()
+        self.__dict__.update(attached)
+        return self
+
+    def describe(self) -> Description:
+        """What was fitted: trees, rows, features and labels, and the features that count."""
+        check_is_fitted(self)
+        return describe(self)
+
+    def to_frame(self) -> "DataFrame":
+        """A data frame of features and their importances, the most important first."""
+        return self.describe().to_frame()
+
+    def plot(self, n: int = 10, ax: "Axes | None" = None) -> "Axes":
+        """Bars of the n most important features."""
+        return self.describe().plot(n, ax)
+
+    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
+        """In a notebook scikit-learn's diagram of the parameters, and what was fitted."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle and "_forest" in vars(self):
+            bundle["text/html"] += self.describe()._repr_html_()
+        return bundle
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        _ = super()._repr_html_  # there is none where scikit-learn is told to show text
+        return lambda: self._repr_mimebundle_()["text/html"]
+
+    def _most_probable(self, x: Matrix, k: int) -> np.ndarray:
+        """Column numbers of the k best labels; the first k of a regressor."""
+        n_labels = self._labels.shape[1]
+        k = min(check_k(k, max(n_labels, k), "outputs"), n_labels)
+        if not self._targets.is_classification:
+            return np.arange(k)
+        return self._predictor.best(x, self._n_jobs, k)[0].ravel().astype(np.int64)
+
+    def _labels_of(self, rows: np.ndarray) -> list[list[str]]:
+        """All labels of training rows, by name."""
+        if not self._targets.is_classification:
+            return [[] for _ in rows]
+        names = label_names(self)
+        found = self._targets.class_labels.to_csr(np.uint8)[rows]
+        return [names[found.indices[a:b]].tolist() for a, b in pairwise(found.indptr)]
+
+
+def _columns(labels: SparseRows, columns: np.ndarray) -> np.ndarray:
+    return labels.to_csr(np.float64)[:, columns].toarray()
+
+
+def _values(x: Matrix, features: np.ndarray) -> np.ndarray:
+    picked = x[:, features]
+    return np.asarray(picked if isinstance(picked, np.ndarray) else picked.toarray(), float).ravel()

@@ -1,0 +1,56 @@
+"""What a fitted estimator calls its labels, its features and its training rows."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from sketchforest._estimators.base import TreesEstimator
+
+
+def label_names(model: "TreesEstimator") -> np.ndarray:
+    """(n_labels,) names as they were trained; numbers from 0 where there were none."""
+    names = getattr(model, "label_names_", None)
+    if names is None:
+        names = model._targets.classes
+    return np.arange(model._labels.shape[1]).astype(str) if names is None else names.astype(str)
+
+
+def feature_names(model: "TreesEstimator") -> np.ndarray | None:
+    """(n_features,) names, of the file or of the data frame that it was trained on."""
+    return getattr(model, "feature_names_", getattr(model, "feature_names_in_", None))
+
+
+def shown_features(model: "TreesEstimator") -> np.ndarray:
+    """The same, or numbers from 0 where there are no names."""
+    names = feature_names(model)
+    return np.arange(model.n_features_in_).astype(str) if names is None else names
+
+
+def row_numbers(model: "TreesEstimator", rows: np.ndarray) -> np.ndarray:
+    """int64 numbers, in the file or in what was split before the fit, of training rows."""
+    numbers = getattr(model, "row_numbers_", None)
+    return rows.astype(np.int64) if numbers is None else np.asarray(numbers)[rows]
+
+
+def find_labels(model: "TreesEstimator", labels: object) -> np.ndarray:
+    """Column numbers of labels that are given by name or by number, one or several."""
+    if isinstance(labels, str | int | np.integer):
+        labels = [labels]
+    names = label_names(model).tolist()
+    place = {name: at for at, name in enumerate(names)}
+    found = []
+    for label in labels:  # type: ignore[attr-defined]
+        is_number = isinstance(label, int | np.integer) and not isinstance(label, bool)
+        # Classes may be numbers themselves: they are found by their own.
+        at = place.get(str(label), -1)
+        if is_number and model._targets.classes is None:
+            at = int(label)
+        if not 0 <= at < len(names):
+            raise ValueError(
+                f"label must be a name or a number from 0 to {len(names) - 1}; got {label!r}."
+            )
+        found.append(at)
+    if not found:
+        raise ValueError("label must name at least one; got none.")
+    return np.array(found)

@@ -1,0 +1,351 @@
+"""How good a model is on rows with known labels: scores that say what they mean, and a table with a
+line for each label."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+
+import numpy as np
+from scipy import sparse
+
+from sketchforest._display import (
+    BLUE,
+    GREY,
+    ORANGE,
+    aligned,
+    as_frame,
+    html_table,
+    new_axes,
+    shortened,
+    tidy,
+)
+from sketchforest._estimators.names import label_names
+from sketchforest._typing import Matrix
+from sketchforest.metrics import coverage_error, lrap, ndcg_at_k, precision_at_k, psp_at_k, r2
+from sketchforest.metrics.labels import average_precisions, calibration, calibration_errors
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+    from sketchforest._estimators.classifier import TreesClassifier
+    from sketchforest._estimators.inspection import InspectedTrees
+
+DEPTHS = (1, 3, 5)
+LABEL_COLUMNS = (
+    "label",
+    "true",
+    "predicted",
+    "hits",
+    "precision",
+    "recall",
+    "f1",
+    "average_precision",
+    "calibration_error",
+)
+LabelRow = tuple[str, int, int, int, float, float, float, float, float]
+SHOWN = 10
+
+
+class Meaning(NamedTuple):
+    """What a score is called, what it says, and which way is good."""
+
+    title: str
+    says: str
+    better: str  # "higher" or "lower"; "" for a number that is no score
+
+
+_MEANINGS = {
+    "rows": Meaning("rows", "how many were scored", ""),
+    "lrap": Meaning("LRAP", "how near the top true labels rank", "higher"),
+    "precision": Meaning("P@{k}", "share of the {k} best that is true", "higher"),
+    "ndcg": Meaning("nDCG@{k}", "the same, higher ranks count more", "higher"),
+    "psp": Meaning("PSP@{k}", "as P@{k}, rare labels count more", "higher"),
+    "coverage_error": Meaning("coverage error", "rank of the last true label", "lower"),
+    "micro_f1": Meaning("F1, all decisions", "precision and recall of predict", "higher"),
+    "macro_f1": Meaning("F1, mean of labels", "the same of each label, the mean", "higher"),
+    "average_precision": Meaning(
+        "average precision", "how well labels rank rows, the mean", "higher"
+    ),
+    "calibration_error": Meaning("calibration error", "gap of probabilities and shares", "lower"),
+    "r2": Meaning("R²", "share of the variance that is predicted", "higher"),
+}
+_ARROWS = {"higher": "↑", "lower": "↓", "": " "}
+
+
+def meaning(name: str) -> Meaning:
+    """Of a score, as in "lrap" or "precision_at_5"."""
+    metric, at, k = name.rpartition("_at_")
+    found = _MEANINGS.get(metric if at else name, Meaning(name, "", ""))
+    return Meaning(*(part.format(k=k) for part in found))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelTable:
+    """Columns with an entry for each label: how it fares in the decisions of `predict`, and by its
+    probabilities."""
+
+    names: np.ndarray
+    n_true: np.ndarray
+    n_predicted: np.ndarray
+    n_hits: np.ndarray
+    average_precision: np.ndarray  # NaN for a label that no row has
+    calibration_error: np.ndarray
+
+    @property
+    def precision(self) -> np.ndarray:
+        return _ratio(self.n_hits, self.n_predicted)
+
+    @property
+    def recall(self) -> np.ndarray:
+        return _ratio(self.n_hits, self.n_true)
+
+    @property
+    def f1(self) -> np.ndarray:
+        return _ratio(2 * self.n_hits, self.n_true + self.n_predicted)
+
+    def rows(self) -> list[LabelRow]:
+        """The columns of LABEL_COLUMNS, most frequent labels first."""
+        columns = self._columns().values()
+        return list(zip(*(np.asarray(column).tolist() for column in columns), strict=True))
+
+    def to_frame(self) -> "DataFrame":
+        """A data frame of the columns of LABEL_COLUMNS, most frequent labels first."""
+        return as_frame(self._columns())
+
+    def __repr__(self) -> str:
+        rows = self.rows()[:SHOWN]
+        table = [["label", "true", "predicted", "precision", "recall", "F1", "AP"]]
+        table += [
+            [shortened(name, 24), f"{n:,}", f"{m:,}", *(f"{v:.3f}" for v in quality[:-1])]
+            for name, n, m, _, *quality in rows
+        ]
+        return aligned(table, right=range(1, 7))
+
+    def _repr_html_(self) -> str:
+        rows = [[f"{v:.3f}" if isinstance(v, float) else str(v) for v in r] for r in self.rows()]
+        return html_table(LABEL_COLUMNS, rows[:SHOWN], f"{len(rows)} labels, most frequent first")
+
+    def _columns(self) -> dict[str, np.ndarray]:
+        order = np.argsort(-self.n_true, kind="stable")
+        columns = (
+            self.names,
+            self.n_true,
+            self.n_predicted,
+            self.n_hits,
+            self.precision.round(4),
+            self.recall.round(4),
+            self.f1.round(4),
+            self.average_precision.round(4),
+            self.calibration_error.round(4),
+        )
+        return {n: c[order] for n, c in zip(LABEL_COLUMNS, columns, strict=True)}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation:
+    """How good a model is on some rows.
+
+    Attributes
+    ----------
+    scores : dict of floats
+        By name; `meaning(name)` says what each of them is.
+    labels : LabelTable or None
+        A line for each label; None for a regressor.
+    curve : list of pairs
+        Precision and nDCG of the k best labels, for each k from 1.
+    bins : list of triples
+        Pairs of rows and labels by their probability, in steps of a tenth: the mean probability,
+        the share that came true, and how many they are.
+    n_unknown : int
+        Labels in the file that the model does not know.
+    """
+
+    scores: dict[str, float]
+    labels: LabelTable | None = None
+    curve: Sequence[tuple[float, float]] = ()
+    bins: Sequence[tuple[float, float, int]] = ()
+    n_unknown: int = 0
+
+    def __repr__(self) -> str:
+        together: dict[str, list[str]] = {}  # the ks of one metric stand in one line
+        for name in self.scores:
+            together.setdefault(name.rpartition("_at_")[0] or name, []).append(name)
+        table = []
+        for names in together.values():
+            ks = ", ".join(name.rpartition("_at_")[2] for name in names)
+            title, says, better = meaning(names[0])
+            if "_at_" in names[0]:
+                title, says = (text.replace("@1", "@k") for text in (title, says))
+                title, says = (
+                    title.replace("@k", f"@{ks}"),
+                    says.replace("the 1 best", "the k best"),
+                )
+            values = " ".join(f"{self.scores[name]:.3f}" for name in names)
+            values = values if len(names) > 1 else _shown(names[0], self.scores[names[0]])
+            table.append([_ARROWS[better], title, values, says])
+        parts = ["Scores; ↑ the higher the better, ↓ the lower:", aligned(table)]
+        if self.labels is not None:
+            parts += ["The most frequent labels:", repr(self.labels)]
+        return "\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for name, value in self.scores.items():
+            title, says, better = meaning(name)
+            rows.append(
+                [title, f"{value:,.0f}" if name == "rows" else f"{value:.4f}", says, better]
+            )
+        html = html_table(["score", "", "what it says", "better"], rows)
+        return html if self.labels is None else html + self.labels._repr_html_()
+
+    def to_frame(self) -> "DataFrame":
+        """A data frame with a line for each score: score, value, what it says, which way is
+        better. That of labels is `labels.to_frame()`."""
+        meanings = [meaning(name) for name in self.scores]
+        return as_frame(
+            {
+                "score": list(self.scores),
+                "value": list(self.scores.values()),
+                "says": [found.says for found in meanings],
+                "better": [found.better for found in meanings],
+            }
+        )
+
+    def plot(self, axes: "Sequence[Axes] | None" = None) -> "Sequence[Axes]":
+        """Three pictures: the k best labels, F1 of each label, and whether probabilities come
+        true."""
+        if self.labels is None:
+            raise ValueError("plot is for models of labels; this one regresses. Use the scores.")
+        if axes is None:
+            first = new_axes(12.0, 3.8)
+            figure = first.figure
+            first.remove()
+            axes = figure.subplots(1, 3)
+        draw_curve(axes[0], self)
+        draw_labels(axes[1], self.labels)
+        draw_calibration(axes[2], self)
+        for each in axes:
+            tidy(each)
+        return axes
+
+
+def evaluate(model: "InspectedTrees", X: Matrix, Y: Matrix) -> Evaluation:
+    """The scores of a fitted model on rows X with labels, or real outputs, Y.
+
+    Examples
+    --------
+    >>> from sketchforest import SketchForestClassifier
+    >>> from sketchforest.datasets import make_multilabel
+    >>> data = make_multilabel(200, 30, 50, labels_per_row=4, features_per_row=8)
+    >>> forest = SketchForestClassifier(10, random_state=0).fit(data.X[:150], data.Y[:150])
+    >>> found = evaluate(forest, data.X[150:], data.Y[150:])
+    >>> 0 < found.scores["lrap"] < 1
+    True
+    """
+    if not is_classifier(model):
+        rows = float(np.shape(Y)[0])
+        return Evaluation({"rows": rows, "r2": float(r2(Y, model.predict(X)))})
+    truth = _indicator(model, Y)
+    scores = model.predict_sparse(X)
+    Y_train = model._targets.class_labels.to_csr(np.uint8)
+    depths = [k for k in DEPTHS if k <= truth.shape[1]]
+    found = {"rows": float(truth.shape[0]), "lrap": lrap(truth, scores)}
+    found |= {f"precision_at_{k}": precision_at_k(truth, scores, k) for k in depths}
+    found |= {f"ndcg_at_{k}": ndcg_at_k(truth, scores, k) for k in depths}
+    if Y_train.shape[0] >= 3:  # fewer rows tell no propensities
+        found |= {f"psp_at_{k}": psp_at_k(truth, scores, k=k, Y_train=Y_train) for k in depths}
+    found["coverage_error"] = coverage_error(truth, scores)
+    predicted = decisions(model, X)
+    table = LabelTable(
+        names=label_names(model),
+        n_true=_column_counts(truth),
+        n_predicted=_column_counts(predicted),
+        n_hits=_column_counts(truth.multiply(predicted).tocsr()),
+        average_precision=average_precisions(truth, scores),
+        calibration_error=calibration_errors(truth, scores),
+    )
+    total = table.n_true.sum() + table.n_predicted.sum()
+    found["micro_f1"] = float(2 * table.n_hits.sum() / total) if total else 0.0
+    is_there = (table.n_true + table.n_predicted) > 0
+    found["macro_f1"] = float(table.f1[is_there].mean()) if is_there.any() else 0.0
+    has_rows = table.n_true > 0
+    if has_rows.any():
+        found["average_precision"] = float(table.average_precision[has_rows].mean())
+    found["calibration_error"] = float(table.calibration_error.mean())
+    ks = range(1, min(10, truth.shape[1]) + 1)
+    curve = [(precision_at_k(truth, scores, k), ndcg_at_k(truth, scores, k)) for k in ks]
+    return Evaluation(found, table, curve, calibration(truth, scores))
+
+
+def is_classifier(model: "InspectedTrees") -> "TypeGuard[TreesClassifier]":
+    return model._targets.is_classification
+
+
+def decisions(model: "TreesClassifier", X: Matrix) -> sparse.csr_array:
+    """(n_rows, n_labels) CSR of what `predict` says, with one label a row for classes."""
+    predicted = model.predict(X)
+    if model._classes is None:
+        return sparse.csr_array(predicted).astype(bool)
+    return _one_hot(np.searchsorted(model._classes, np.asarray(predicted)), len(model._classes))
+
+
+def _indicator(model: "TreesClassifier", Y: Matrix) -> sparse.csr_array:
+    """Y as (n_rows, n_labels), also where it has one class a row."""
+    if model._classes is None or np.ndim(Y) == 2:
+        return sparse.csr_array(Y).astype(bool)
+    columns = np.searchsorted(model._classes, np.asarray(Y))
+    is_known = model._classes[np.minimum(columns, len(model._classes) - 1)] == np.asarray(Y)
+    if not is_known.all():
+        other = np.asarray(Y)[~is_known][0]
+        raise ValueError(f"Y must hold classes that the model knows; got {other!r}.")
+    return _one_hot(columns, len(model._classes))
+
+
+def _one_hot(columns: np.ndarray, n_columns: int) -> sparse.csr_array:
+    rows = np.arange(len(columns))
+    entries = (np.ones(len(columns), bool), (rows, columns))
+    return sparse.csr_array(entries, shape=(len(columns), n_columns))
+
+
+def draw_curve(axes: "Axes", result: Evaluation) -> None:
+    precision, ndcg = zip(*result.curve, strict=True)
+    ks = range(1, len(precision) + 1)
+    axes.plot(ks, precision, "o-", color=BLUE, label="precision")
+    axes.plot(ks, ndcg, "s--", color=ORANGE, label="nDCG")
+    axes.set_title("The k best labels of a row", loc="left")
+    axes.set_xlabel("k")
+    axes.set_ylim(0, 1)
+    axes.legend(edgecolor="none")
+
+
+def draw_labels(axes: "Axes", table: LabelTable) -> None:
+    is_there = table.n_true > 0
+    axes.plot(table.n_true[is_there], table.f1[is_there], "o", color=BLUE, alpha=0.5, markersize=4)
+    axes.set_xscale("log")
+    axes.set_title(f"F1 of {is_there.sum():,} labels, by their rows", loc="left")
+    axes.set_xlabel("rows that have the label (log scale)")
+    axes.set_ylim(-0.03, 1.03)
+
+
+def draw_calibration(axes: "Axes", result: Evaluation) -> None:
+    axes.plot([0, 1], [0, 1], color=GREY, linewidth=1)
+    axes.plot([b[0] for b in result.bins], [b[1] for b in result.bins], "o-", color=BLUE)
+    axes.set_title("Do probabilities come true?", loc="left")
+    axes.set_xlabel("probability of a label")
+    axes.set_ylabel("share of rows that have it")
+    axes.set_xlim(-0.03, 1.03)
+    axes.set_ylim(-0.03, 1.03)
+
+
+def _shown(name: str, value: float) -> str:
+    return f"{value:,.0f}" if name == "rows" else f"{value:.4f}"
+
+
+def _column_counts(matrix: sparse.csr_array) -> np.ndarray:
+    matrix.eliminate_zeros()
+    return np.bincount(matrix.indices, minlength=matrix.shape[1])
+
+
+def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    return np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)

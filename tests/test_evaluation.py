@@ -1,0 +1,105 @@
+"""Evaluations: scores that say what they mean, a line for each label, what they look like."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import average_precision_score
+
+from sketchforest import RandomForestClassifier, RandomForestRegressor
+from sketchforest.evaluation import LABEL_COLUMNS, evaluate, meaning
+from sketchforest.metrics.labels import average_precisions, calibration, calibration_errors
+
+RNG = np.random.default_rng(0)
+X = RNG.random((120, 6))
+LABELS = (X @ RNG.random((6, 9)) + 0.5 * RNG.random((120, 9)) > 2.2).astype(int)
+TRAIN, TEST = slice(80), slice(80, None)
+
+
+@pytest.fixture(scope="module")
+def found():
+    forest = RandomForestClassifier(20, random_state=0).fit(X[TRAIN], LABELS[TRAIN])
+    return evaluate(forest, X[TEST], LABELS[TEST])
+
+
+def random_case(seed):
+    rng = np.random.default_rng(seed)
+    shape = rng.integers(2, 30), rng.integers(1, 6)
+    levels = rng.choice([3, 1000])  # few: many ties
+    scores = (rng.integers(0, levels + 1, shape) / levels).astype(np.float32)
+    scores[rng.random(shape) < 0.4] = 0
+    return rng.random(shape) < rng.random(), scores
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_average_precision_is_that_of_scikit_learn(seed):
+    truth, scores = random_case(seed)
+    ours = average_precisions(sparse.csr_array(truth), sparse.csr_array(scores))
+    for label in range(truth.shape[1]):
+        if truth[:, label].any():
+            expected = average_precision_score(truth[:, label], scores[:, label])
+            assert ours[label] == pytest.approx(expected)
+        else:
+            assert np.isnan(ours[label])
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_calibration_compares_scores_with_shares_in_ten_bins(seed):
+    truth, scores = random_case(seed)
+    sparse_pair = sparse.csr_array(truth), sparse.csr_array(scores)
+    ours = calibration_errors(*sparse_pair)
+    bins = np.minimum((scores * 10).astype(int), 9)
+    for label in range(truth.shape[1]):
+        expected = 0.0
+        for b in range(10):
+            rows = bins[:, label] == b
+            if rows.any():
+                gap = abs(scores[rows, label].mean() - truth[rows, label].mean())
+                expected += rows.mean() * gap
+        assert ours[label] == pytest.approx(expected, abs=1e-6)
+    pooled = []
+    for b in range(10):
+        pairs = (bins == b) & (scores > 0)
+        if pairs.any():
+            pooled.append((scores[pairs].mean(), truth[pairs].mean(), pairs.sum()))
+    assert np.allclose(calibration(*sparse_pair), np.reshape(pooled, (-1, 3)))
+
+
+def test_every_score_says_what_it_means_and_which_way_is_good(found):
+    for name in found.scores:
+        title, says, better = meaning(name)
+        assert title
+        assert says
+        assert "{" not in title + says
+        assert better in ("higher", "lower") or name == "rows"
+
+
+def test_classes_are_evaluated_as_one_label_a_row():
+    y = np.array(list("abc"))[LABELS.sum(axis=1) % 3]
+    forest = RandomForestClassifier(20, random_state=0).fit(X[TRAIN], y[TRAIN])
+    found = evaluate(forest, X[TEST], y[TEST])
+    accuracy = np.mean(forest.predict(X[TEST]) == y[TEST])
+    assert found.scores["micro_f1"] == pytest.approx(accuracy)
+    with pytest.raises(ValueError, match="classes that the model knows; got"):
+        evaluate(forest, X[TEST], np.full(40, "z"))
+
+
+def test_an_evaluation_shows_itself(found):
+    text = repr(found)
+    assert max(map(len, text.splitlines())) <= 80
+    assert f"{found.scores['lrap']:.4f}" in text
+    assert "…" not in text  # nothing is cut
+    html = found._repr_html_()
+    assert html.count("<table>") == 2
+    assert found.to_frame()["value"].tolist() == list(found.scores.values())
+    assert tuple(found.labels.to_frame().columns) == LABEL_COLUMNS
+    assert found.labels.rows()[0][1] == LABELS[TEST].sum(axis=0).max()
+    assert len(found.plot()) == 3
+
+
+def test_real_outputs_have_their_score_alone():
+    forest = RandomForestRegressor(5, random_state=0).fit(X, X[:, :2])
+    found = evaluate(forest, X, X[:, :2])
+    assert found.scores["r2"] == pytest.approx(forest.score(X, X[:, :2]))
+    assert "R²" in repr(found)
+    with pytest.raises(ValueError, match="plot is for models of labels"):
+        found.plot()

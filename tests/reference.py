@@ -169,12 +169,17 @@ def assert_same_arrays(ours, theirs):
 # ---- what a tree draws
 
 
-def bootstrap_counts(seed, tree, n_rows, n_draws) -> np.ndarray:
-    """How often a tree draws each row: `n_draws` rows with replacement, from the stream of
-    (seed, tree, purpose 0)."""
+def bootstrap_counts(seed, tree, n_rows, n_draws, weights=None) -> np.ndarray:
+    """How often a tree draws each row: `n_draws` rows with replacement, in proportion to their
+    weights, from the stream of (seed, tree, purpose 0)."""
     stream = np.random.Philox(np.random.SeedSequence([seed, tree, 0]))
+    rng = np.random.Generator(stream)
+    if weights is None:
+        drawn = rng.integers(0, n_rows, n_draws)
+    else:
+        drawn = np.searchsorted(np.cumsum(weights) / np.sum(weights), rng.random(n_draws), "right")
     counts = np.zeros(n_rows, int)
-    for row in np.random.Generator(stream).integers(0, n_rows, n_draws):
+    for row in drawn:
         counts[row] += 1
     return counts
 

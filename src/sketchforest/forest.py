@@ -159,8 +159,9 @@ class RandomForestRegressor(ForestMixin, TreesRegressor):
         One projection for all trees (the paper's algorithm 1), not one for each (algorithm 2).
     oob_score : bool, str or callable, default=False
         True or "r2", or a callable f(Y_true, Y_pred).
-    max_features : int, float, "sqrt", "log2" or None, default="sqrt"
-        Features drawn at each split. scikit-learn's regressors draw all of them: use None for that.
+    max_features : int, float, "sqrt", "log2", "auto" or None, default=1.0
+        Features drawn at each split: all of them, as in scikit-learn. With many outputs, "sqrt" is
+        faster by far and often as good.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes,
     min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose, warm_start
         As in scikit-learn. Impurity is measured in the space in which splits are searched. With
@@ -203,7 +204,7 @@ class RandomForestRegressor(ForestMixin, TreesRegressor):
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
         min_weight_fraction_leaf: float = 0.0,
-        max_features: MaxFeatures = "sqrt",
+        max_features: MaxFeatures = 1.0,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         bootstrap: bool = True,

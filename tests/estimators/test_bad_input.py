@@ -250,7 +250,7 @@ BAD_WEIGHTS = {
     "inf": (replaced(ONES, np.inf, 3), "sample_weight must be finite; got NaN or inf"),
     "too few": (ONES[1:], r"one number for each of the 40 rows; got shape \(39,\)"),
     "a matrix": (ONES[:, None], r"one number for each of the 40 rows; got shape \(40, 1\)"),
-    "a number": (1.0, r"one number for each of the 40 rows; got shape \(\)"),
+    "a number": (-1.0, "sample_weight must not be negative; got -1.0"),
     "strings": (["heavy"] * N_ROWS, "sample_weight must hold numbers; .*'heavy'"),
 }
 
@@ -283,7 +283,7 @@ RULES = {
 FOREST_RULES = {
     "n_estimators": ([0, -1, 2.5, "x", None, True], "an int of at least 1"),
     "bootstrap": ([1, None, "x"], "True or False"),
-    "max_samples": ([0, 0.0, 1.5, "x"], "an int of at least 1 or a fraction"),
+    "max_samples": ([0, 0.0, -0.5, np.inf, "x"], "an int of at least 1, a share above 0 or None"),
     "oob_score": ([None, 3], "True, False, the name of a metric or a callable"),
     "shared_projection": ([1, None, "x"], "True or False"),
     "n_jobs": ([0, 1.5, "x"], "an int other than 0 or None"),
@@ -357,9 +357,10 @@ def test_what_needs_a_bootstrap_is_refused_without(kind):
 
 
 @pytest.mark.parametrize("kind", FORESTS)
-def test_more_draws_than_rows_are_refused(kind):
-    message = "max_samples must be at most the number of rows, 40; got 41"
-    refuse_to_fit(kind, message, bootstrap=True, max_samples=41)
+@pytest.mark.parametrize("max_samples", [41, 1.5])
+def test_more_draws_than_rows_are_refused_without_replacement(kind, max_samples):
+    message = "max_samples must be at most the number of rows, 40, .*; got .* Use bootstrap=True"
+    refuse_to_fit(kind, message, bootstrap=False, max_samples=max_samples)
 
 
 @pytest.mark.parametrize("kind", FORESTS)
@@ -380,11 +381,20 @@ def test_unknown_metrics_are_refused_before_trees_are_grown(kind, monkeypatch):
 @pytest.mark.filterwarnings("ignore:Out-of-bag")
 @pytest.mark.parametrize("kind", FORESTS)
 def test_a_metric_that_fails_changes_nothing(kind):
-    def fails(truth, prediction):
-        raise RuntimeError("no score today")
+    calls = []
 
-    message = "no score today"
-    refuse_to_fit(kind, message, bootstrap=True, oob_score=fails, error=RuntimeError)
+    def fails(truth, prediction):
+        calls.append(truth)
+        if len(calls) % n_before == 0:  # of each fit
+            raise RuntimeError("no score today")
+        return 0.5
+
+    n_before = 1
+    message = "oob_score must be a callable f.*, which fails: no score today"
+    refuse_to_fit(kind, message, bootstrap=True, oob_score=fails)
+    calls.clear()
+    n_before = 2  # it was tried, and fails when the trees are grown
+    refuse_to_fit(kind, "no score today", bootstrap=True, oob_score=fails, error=RuntimeError)
 
 
 @pytest.mark.parametrize("k", [0, -1, N_LABELS + 1, 2.0, "x", True, None])

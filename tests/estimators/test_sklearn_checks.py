@@ -236,9 +236,7 @@ def test_forests_take_the_parameters_of_scikit_learns_forests():
         theirs = getattr(sklearn.ensemble, kind.__name__)().get_params()
         ours = kind().get_params()
         assert set(theirs) - set(ours) == without
-        # scikit-learn's regressors look at all features; ours follow the paper
-        differing = {name for name in set(theirs) & set(ours) if theirs[name] != ours[name]}
-        assert differing == (set() if kind in CLASSIFIERS else {"max_features"})
+        assert {name for name in set(theirs) & set(ours) if theirs[name] != ours[name]} == set()
 
 
 # ---- model selection

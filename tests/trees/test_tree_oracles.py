@@ -433,8 +433,8 @@ def test_every_tree_holds_each_of_its_rows_once_with_the_count_that_was_drawn(fi
         )
         expected = np.ones(n)
         if forest.bootstrap:
-            expected = reference.bootstrap_counts(forest._settings.seed, t, n, n).astype(float)
-        if sample_weight is not None:
+            expected = reference.bootstrap_counts(forest._settings.seed, t, n, n, sample_weight)
+        elif sample_weight is not None:
             expected *= sample_weight
         found = np.zeros(n)
         np.add.at(found, rows, weights)

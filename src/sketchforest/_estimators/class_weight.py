@@ -23,8 +23,9 @@ def weigh_classes(
     check_class_weight(class_weight, is_tree=is_tree)
     if class_weight is None or class_weight == "balanced_subsample":
         return weights
-    present = None if weights is None else (weights > 0).astype(float)
-    of_classes = row_weights(class_weight, targets.class_labels, targets.classes, present)
+    # As scikit-learn: a forest balances the weights of the classes, a tree their rows.
+    counts = (weights > 0).astype(float) if is_tree and weights is not None else weights
+    of_classes = row_weights(class_weight, targets.class_labels, targets.classes, counts)
     product = of_classes if weights is None else weights * of_classes
     if not product.any():
         raise ValueError(

@@ -20,7 +20,7 @@ def fingerprint(X: Matrix, sample_weight: np.ndarray | None) -> str:
     for values in _parts(X):
         # Adding zero makes a copy in doubles, by row, and of minus zero a zero.
         found.update(np.add(values, 0.0, dtype=np.float64, order="C").data)
-    if sample_weight is not None and not (sample_weight == 1).all():
+    if sample_weight is not None:
         found.update(np.ascontiguousarray(sample_weight).data)
     return found.hexdigest()
 

@@ -38,9 +38,9 @@ def oob_attributes(
     is_left_out = np.diff(in_bag.indptr) < predictor.forest.n_trees
     if not is_left_out.all():
         warn(
-            "Some inputs do not have OOB scores: "
-            f"{np.count_nonzero(~is_left_out)} of {len(is_left_out)} rows are in the bag of every "
-            "tree, and predicted as zero. Use more trees."
+            "Out-of-bag predictions are missing (zero) for "
+            f"{np.count_nonzero(~is_left_out)} of {len(is_left_out)} rows, which are in the "
+            "bag of every tree. Use more trees."
         )
     if problem.data.rows is not None:  # rows of weight 0 are as good as not there
         is_left_out &= np.isin(np.arange(len(is_left_out)), problem.data.rows)
@@ -50,7 +50,8 @@ def oob_attributes(
     thresholds = None
     if wants_thresholds:
         pairs = sparse.csr_array(truth[is_left_out]), sparse.csr_array(prediction[is_left_out])
-        thresholds = found["thresholds_"] = best_thresholds(*pairs, str(params.threshold))
+        thresholds = best_thresholds(*pairs, str(params.threshold))
+        found["thresholds_"] = thresholds
     if params.oob_score:
         name = "oob_decision_function_" if targets.is_classification else "oob_prediction_"
         found[name] = prediction
@@ -96,10 +97,10 @@ def _try_metric(metric: Callable[..., float], params: Parameters, targets: Targe
             warnings.simplefilter("ignore")
             float(_metric(params, targets, thresholds)(truth, scores))
     except Exception as error:
-        said = str(error).strip().splitlines()
+        said = str(error).strip().splitlines() or [repr(error)]
         raise ValueError(
             "oob_score must be a callable f(Y_true, Y_pred) that gives a number for true and "
-            f"predicted values; got {metric!r}, which fails: {said[0] if said else error!r}"
+            f"predicted values; got {metric!r}, which fails: {said[0].rstrip('.')}."
         ) from error
 
 

@@ -166,7 +166,10 @@ RULES: dict[str, Rule] = {
         "a number of at least 0", lambda v: _is_between(v, 0, float(_LARGEST))
     ),
     "bootstrap": _FLAG,
-    "max_samples": _int_or_share(1, none=True),
+    "max_samples": Rule(
+        "an int of at least 1, a share above 0 or None",
+        lambda v: v is None or _is_at_least(v, 1) or (_is_real(v) and 0 < v < np.inf),  # type: ignore[operator]
+    ),
     "oob_score": Rule(
         "True, False, the name of a metric or a callable",
         lambda v: isinstance(v, bool | np.bool_ | str) or callable(v),

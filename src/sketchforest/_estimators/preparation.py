@@ -14,6 +14,7 @@ from sketchforest._estimators.class_weight import balance_bag, weigh_classes
 from sketchforest._estimators.fingerprint import fingerprint
 from sketchforest._estimators.oob_attributes import check_oob_metric
 from sketchforest._estimators.parameters import (
+    ClassWeight,
     NComponents,
     Parameters,
     RandomState,
@@ -58,6 +59,7 @@ MANY_LABELS, MANY_LABELS_COMPONENTS, FEW_LABELS_COMPONENTS = 256, 64, 32  # of t
 # Where rows must be left out, every fifth tree, on average, leaves out a third of them. Less for
 # each of more trees costs more: on 13 sets .001 of LRAP against .002, and a bootstrap .005.
 OUT_OF_BAG_TREES = 0.2
+MOST_DRAWS = np.iinfo(np.int32).max
 LEAST_OBLIQUE_ROWS = 11  # in a node that is split
 
 
@@ -94,14 +96,15 @@ def prepare(
     check_same_length(X, targets.labels.shape[0])
     weights = check_sample_weight(sample_weight, X.shape[0])
     rows_seen = None if params.is_tree else fingerprint(X, weights)
-    weights = weigh_classes(params.class_weight, targets, weights, is_tree=params.is_tree)
+    class_weight = _class_weight_of_rows(params)
+    weights = weigh_classes(class_weight, targets, weights, is_tree=params.is_tree)
     rows = None if weights is None else np.flatnonzero(weights).astype(np.int32)
     n_drawable = X.shape[0] if rows is None else len(rows)
     check_oob_metric(params, targets)
-    settings = _grow_settings(params, X.shape[1], targets, n_drawable, earlier)
+    settings = _grow_settings(params, X.shape, targets, n_drawable, earlier)
     if earlier is not None:
         _check_warm_start(params, targets, rows_seen, earlier)
-    is_balanced = params.class_weight == "balanced_subsample"
+    is_balanced = class_weight == "balanced_subsample"
     has_oblique = settings.oblique is not None
     is_all_oblique = settings.oblique is not None and settings.oblique.share == 1
     known = X if rows is None else X[rows]  # a row of weight 0 is as good as removed
@@ -109,7 +112,8 @@ def prepare(
     data = TrainingData(
         X=None if is_all_oblique else encode(X, settings.random_cuts, params.n_jobs),
         labels=_search_outputs(targets.labels, rows),
-        sample_weight=weights,
+        # Zeros are said by the rows; of the others, only ratios count.
+        sample_weight=None if weights is None or len(np.unique(weights[rows])) == 1 else weights,
         rows=rows,
         balance=partial(balance_bag, targets) if is_balanced else None,
         feature_map=feature_map,
@@ -157,21 +161,26 @@ def _check_threshold(params: Parameters, targets: Targets) -> None:
 
 
 def _grow_settings(
-    params: Parameters, n_features: int, targets: Targets, n_drawable: int, earlier: Fitted | None
+    params: Parameters,
+    shape: tuple[int, int],
+    targets: Targets,
+    n_drawable: int,
+    earlier: Fitted | None,
 ) -> GrowSettings:
+    n_rows, n_features = shape  # a share of the rows counts those of weight 0, as in scikit-learn
     chosen = [] if params.is_tree else params.auto_names
     max_features = AUTO_MAX_FEATURES if "max_features" in chosen else params.max_features
     n_components = AUTO_N_COMPONENTS if "n_components" in chosen else params.n_components
     if params.is_mixed and n_components is None and targets.labels.shape[1] > MIXED_COMPONENTS:
         n_components = MIXED_COMPONENTS
     projection, m = _resolve_projection(params.projection, n_components, targets)
-    oblique = _oblique_settings(params, targets, n_drawable)
+    oblique = _oblique_settings(params, targets, n_rows, n_drawable)
     settings = GrowSettings(
         max_features=n_features_drawn(max_features, n_features),
         random_cuts=params.splitter == "random",
         max_depth=None if params.max_depth is None else int(params.max_depth),
-        min_samples_split=max(2, n_rows_meant(params.min_samples_split or 2, n_drawable)),
-        min_samples_leaf=n_rows_meant(params.min_samples_leaf or MIXED_LEAF, n_drawable),
+        min_samples_split=max(2, n_rows_meant(params.min_samples_split or 2, n_rows)),
+        min_samples_leaf=n_rows_meant(params.min_samples_leaf or MIXED_LEAF, n_rows),
         min_weight_fraction_leaf=float(params.min_weight_fraction_leaf),
         min_impurity_decrease=float(params.min_impurity_decrease),
         max_leaf_nodes=None if params.max_leaf_nodes is None else int(params.max_leaf_nodes),
@@ -191,7 +200,7 @@ def _grow_settings(
 
 
 def _oblique_settings(
-    params: Parameters, targets: Targets, n_drawable: int
+    params: Parameters, targets: Targets, n_rows: int, n_drawable: int
 ) -> ObliqueSettings | None:
     share = 1.0 if params.splitter == "oblique" else float(params.oblique)
     if share == 0:
@@ -207,10 +216,17 @@ def _oblique_settings(
     by_default = ObliqueSettings(share, projection, m, least, ridge=float(params.ridge))
     split, leaf = params.min_samples_split, params.min_samples_leaf
     if split is not None:
-        by_default = replace(by_default, min_samples_split=max(2, n_rows_meant(split, n_drawable)))
+        by_default = replace(by_default, min_samples_split=max(2, n_rows_meant(split, n_rows)))
     if leaf is not None:
-        by_default = replace(by_default, min_samples_leaf=n_rows_meant(leaf, n_drawable))
+        by_default = replace(by_default, min_samples_leaf=n_rows_meant(leaf, n_rows))
     return by_default
+
+
+def _class_weight_of_rows(params: Parameters) -> ClassWeight:
+    """Where each tree sees all rows, these are balanced once."""
+    is_by_bag = params.class_weight == "balanced_subsample"
+    draws_rows = params.bootstrap or params.max_samples is not None or _leaves_some_rows_out(params)
+    return "balanced" if is_by_bag and not draws_rows else params.class_weight
 
 
 def _leaves_some_rows_out(params: Parameters) -> bool:
@@ -264,14 +280,19 @@ def _n_draws(params: Parameters, n_drawable: int) -> int | None:
         return None
     if params.max_samples is None:
         return n_drawable
+    n_draws = int(params.max_samples)
     if isinstance(params.max_samples, float | np.floating):
-        return rows_of_share(params.max_samples, n_drawable)
-    if params.max_samples > n_drawable:
+        n_draws = rows_of_share(params.max_samples, n_drawable)
+    if n_draws > n_drawable and not params.bootstrap:
         raise ValueError(
-            f"max_samples must be at most the number of rows, {n_drawable}; "
-            f"got {params.max_samples}. Use None for all of them."
+            f"max_samples must be at most the number of rows, {n_drawable}, where they are drawn "
+            f"without replacement; got {params.max_samples}. Use bootstrap=True."
         )
-    return int(params.max_samples)
+    if n_draws > MOST_DRAWS:
+        raise ValueError(
+            f"max_samples must be at most {MOST_DRAWS} rows for a tree; got {params.max_samples}."
+        )
+    return n_draws
 
 
 def _check_warm_start(

@@ -118,11 +118,14 @@ def check_same_length(X: Matrix, n_labelled: int) -> None:
 
 
 def check_sample_weight(sample_weight: WeightsLike, n_rows: int) -> np.ndarray | None:
-    """(n_rows,) float64, none below zero and not all zero; None for equal weights."""
+    """(n_rows,) float64, none below zero and not all zero; None for equal ones, as only
+    ratios count."""
     if sample_weight is None:
         return None
     with reworded("sample_weight"):
         weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, weights)
     if weights.shape != (n_rows,):
         raise ValueError(
             f"sample_weight must have one number for each of the {n_rows} rows; "
@@ -142,4 +145,4 @@ def check_sample_weight(sample_weight: WeightsLike, n_rows: int) -> np.ndarray |
             "sample_weight must not be all zero; got no row with a weight above 0. "
             "Use None for equal weights."
         )
-    return weights
+    return None if (weights == weights[0]).all() else weights

@@ -135,19 +135,30 @@ def _draw_bag(
     elif settings.n_draws is not None:
         rng = generator(settings.seed, tree, Purpose.BOOTSTRAP)
         if settings.with_replacement:
-            drawn = np.bincount(rng.integers(0, len(rows), settings.n_draws), minlength=len(rows))
+            drawn = np.bincount(_draw(rng, data, rows, settings.n_draws), minlength=len(rows))
             in_bag = np.flatnonzero(drawn)
             rows, counts = rows[in_bag], drawn[in_bag]
         else:
             rows = np.sort(rng.choice(rows, settings.n_draws, replace=False, shuffle=False))
     weights: np.ndarray | None = counts
-    if data.sample_weight is not None:
-        weights = data.sample_weight[rows] * (1 if counts is None else counts)
+    if counts is None and data.sample_weight is not None:
+        weights = data.sample_weight[rows]
     if data.balance is not None:
-        weights = (1.0 if weights is None else weights) * data.balance(rows, counts)
+        weights = (1.0 if weights is None else weights) * data.balance(rows, weights)
     if weights is counts and counts is not None:
         weights = counts.astype(np.uint8 if counts.max() < 256 else np.float64)
     return rows, weights
+
+
+def _draw(
+    rng: np.random.Generator, data: TrainingData, rows: np.ndarray, n_draws: int
+) -> np.ndarray:
+    """Places among the rows, with replacement. As in scikit-learn, a row is drawn in proportion to
+    its weight, and then counts as often as it was drawn."""
+    if data.sample_weight is None:
+        return rng.integers(0, len(rows), n_draws)
+    weights = _near_one(data.sample_weight[rows])
+    return rng.choice(len(rows), n_draws, p=weights / weights.sum())
 
 
 def drawn_rows(tree: Tree, settings: GrowSettings, number: int, n_rows: int) -> np.ndarray:
@@ -156,8 +167,10 @@ def drawn_rows(tree: Tree, settings: GrowSettings, number: int, n_rows: int) -> 
     rows, weights = tree.members[order], tree.weights
     if settings.n_draws is None or not settings.with_replacement:
         return rows
-    if weights is not None and weights.dtype == np.uint8:
-        return np.repeat(rows, weights[order])
+    if weights is not None and weights.sum() == settings.n_draws:
+        counts = np.rint(weights[order]).astype(np.int64)
+        if np.array_equal(counts, weights[order]):
+            return np.repeat(rows, counts)
     # Weights that are more than counts: the rows are drawn again.
     rng = generator(settings.seed, number, Purpose.BOOTSTRAP)
     drawn = np.sort(rng.integers(0, n_rows, settings.n_draws)).astype(np.int32)

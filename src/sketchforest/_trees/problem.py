@@ -24,7 +24,7 @@ class TrainingData:
     rows: np.ndarray | None = None  # those that may be drawn; None: all
     oblique_rows: ObliqueX | None = None  # X as oblique trees see it
     feature_map: FeatureMap | None = None
-    # For class_weight="balanced_subsample": f(rows, how often each was drawn) -> their weights.
+    # For class_weight="balanced_subsample": f(rows, how much each counts) -> their weights.
     balance: Callable[[np.ndarray, np.ndarray | None], np.ndarray] | None = None
 
     @property

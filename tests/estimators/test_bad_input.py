@@ -584,3 +584,43 @@ def test_huge_and_tiny_values_are_not_infinite(kind):
     leaves = small(kind, max_features=None).fit(far, Y).apply(far)
     near = np.sign(far) * (np.arange(N_FEATURES) < 2) + far * (np.arange(N_FEATURES) >= 2)
     assert np.array_equal(leaves, small(kind, max_features=None).fit(near, Y).apply(near))
+
+
+# ---- what people try, and the way out
+
+
+TRIED = {
+    "lists of tags": ([["a", "b"], ["b"]] * 20, "MultiLabelBinarizer"),
+    "sets of tags": ([{"a", "b"}, {"b"}] * 20, "got a set of them. Use MultiLabelBinarizer"),
+    "columns of names": ([["a", "c"], ["b", "d"]] * 20, "MultiOutputClassifier for several"),
+    "columns of classes": ([[0, 2], [1, 1]] * 20, "got the value 2. .*MultiOutputClassifier"),
+}
+
+
+@pytest.mark.parametrize(("y", "way_out"), TRIED.values(), ids=TRIED)
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+def test_other_forms_of_labels_name_the_way_out(kind, y, way_out):
+    refuse_to_fit(kind, f"Y must .*{way_out}", y=y)
+
+
+def test_a_series_of_lists_names_the_way_out():
+    pandas = pytest.importorskip("pandas")
+    tags = pandas.Series([["a"], ["b"]] * 20)
+    refuse_to_fit(ExtraTreesClassifier, "got a list of them. Use MultiLabelBinarizer", y=tags)
+
+
+def test_a_column_of_strings_is_named():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"size": X[:, 0], "colour": ["red"] * N_ROWS})
+    frame = frame.astype({"colour": "string"})
+    refuse_to_fit(RandomForestClassifier, "got column 'colour' of .*OrdinalEncoder", X=frame)
+
+
+def test_a_lazy_frame_names_the_way_out():
+    polars = pytest.importorskip("polars")
+    lazy = polars.LazyFrame({"a": [1.0] * N_ROWS, "b": [0] * N_ROWS})
+    for kind in (RandomForestClassifier, RandomForestRegressor):
+        refuse_to_fit(kind, r"X must hold rows; got a LazyFrame, .* Use its collect\(\)", X=lazy)
+        refuse_to_fit(kind, r"Y must hold rows; got a LazyFrame, .* Use its collect\(\)", y=lazy)
+    strings = polars.DataFrame({"a": ["x"] * N_ROWS})
+    refuse_to_fit(RandomForestClassifier, "got column 'a' of String. Encode", X=strings)

@@ -38,9 +38,9 @@ def oob_attributes(
     is_left_out = np.diff(in_bag.indptr) < predictor.forest.n_trees
     if not is_left_out.all():
         warn(
-            "Out-of-bag predictions are missing (zero) for "
-            f"{np.count_nonzero(~is_left_out)} of {len(is_left_out)} rows, which are in the "
-            "bag of every tree. Use more trees."
+            "Some inputs do not have OOB scores: "
+            f"{np.count_nonzero(~is_left_out)} of {len(is_left_out)} rows are in the bag of every "
+            "tree, and predicted as zero. Use more trees."
         )
     if problem.data.rows is not None:  # rows of weight 0 are as good as not there
         is_left_out &= np.isin(np.arange(len(is_left_out)), problem.data.rows)

@@ -7,7 +7,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
-from sketchforest._estimators.validation import LARGEST_INDEX, reworded
+from sketchforest._estimators.validation import LARGEST_INDEX, check_is_collected, reworded
 from sketchforest._trees.encoding import canonical
 from sketchforest._trees.fitted import Targets
 from sketchforest._trees.model import SparseRows
@@ -65,6 +65,11 @@ def check_real_targets(estimator: BaseEstimator, Y: MatrixLike) -> Targets:
 
 
 def _one_class_a_row(Y: np.ndarray) -> Targets:
+    if Y.dtype.kind == "O" and isinstance(Y[0], list | tuple | set | frozenset | np.ndarray):
+        raise ValueError(
+            f"Y must hold one class a row; got a {type(Y[0]).__name__} of them. Use "
+            "MultiLabelBinarizer to turn lists of labels into an indicator matrix."
+        )
     try:
         check_classification_targets(Y)
         classes, codes = np.unique(Y, return_inverse=True)
@@ -94,6 +99,7 @@ def _checked(estimator: BaseEstimator, Y: MatrixLike) -> Matrix:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
+    check_is_collected("Y", Y)
     with reworded("Y"):
         Y = check_array(
             Y,
@@ -152,5 +158,6 @@ def _ravel_column(Y: np.ndarray) -> np.ndarray:
 def _not_an_indicator(got: str) -> ValueError:
     return ValueError(
         f"Y must be an indicator matrix of zeros and ones; got {got}. Use a one-dimensional Y for "
-        "classes, or a regressor for real outputs."
+        "classes, sklearn.multioutput.MultiOutputClassifier for several columns of classes, or a "
+        "regressor for real outputs."
     )

@@ -20,6 +20,8 @@ _ENCODE = "Encode categories first, with OrdinalEncoder for example."
 REWORDED = {
     "Complex data": "hold real numbers; got complex ones. Complex data not supported: "
     "use real and imaginary parts as two columns.",
+    "legacy multi-label": "be an indicator matrix; got lists of labels. Use MultiLabelBinarizer to "
+    "turn them into one.",
     "could not convert": f"hold numbers; {{said}}. {_ENCODE}",
     "argument must be": f"hold numbers; {{said}}. {_ENCODE}",
     "bytes/strings": f"hold numbers; got strings. {_ENCODE}",
@@ -67,6 +69,8 @@ def check_training_features(
 
 def check_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool = False) -> Matrix:
     """X as a numeric array, or a CSR or CSC matrix; NaN means missing."""
+    check_is_collected("X", X)
+    _check_no_strings(X)
     with reworded("X"):
         X = validate_data(
             estimator,
@@ -97,6 +101,25 @@ def check_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool = Fal
                 f"X must have fewer than 2**31 {what}; got {size}. Use a sample of them."
             )
     return X
+
+
+def check_is_collected(name: str, given: object) -> None:
+    """Raises for a frame that is a plan and holds no rows yet."""
+    if hasattr(given, "collect") and not hasattr(given, "__array__"):
+        raise ValueError(
+            f"{name} must hold rows; got a {type(given).__name__}, which is a plan for them. "
+            "Use its collect()."
+        )
+
+
+def _check_no_strings(X: object) -> None:
+    """Raises for the first column of a data frame that holds strings, by its name."""
+    dtypes = getattr(X, "dtypes", None)
+    if dtypes is None or not hasattr(X, "columns"):
+        return
+    for name, dtype in zip(list(X.columns), list(dtypes), strict=True):
+        if str(dtype).lower() in ("str", "string", "utf8"):
+            raise ValueError(f"X must hold numbers; got column {name!r} of {dtype}. {_ENCODE}")
 
 
 def _has_infinity(values: np.ndarray) -> bool:

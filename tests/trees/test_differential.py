@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 import reference
+import sklearn_versions
 from scipy import sparse
 from sklearn import tree as sklearn_tree
 
@@ -47,7 +48,7 @@ def random_problem(seed: int) -> Problem:
     is_sparse = bool(rng.random() < 0.3)
     if is_sparse:
         X *= rng.random((n, p)) < 0.3
-    elif rng.random() < 0.4:
+    elif rng.random() < 0.4 and sklearn_versions.SPLITS_MISSING_VALUES:
         X[rng.random((n, p)) < rng.choice([0.02, 0.2, 0.6])] = np.nan
     y, is_classification = _targets(rng, np.nan_to_num(X, nan=2.0))
     return Problem(X, y, _weights(rng, n), _limits(rng, n), is_sparse, is_classification)

@@ -4,6 +4,7 @@ predictions made by hand, and the theory of the variance."""
 import numpy as np
 import pytest
 import reference
+import sklearn_versions
 from scipy import sparse, stats
 from sklearn import ensemble, tree
 from sklearn.base import clone
@@ -137,6 +138,7 @@ def test_a_regression_tree_on_sparse_features_is_scikit_learns(limits):
 
 @pytest.mark.parametrize("limits", LIMITS, ids=lambda limits: "+".join(limits))
 @pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.skipif(not sklearn_versions.SPLITS_MISSING_VALUES, reason="scikit-learn before 1.8")
 def test_a_tree_on_missing_values_is_scikit_learns(limits, n_outputs):
     X, Y = regression_data(5, n_outputs)
     X_new = regression_data(6)[0]

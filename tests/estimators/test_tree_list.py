@@ -140,6 +140,7 @@ def test_a_single_tree_of_the_forest_can_be_fitted(kind):
     forest = fitted(kind, **params)
     y = OUTPUTS if kind in REGRESSORS else CLASSES
     assert clone(forest.estimator_).fit(X, y).n_features_in_ == 6
+    assert kind().estimator.splitter == forest.estimator_.splitter
     assert clone(forest[1]).fit(X, y).get_params()["random_state"] == forest[1].random_state
 
 

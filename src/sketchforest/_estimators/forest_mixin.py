@@ -26,6 +26,11 @@ class ForestMixin(TreeListMixin):
         return self._forest.n_trees
 
     @property
+    def estimator(self) -> TreesEstimator:
+        """A single tree of the kind that the forest grows, with no other parameter set."""
+        return self._tree_class(splitter=self._splitter)
+
+    @property
     def estimator_(self) -> TreesEstimator:
         """A single tree of the parameters that the forest's have, not fitted."""
         check_is_fitted(self)

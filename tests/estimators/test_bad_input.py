@@ -378,7 +378,7 @@ def test_unknown_metrics_are_refused_before_trees_are_grown(kind, monkeypatch):
         refuse_to_fit(kind, message, bootstrap=True, oob_score="precision_at_35")
 
 
-@pytest.mark.filterwarnings("ignore:Out-of-bag")
+@pytest.mark.filterwarnings("ignore:Some inputs")
 @pytest.mark.parametrize("kind", FORESTS)
 def test_a_metric_that_fails_changes_nothing(kind):
     calls = []

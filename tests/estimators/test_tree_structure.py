@@ -75,6 +75,9 @@ def test_attributes_are_those_of_scikit_learns_tree(form, limits, X, Y):
         assert np.shape(our) == np.shape(their), name
         assert np.asarray(our).dtype == np.asarray(their).dtype, name
         np.testing.assert_allclose(our, their, rtol=1e-6, atol=1e-9, err_msg=name)
+    for normalize in (False, True):
+        our, their = (fit.tree_.compute_feature_importances(normalize) for fit in (ours, theirs))
+        np.testing.assert_allclose(our, their, rtol=1e-6, atol=1e-9)
     assert np.array_equal(ours.apply(X), theirs.apply(X))
     assert ours.apply(X).dtype == theirs.apply(X).dtype
     assert np.array_equal(ours.decision_path(X).toarray(), theirs.decision_path(X).toarray())
@@ -168,6 +171,7 @@ def test_a_tree_that_is_one_leaf_has_one_node(X):
     assert tree.tree_.children_left.tolist() == [-1]
     assert not tree.apply(X).any()
     assert tree.decision_path(X).toarray().tolist() == [[1]] * N_TRAIN
+    assert not tree.tree_.compute_feature_importances().any()
 
 
 def test_an_oblique_tree_has_paths_and_values_but_no_feature_of_a_node(X, Y):

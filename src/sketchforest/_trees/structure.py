@@ -74,14 +74,14 @@ class TreeStructure:
         if name in OF_SPLITS_BY_ONE_FEATURE:
             raise AttributeError(
                 f"tree_.{name} is for trees that split by one feature at a node; this one is "
-                "oblique. Use forest.explain, or an estimator without oblique trees."
+                "oblique. Use sketchforest.explain, or an estimator without oblique trees."
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @cached_property
     def value(self) -> np.ndarray:
         """(node_count, n_outputs, max_n_classes) means of outputs, or shares of classes."""
-        self.check_value_fits()
+        self._check_value_fits()
         means = np.concatenate([block.means for block in self._means.by_blocks()], axis=1)
         if self._targets.classes is not None:
             return means[:, None, :]
@@ -89,17 +89,13 @@ class TreeStructure:
             return np.stack([1 - means, means], axis=2)
         return means[:, :, None]
 
-    @property
-    def value_bytes(self) -> int:
-        """What `value` takes."""
-        return self.node_count * self.n_outputs * self.max_n_classes * 8
-
-    def check_value_fits(self) -> None:
+    def _check_value_fits(self) -> None:
+        needed = self.node_count * self.n_outputs * self.max_n_classes * 8
         memory = memory_size()
-        if memory and self.value_bytes > memory:
+        if memory and needed > memory:
             raise MemoryError(
                 f"tree_.value must fit into memory; the table of {self.node_count} nodes and "
-                f"{self.n_outputs} outputs takes {self.value_bytes / 2**30:.1f} GiB of the "
+                f"{self.n_outputs} outputs takes {needed / 2**30:.1f} GiB of the "
                 f"{memory / 2**30:.1f} GiB that there are. Use leaf_weights, which is sparse."
             )
 
@@ -108,6 +104,18 @@ class TreeStructure:
         """(node_count,) Gini impurity of classes, its mean over the labels, or the mean over the
         outputs of their variance."""
         return self._means.summed_variance() * self._targets.impurity_scale
+
+    def compute_feature_importances(self, normalize: bool = True) -> np.ndarray:
+        """(n_features,) decrease of `impurity` by the splits of each feature, as a share of all."""
+        is_inner = self.children_left >= 0
+        weighted = self.weighted_n_node_samples * self.impurity
+        left, right = self.children_left[is_inner], self.children_right[is_inner]
+        decrease = weighted[is_inner] - weighted[left] - weighted[right]
+        features = self.feature[is_inner]
+        found = np.bincount(features, weights=decrease, minlength=self.n_features).astype(float)
+        found /= self.weighted_n_node_samples[0]
+        total = found.sum()
+        return found / total if normalize and total > 0 else found
 
     def _of_inner_nodes(self, values: np.ndarray, of_a_leaf: int) -> np.ndarray:
         ordered = np.full((self.node_count, *values.shape[1:]), of_a_leaf, values.dtype)

@@ -76,8 +76,8 @@ class Prepared:
 
     def with_parameters(self, params: Parameters) -> "Prepared":
         """The same data for other parameters, of which none changes how they are encoded."""
-        n_features, n_drawable = self.problem.X.shape[1], self.problem.data.n_drawable
-        settings = _grow_settings(params, n_features, self.targets, n_drawable, self.earlier)
+        shape, n_drawable = self.problem.X.shape, self.problem.data.n_drawable
+        settings = _grow_settings(params, shape, self.targets, n_drawable, self.earlier)
         return replace(self, params=params, problem=replace(self.problem, settings=settings))
 
 

@@ -194,7 +194,8 @@ def _forest_of(templates: Mapping[str, ForestMixin], setting: Setting) -> Forest
 
 def _commit(forest: ForestMixin, prepared: Prepared, winner: Candidate) -> None:
     """The trees of the winner, as those of an ordinary fit."""
-    fitted = Fitted(Forest.from_trees(winner.trees), prepared.targets, winner.settings)
+    grown = Forest.from_trees(winner.trees)
+    fitted = Fitted(grown, prepared.targets, winner.settings, prepared.fingerprint)
     forest._commit(replace(prepared, params=Parameters.of(forest)), fitted)
 
 

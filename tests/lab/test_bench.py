@@ -210,6 +210,17 @@ def test_a_failing_method_is_recorded_and_the_others_go_on(answers, tmp_path, mo
     ]  # fmt: skip
     assert [summary.method for summary in result.summaries] == ["rf"]
     assert "et failed on generated: killed" in printed(console)
+    assert result.failures == ("et failed on generated: killed",)
+
+
+def test_the_command_fails_where_a_method_did(answers, tmp_path, monkeypatch):
+    def fail(task, n_threads, **request):
+        raise MeasurementError("killed")
+
+    arguments = ["bench", "--datasets", "generated", "--methods", "et", "--out", str(tmp_path)]
+    assert CliRunner().invoke(cli.app, arguments).exit_code == 0
+    monkeypatch.setattr(bench, "in_own_process", fail)
+    assert CliRunner().invoke(cli.app, arguments).exit_code == 1
 
 
 def test_an_interrupt_keeps_what_is_finished(answers, tmp_path, monkeypatch):
@@ -395,6 +406,7 @@ def test_help_shows_an_example(arguments):
 def test_wrong_names_are_refused_before_anything_runs(options, answers, tmp_path):
     arguments = ["bench", "--out", str(tmp_path / "out"), *options]
     result = CliRunner().invoke(cli.app, arguments)
-    assert isinstance(result.exception, ValueError)
+    assert result.exit_code == 2
+    assert f"Invalid value for {options[0]}" in result.output
     assert not (tmp_path / "out").exists()
     assert not answers

@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
+from sketchforest.cli.command import Command, Group
 from sketchforest.cli.options import DataHomeOption, JsonOption, console, finish, names, text_of
 
-bench_app = typer.Typer(invoke_without_command=True, pretty_exceptions_enable=False)
+bench_app = typer.Typer(cls=Group, invoke_without_command=True, pretty_exceptions_enable=False)
 
 _OUT = Path("sketchforest-bench")
 _STUDY = Path("sketchforest-study")
@@ -76,7 +77,7 @@ def bench(
     finish(run_bench(settings, out, console(json)), json)
 
 
-@bench_app.command()
+@bench_app.command(cls=Command)
 def scaling(
     base: Annotated[
         str, typer.Option(help="Sizes to start from, as in n=8000,t=32.", show_default=False)
@@ -117,7 +118,7 @@ def scaling(
     finish(run_scaling(settings, out, console(json)), json)
 
 
-@bench_app.command()
+@bench_app.command(cls=Command)
 def large(
     n_samples: Annotated[int, typer.Option(min=1, help="Training rows.")] = 300_000,
     n_features: Annotated[int, typer.Option(min=50, help="Features, 50 in each row.")] = 100_000,
@@ -148,7 +149,7 @@ def large(
         typer.echo(large_json(result))
 
 
-@bench_app.command()
+@bench_app.command(cls=Command)
 def components(
     datasets: Annotated[
         str, typer.Option(help="Names, separated by commas; else all.", show_default=False)
@@ -177,7 +178,7 @@ def components(
         raise typer.Exit(130)
 
 
-@bench_app.command()
+@bench_app.command(cls=Command)
 def accuracy(
     datasets: Annotated[
         str, typer.Option(help="Names, separated by commas; else all.", show_default=False)
@@ -206,7 +207,7 @@ def accuracy(
         raise typer.Exit(130)
 
 
-@bench_app.command()
+@bench_app.command(cls=Command)
 def thresholds(
     datasets: Annotated[
         str, typer.Option(help="Names, separated by commas; else all.", show_default=False)
@@ -235,7 +236,7 @@ def thresholds(
         raise typer.Exit(130)
 
 
-@bench_app.command()
+@bench_app.command(cls=Command)
 def tuning(
     datasets: Annotated[
         str, typer.Option(help="Names, separated by commas; else all.", show_default=False)

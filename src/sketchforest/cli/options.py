@@ -123,11 +123,13 @@ class Outcome(Protocol):
 
 
 def finish(outcome: Outcome, json: bool) -> None:
-    """Print JSON if asked for; an interrupted command fails."""
+    """Print JSON if asked for; a command of which a part was interrupted or failed has failed."""
     if json:
         typer.echo(outcome.as_json())
     if not outcome.is_complete:
         raise typer.Exit(130)  # as a shell says that Ctrl-C ended a command
+    if getattr(outcome, "failures", ()):
+        raise typer.Exit(1)
 
 
 def text_of(path: Path | None) -> str | None:
@@ -142,7 +144,13 @@ def is_watched() -> bool:
 def load_model(path: Path) -> "Model":
     from sketchforest import load_forest
 
-    model = load_forest(path)
+    try:
+        model = load_forest(path)
+    except ValueError as error:
+        _, is_foreign, reason = str(error).partition(" is not one: ")
+        if is_foreign:
+            raise ValueError(f"{path} is not a sketchforest model: {reason}") from error
+        raise
     # Columns of files are matched by their names before they become numbers, so that scikit-learn
     # need not warn that rows have no names.
     if hasattr(model, "feature_names_in_"):

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rich.console import Console
+from scipy import sparse
 from typer.testing import CliRunner
 
 from sketchforest import cli
@@ -19,7 +20,7 @@ from sketchforest.lab.bench.adapter import Options
 from sketchforest.lab.bench.data import choose_datasets, load_split
 from sketchforest.lab.bench.figure import save_benchmark_figure
 from sketchforest.lab.bench.methods import DEFAULT_METHODS, Method, find_method
-from sketchforest.lab.bench.other_libraries import Omikuji, _scores
+from sketchforest.lab.bench.other_libraries import Omikuji, _scores, _without_missing
 from sketchforest.lab.bench.process import MeasurementError, in_own_process
 from sketchforest.lab.bench.results import Costs, Run, summarise
 from sketchforest.lab.bench.run import BenchSettings, affordable_trees, run_bench
@@ -312,6 +313,41 @@ def test_installed_peers_fit_and_score_every_row(name, data_home):
     model.use_one_thread()
     one = model.scores(model.predict(model.X_test[3:4]))
     np.testing.assert_allclose(one, scores[3:4], rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["napkinxc", "omikuji"])
+def test_installed_peers_take_rows_without_features_or_labels_and_missing_values(name):
+    pytest.importorskip(name)
+    data = make_multilabel(150, 30, 12, labels_per_row=3, features_per_row=6)
+    X, Y = data.X.toarray().astype(np.float32), data.Y.toarray()
+    X[[0, 3, 110, 149]] = 0
+    X[5, 2] = X[120, 4] = np.nan
+    Y[[3, 7]] = 0
+    X, Y = sparse.csr_array(X), sparse.csr_array(Y)
+    model = find_method(name).build(
+        TrainTestSplit(X[:100], Y[:100], X[100:], Y[100:]), Options(n_jobs=1)
+    )
+    model.fit()
+    model.prepare_predictions()
+    scores = model.scores(model.predict(model.X_test))
+    assert scores.shape == (50, 12)
+    assert np.isfinite(scores).all()
+
+
+def test_a_row_without_features_is_a_line_with_a_zero_for_omikuji():
+    X = sparse.csr_array(np.array([[0, 0], [0, 2], [0, 0], [1, 1], [0, 0]], float))
+    Y = sparse.csr_array(np.ones((5, 1), np.uint8))
+    path = Path(Omikuji(TrainTestSplit(X, Y, X, Y), Options()).data_path)
+    lines = path.read_text().splitlines()
+    assert lines == ["5 2 1", "0 0:0", "0 1:2", "0 0:0", "0 0:1 1:1", "0 0:0"]
+
+
+def test_a_missing_value_is_the_mean_of_the_training_rows_for_peers():
+    X = sparse.csr_array(np.array([[np.nan, 1], [4, np.nan], [2, 0], [0, np.nan]]))
+    Y = sparse.csr_array(np.ones((4, 1), np.uint8))
+    X_train, X_test = _without_missing(TrainTestSplit(X[:3], Y[:3], X[3:], Y[3:]))
+    assert X_train.toarray().tolist() == [[3, 1], [4, 0.5], [2, 0]]
+    assert X_test.toarray().tolist() == [[0, 0.5]]
 
 
 def test_peers_read_and_answer_in_their_own_formats():

@@ -22,11 +22,11 @@ class NapkinXC(ModelAdapter[sparse.csr_matrix, list[Pairs]]):
     def __init__(self, data: TrainTestSplit, options: Options):
         from napkinxc.models import PLT
 
-        _check_no_missing(data, "napkinXC")
+        X_train, X_test = _without_missing(data)
         self.X, self.Y, self.X_test = (
             # It knows csr_matrix alone, not csr_array.
             sparse.csr_matrix(M.astype(np.float32))
-            for M in (data.X_train, data.Y_train, data.X_test)
+            for M in (X_train, data.Y_train, X_test)
         )
         self.n_labels = data.Y_train.shape[1]
         self.folder = tempfile.TemporaryDirectory()
@@ -55,12 +55,11 @@ class Omikuji(ModelAdapter[list[Pairs], list[Pairs]]):
     """Parabel: three label trees of linear models. Fitting reads the data from a text file."""
 
     def __init__(self, data: TrainTestSplit, options: Options):
-        _check_no_missing(data, "omikuji")
+        X_train, X_test = _without_missing(data)
         self.n_labels, self.n_jobs = data.Y_train.shape[1], options.n_jobs
         self.folder = tempfile.TemporaryDirectory()
         self.data_path = os.path.join(self.folder.name, "data.txt")
-        write_xc(Dataset("train", data.X_train, data.Y_train), self.data_path)
-        X_test = sparse.csr_array(data.X_test)
+        write_xc(Dataset("train", _without_empty_rows(X_train), data.Y_train), self.data_path)
         self.X_test = [
             list(zip(row.indices.tolist(), row.data.tolist(), strict=True))
             for row in (X_test[i : i + 1] for i in range(X_test.shape[0]))
@@ -90,10 +89,31 @@ class Omikuji(ModelAdapter[list[Pairs], list[Pairs]]):
         self.model.init_prediction_thread_pool(1)
 
 
-def _check_no_missing(data: TrainTestSplit, library: str) -> None:
-    # They take NaN for a number, and the models that they learn from it are void.
-    if np.isnan(data.X_train.data).any() or np.isnan(data.X_test.data).any():
-        raise ValueError(f"{library} takes no missing values")
+def _without_missing(data: TrainTestSplit) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """X to fit and to predict, with the mean of the training rows in place of missing values: they
+    take NaN for a number, and the models that they learn from it are void."""
+    X_train, X_test = (sparse.csr_array(X, copy=True) for X in (data.X_train, data.X_test))
+    if np.isnan(X_train.data).any() or np.isnan(X_test.data).any():
+        is_known = ~np.isnan(X_train.data)
+        columns, n_features = X_train.indices, X_train.shape[1]
+        totals = np.bincount(columns[is_known], X_train.data[is_known], minlength=n_features)
+        n_missing = np.bincount(columns[~is_known], minlength=n_features)
+        means = totals / np.maximum(X_train.shape[0] - n_missing, 1)
+        for X in (X_train, X_test):
+            is_missing = np.isnan(X.data)
+            X.data[is_missing] = means[X.indices[is_missing]]
+    return X_train, X_test
+
+
+def _without_empty_rows(X: sparse.csr_array) -> sparse.csr_array:
+    """X, where a row without features gets a zero that says nothing: omikuji reads no line without
+    a feature."""
+    empty = np.flatnonzero(np.diff(X.indptr) == 0)
+    if not len(empty):
+        return X
+    indptr = X.indptr + np.searchsorted(empty, np.arange(X.shape[0] + 1), side="left")
+    indices = np.insert(X.indices, X.indptr[empty], 0)
+    return sparse.csr_array((np.insert(X.data, X.indptr[empty], 0), indices, indptr), X.shape)
 
 
 def _scores(prediction: list[Pairs], n_labels: int) -> np.ndarray:

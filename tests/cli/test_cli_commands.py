@@ -136,7 +136,7 @@ def test_many_blocks_predict_as_one(command, tmp_path, monkeypatch):
     for file in ("data.svm", "data.txt", "data.csv", "data.npz"):
         (write_table if file.endswith("csv") else write)(DATA, tmp_path / file)
         whole = command("predict", model, tmp_path / file, "--ignore-columns", "tags")
-        monkeypatch.setattr("sketchforest._workflows.model_input.feature_blocks.__defaults__", (7,))
+        monkeypatch.setattr("sketchforest._workflows.model_input.BLOCK_ROWS", 7)
         assert command("predict", model, tmp_path / file, "--ignore-columns", "tags") == whole
         assert whole[0] == 0
         assert len(whole[1].splitlines()) == 61

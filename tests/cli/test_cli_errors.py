@@ -9,8 +9,7 @@ import pytest
 
 from sketchforest import cli
 from sketchforest._workflows.training import train_file
-from sketchforest.datasets import make_multilabel, write
-from sketchforest.datasets.table import Columns
+from sketchforest.datasets import Columns, make_multilabel, write
 
 COMMANDS = (
     "train",

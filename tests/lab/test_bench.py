@@ -337,8 +337,8 @@ def test_installed_peers_take_rows_without_features_or_labels_and_missing_values
 def test_a_row_without_features_is_a_line_with_a_zero_for_omikuji():
     X = sparse.csr_array(np.array([[0, 0], [0, 2], [0, 0], [1, 1], [0, 0]], float))
     Y = sparse.csr_array(np.ones((5, 1), np.uint8))
-    path = Path(Omikuji(TrainTestSplit(X, Y, X, Y), Options()).data_path)
-    lines = path.read_text().splitlines()
+    omikuji = Omikuji(TrainTestSplit(X, Y, X, Y), Options())  # whose folder lives as long
+    lines = Path(omikuji.data_path).read_text().splitlines()
     assert lines == ["5 2 1", "0 0:0", "0 1:2", "0 0:0", "0 0:1 1:1", "0 0:0"]
 
 

@@ -75,7 +75,10 @@ def save_estimator(
     vectorizer = state.get("vectorizer_") if vectorizer is None else vectorizer
     text = {}
     if vectorizer is not None:
-        text["text"], given["feature_names"], more["idf"] = vectorizer_state(vectorizer)
+        text["text"], terms, more["idf"] = vectorizer_state(vectorizer)
+        known = given.get("feature_names")  # the terms, and perhaps other features behind them
+        if known is None or list(known[: len(terms)]) != terms:
+            given["feature_names"] = terms
     settings = _settings_to_json(estimator._settings)
     classes, names_in = targets.classes, state.get("feature_names_in_")
     about = {

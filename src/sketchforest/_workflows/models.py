@@ -11,7 +11,7 @@ from sketchforest._saving.vectorizer import Vectorizer
 from sketchforest._typing import MatrixLike
 from sketchforest._workflows import Classifier, Model
 from sketchforest.datasets import Dataset
-from sketchforest.datasets.table import Columns
+from sketchforest.datasets.columns import USUAL_SEPARATOR, Columns
 from sketchforest.evaluation import is_classifier
 
 __all__ = [
@@ -37,6 +37,7 @@ class Notes(TypedDict, total=False):
     file: str
     format: str
     columns: dict[str, str | tuple[str, ...] | None]  # those of a table, by their use
+    scales: dict[str, tuple[float, float]]  # of numbers beside text: what is 0, how far 1 is
     rows: int
     test: dict[str, float]  # scores
 
@@ -49,8 +50,7 @@ def trained_columns(model: Model) -> Columns:
     """The columns of the table that the model was trained on; the usual ones if it was none."""
     noted = notes_of(model).get("columns", {})
     known = {field.name: noted.get(field.name) for field in fields(Columns)}
-    # JSON has lists for tuples.
-    plain = {n: tuple(v) if isinstance(v, list) else v for n, v in known.items() if v}
+    plain = {"tag_separator": USUAL_SEPARATOR} | {n: v for n, v in known.items() if v}
     return Columns(**plain)  # type: ignore[arg-type]
 
 

@@ -22,11 +22,13 @@ def evaluate(
         Path | None, typer.Option(help="PNG to draw; needs matplotlib.", show_default=False)
     ] = None,
     format: options.FormatOption = None,
+    encoding: options.EncodingOption = "utf-8",
     text_column: options.TextOption = None,
     tags_column: options.TagsOption = None,
     tag_separator: options.SeparatorOption = None,
     label_columns: options.LabelsOption = "",
     ignore_columns: options.IgnoreOption = "",
+    n_jobs: options.JobsOption = -1,
     json: options.JsonOption = False,
 ) -> None:
     """Score a model on a file with known labels.
@@ -40,12 +42,12 @@ def evaluate(
     from sketchforest._workflows.models import trained_columns
     from sketchforest.cli.evaluation_views import show_evaluation
 
-    forest = options.load_model(model)
+    forest = options.load_model(model, n_jobs)
     trained = trained_columns(forest)
     known = options.columns(
         text_column, tags_column, tag_separator, label_columns, ignore_columns, trained
     )
-    result = evaluate_file(forest, file, format, known)
+    result = evaluate_file(forest, file, format, known, encoding)
     _write(result, labels_out, picture)
     if json:
         options.print_json({**result.scores, "unknown_labels": result.n_unknown})

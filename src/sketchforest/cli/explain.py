@@ -13,8 +13,10 @@ def explain(
     row: Annotated[int, typer.Option(min=0, help="The row to explain, numbered from 0.")] = 0,
     top: Annotated[int, typer.Option(min=1, help="How many of its best labels.")] = 3,
     format: options.FormatOption = None,
+    encoding: options.EncodingOption = "utf-8",
     text_column: options.TextOption = None,
     ignore_columns: options.IgnoreOption = "",
+    n_jobs: options.JobsOption = -1,
     json: options.JsonOption = False,
 ) -> None:
     """Show what counts for the best labels of one row.
@@ -30,10 +32,11 @@ def explain(
     from sketchforest.cli.explanation_views import as_json, show_explanation
     from sketchforest.explain import explain as find
 
-    forest = options.load_model(model)
+    forest = options.load_model(model, n_jobs)
     trained = trained_columns(forest)
     known = options.columns(text=text_column, ignored=ignore_columns, known=trained)
-    blocks = feature_blocks(file, input_format(file, format, forest), forest, known)
+    format = input_format(file, format, forest, known)
+    blocks = feature_blocks(file, format, forest, known, encoding)
     x = read_rows(blocks, [row])
     content = as_json(find(forest, x, top), forest, x, row)
     if json:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from sketchforest._workflows import Model
+    from sketchforest.datasets.columns import Columns
     from sketchforest.datasets.files import ReadOptions
-    from sketchforest.datasets.table import Columns
 
 
 def _option(flag: str, help: str) -> OptionInfo:
@@ -27,21 +27,38 @@ FileArgument = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="CSV, TSV, Parquet, ARFF (MULAN, MEKA, CLUS), xc, svmlight, npz; .gz, .xz, .bz2.",
+        help="CSV, TSV, Parquet, JSON lines, fastText lines, ARFF (MULAN, MEKA, CLUS), xc, "
+        "svmlight or npz; .gz, .xz, .bz2; '-' is standard input.",
     ),
 ]
 FormatOption = Annotated[
     str | None,
     _option(
         "--format",
-        "csv, tsv, parquet, text (a document a line), mulan, meka, clus, xc, svmlight or npz; told "
-        "from the file if not given.",
+        "csv, tsv, parquet, jsonl, fasttext, text (a document a line), mulan, meka, clus, xc, "
+        "svmlight or npz; told from the file if not given.",
     ),
 ]
-TextOption = Annotated[str | None, _option("--text-column", "Column of text.")]
+EncodingOption = Annotated[
+    str, typer.Option("--encoding", help="Of text and tables, as in latin-1.")
+]
+TextOption = Annotated[
+    str | None, _option("--text-column", "Columns of text, separated by commas.")
+]
+CategoryOption = Annotated[
+    str, _option("--category-column", "Columns of categories, as names or codes, likewise.")
+]
+NumberOption = Annotated[
+    str,
+    _option(
+        "--number-column",
+        "Columns of numbers, likewise; else all that are left, and none beside text.",
+    ),
+]
 TagsOption = Annotated[str | None, _option("--tags-column", "Column of tags, as in 'a;b;c'.")]
 SeparatorOption = Annotated[
-    str | None, _option("--tag-separator", "What stands between tags: ';'.")
+    str | None,
+    _option("--tag-separator", "What stands between tags: ';'. For tags as in '<a><b>': '<>'."),
 ]
 LabelsOption = Annotated[str, _option("--label-columns", "Columns of labels, separated by commas.")]
 IgnoreOption = Annotated[
@@ -66,15 +83,20 @@ def columns(
     labels: str = "",
     ignored: str = "",
     known: "Columns | None" = None,
+    categories: str = "",
+    numbers: str = "",
 ) -> "Columns":
     """Those that are named; the others are as in `known`, or the usual ones."""
     from dataclasses import replace
 
-    from sketchforest.datasets.table import Columns
+    from sketchforest.datasets.columns import Columns
 
     if tags is not None and labels:
         raise typer.BadParameter("--tags-column and --label-columns cannot be used together.")
-    given = Columns(text, tags, separator or "", tuple(names(labels)), tuple(names(ignored)))
+    lists = (tuple(names(text or "")), tuple(names(labels)), tuple(names(ignored)))
+    given = Columns(
+        lists[0], tags, separator or "", *lists[1:], tuple(names(categories)), tuple(names(numbers))
+    )
     return replace(known or Columns(), **{n: v for n, v in vars(given).items() if v})
 
 
@@ -141,7 +163,7 @@ def is_watched() -> bool:
     return sys.stderr.isatty()
 
 
-def load_model(path: Path) -> "Model":
+def load_model(path: Path, n_jobs: int | None = None) -> "Model":
     from sketchforest import load_forest
 
     try:
@@ -155,4 +177,6 @@ def load_model(path: Path) -> "Model":
     # need not warn that rows have no names.
     if hasattr(model, "feature_names_in_"):
         model.__dict__.setdefault("feature_names_", model.__dict__.pop("feature_names_in_"))
+    if n_jobs is not None and "n_jobs" in model.get_params():
+        model.set_params(n_jobs=n_jobs)
     return model

@@ -24,7 +24,10 @@ def train(
     file: options.FileArgument,
     out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write.")],
     format: options.FormatOption = None,
+    encoding: options.EncodingOption = "utf-8",
     text_column: options.TextOption = None,
+    category_column: options.CategoryOption = "",
+    number_column: options.NumberOption = "",
     tags_column: options.TagsOption = None,
     tag_separator: options.SeparatorOption = None,
     label_columns: options.LabelsOption = "",
@@ -117,8 +120,9 @@ def train(
 ) -> None:
     """Train a model on a file and write it to one file.
 
-    A table needs --tags-column or --label-columns; its other columns are features, or one of them
-    is text (--text-column), which is turned into TF-IDF features and stays text for 'predict'.
+    A table needs --tags-column or --label-columns. Its other columns are numbers, unless they are
+    named: text (--text-column) is turned into TF-IDF features and stays text for 'predict', each
+    value of a category (--category-column) becomes a feature.
 
     Example:  sketchforest train posts.csv --text-column body --tags-column tags --out model.sf
 
@@ -136,7 +140,7 @@ def train(
     if budget != "none" and not tune:
         raise typer.BadParameter("--budget is for --tune.")
     text = TextSettings(ngrams, min_count, max_terms)
-    if text_column is None and text != TextSettings():
+    if text_column is None and format != "fasttext" and text != TextSettings():
         raise typer.BadParameter("--ngrams, --min-count and --max-terms are for --text-column.")
     known = signature(SketchForestClassifier).parameters
     params = {name: options.value(str(given[name])) for name in known if name in given}
@@ -145,8 +149,15 @@ def train(
         out,
         format=format,
         columns=options.columns(
-            text_column, tags_column, tag_separator, label_columns, ignore_columns
+            text_column,
+            tags_column,
+            tag_separator,
+            label_columns,
+            ignore_columns,
+            categories=category_column,
+            numbers=number_column,
         ),
+        encoding=encoding,
         text=text,
         estimator=estimator or forest,
         params=params | {"verbose": int(options.is_watched())},

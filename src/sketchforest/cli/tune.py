@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from sketchforest._typing import Matrix
     from sketchforest._workflows.models import Notes
     from sketchforest.datasets import Dataset
-    from sketchforest.datasets.table import Columns
+    from sketchforest.datasets.columns import Columns
     from sketchforest.tuning import TuningResult
 
 

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from sketchforest.datasets._pairs import PairRows
 from sketchforest.datasets._rows import compact
-from sketchforest.datasets._text import AnyPath, bad_file, decoded, numbered_lines, plain_name
+from sketchforest.datasets._text import AnyPath, bad_file, decoded_lines, numbered_lines, plain_name
 from sketchforest.datasets.xc import read_xc_header
 
 
@@ -47,9 +47,9 @@ def _xc_lines(
         raise bad_file(path, number, f"the file ends after {number - 1} of the {n_rows} rows")
 
 
-def line_blocks(path: AnyPath, n_rows: int) -> Iterator[list[str]]:
+def line_blocks(path: AnyPath, n_rows: int, encoding: str = "utf-8") -> Iterator[list[str]]:
     """Lines of text, a document in each."""
-    lines = (decoded(line, path, number) for number, line in numbered_lines(path))
+    lines = (line for _, line in decoded_lines(path, encoding))
     while block := list(islice(lines, n_rows)):
         yield block
 

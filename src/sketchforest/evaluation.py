@@ -166,6 +166,7 @@ class Evaluation:
     curve: Sequence[tuple[float, float]] = ()
     bins: Sequence[tuple[float, float, int]] = ()
     n_unknown: int = 0
+    n_trained_on: int = 0  # of the rows, where the file is the one that the model was trained on
 
     def __repr__(self) -> str:
         together: dict[str, list[str]] = {}  # the ks of one metric stand in one line

@@ -5,6 +5,7 @@ import io
 import json
 import re
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -331,3 +332,60 @@ def test_one_tag_a_row_with_commas_in_its_name_is_not_asked_about(command, tmp_p
     file.write_text("x,tags\n" + "".join(f"{i},{names[i % 3]}\n" for i in range(30)))
     code, _, err = command("train", file, "-o", tmp_path / "m.sf", "--tags-column", "tags", *QUICK)
     assert (code, err) == (0, "")
+
+
+# ---- the same options everywhere
+
+
+def test_tune_reads_what_train_reads(command, tmp_path):
+    file = write_jsonl(tmp_path / "data.export")
+    settings = ("--budget", "40 trees", "--n-estimators", 10, "--n-jobs", 1)
+    columns = ("--format", "jsonl", "--tags-column", "tags", *MIXED)
+    code, _, err = command("tune", file, "-o", tmp_path / "tuned", *columns, *settings)
+    assert code == 0, err
+    model = tmp_path / "tuned" / "model.sf"
+    assert "site=chess" in load_forest(model).feature_names_
+    code, out, err = command("predict", model, file, "--top", 1, "--json")
+    assert code == 0, err
+    assert json.loads(out.splitlines()[1])["labels"] == ["game"]
+
+
+def test_options_have_one_name_in_all_commands(command):
+    helps = {
+        name: command(name, "--help")[1]
+        for name in ("train", "predict", "evaluate", "explain", "tune", "demo", "reproduce")
+    }
+    for name in ("train", "tune", "demo", "reproduce"):
+        assert "--random-state,--seed" in helps[name].replace(" ", "")
+    for name in ("train", "predict", "evaluate", "explain", "tune"):
+        assert "--n-jobs" in helps[name]
+        assert "--encoding" in helps[name]
+        assert "--text-column" in helps[name]
+        assert "--format" in helps[name]
+    assert not any("<bool>" in text for text in helps.values())
+
+
+def test_a_table_of_settings_fits_into_80_columns():
+    from rich.console import Console
+
+    from sketchforest.cli.tuning_views import tuning_table
+    from sketchforest.tuning import tune
+
+    rng = np.random.default_rng(0)
+    X, Y = rng.random((200, 400)), rng.random((200, 1500)) < 0.01
+    found = tune(X, Y, budget="60 trees", n_estimators=12, random_state=0)
+    wide = [
+        replace(
+            trial,
+            setting=replace(
+                trial.setting, projection="rademacher", n_components=1500, max_features=123_456
+            ),
+            fit_seconds=12345.0,
+        )
+        for trial in found.trials
+    ]
+    screen = Console(file=io.StringIO(), width=80)
+    screen.print(tuning_table(replace(found, trials=wide)))
+    lines = screen.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert not any("…" in line for line in lines)

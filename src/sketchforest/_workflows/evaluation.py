@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from sketchforest._workflows import Model
 from sketchforest._workflows.model_input import read_labelled, training_format
+from sketchforest._workflows.models import notes_of, was_trained_on
 from sketchforest.datasets._text import AnyPath
 from sketchforest.datasets.columns import Columns
 from sketchforest.evaluation import LABEL_COLUMNS, Evaluation, LabelTable, evaluate
@@ -16,4 +17,7 @@ def evaluate_file(
 ) -> Evaluation:
     """The scores of a model on a file with labels."""
     rows = read_labelled(path, training_format(path, format), model, columns, encoding)
-    return replace(evaluate(model, rows.X, rows.Y), n_unknown=len(rows.unknown))
+    n_trained_on = notes_of(model).get("rows", 0) if was_trained_on(model, path) else 0
+    return replace(
+        evaluate(model, rows.X, rows.Y), n_unknown=len(rows.unknown), n_trained_on=n_trained_on
+    )

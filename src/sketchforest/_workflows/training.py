@@ -16,11 +16,19 @@ from sketchforest._registry import (
     estimator_class,
 )
 from sketchforest._saving.vectorizer import Vectorizer
+from sketchforest._selection.whole_forest import predict_whole_forest
 from sketchforest._typing import Matrix
 from sketchforest._workflows import Model
 from sketchforest._workflows.evaluation import Evaluation, evaluate, evaluate_file
 from sketchforest._workflows.model_input import read_training, training_columns, training_format
-from sketchforest._workflows.models import Notes, attach_names, trained_columns
+from sketchforest._workflows.models import (
+    Notes,
+    OutOfBag,
+    attach_names,
+    file_digest,
+    is_classifier,
+    trained_columns,
+)
 from sketchforest._workflows.row_features import find_scales, scaled, with_terms
 from sketchforest.datasets import Dataset
 from sketchforest.datasets._text import AnyPath, bad_file
@@ -97,12 +105,16 @@ def train_file(
     started = time.perf_counter()
     model, advice = _tune(params, X, Y, budget) if tunes else (_fit(estimator, params, X, Y), "")
     seconds = time.perf_counter() - started
+    out_of_bag = _predicted_score(model, X)
     attach_names(model, dataset, vectorizer)
     if len(train_rows) < dataset.Y.shape[0]:  # what is said of training rows names the file's
         model.attach(row_numbers=train_rows)
-    model.notes_ = _notes(source, len(train_rows), None)  # which the test file is read by
+    model.notes_ = {**source.notes, "rows": len(train_rows)}  # which the test file is read by
+    if out_of_bag is not None:
+        model.notes_["out_of_bag"] = out_of_bag
     tested = _test(model, dataset, test_rows, test, encoding)
-    model.notes_ = _notes(source, len(train_rows), tested)
+    if tested is not None:
+        model.notes_["test"] = tested.scores
     model.save(out, compact=compact)
     return TrainOutcome(model, out, seconds, advice, tested)
 
@@ -125,7 +137,10 @@ def read_training_file(
     if dataset.Y.shape[1] == 0:
         raise bad_file(path, None, "it has no labels")
     noted = asdict(replace(columns, tag_separator=columns.separator)) if is_table else {}
-    return TrainingFile(dataset, texts, Notes(file=Path(path).name, format=format, columns=noted))
+    notes = Notes(file=Path(path).name, format=format, columns=noted)
+    if str(path) != "-":
+        notes["sha256"] = file_digest(path)
+    return TrainingFile(dataset, texts, notes)
 
 
 def _check_params(estimator: str, params: Params, tunes: bool) -> Params:
@@ -249,11 +264,31 @@ def _terms(
 
 def _fit(estimator: str, params: Params, X: Matrix, Y: Matrix) -> Model:
     model = _estimator_class(estimator)(**params)
-    if "oob_score" not in params and hasattr(model, "oob_score"):
+    if "oob_score" not in params and hasattr(model, "oob_score") and not is_classifier(model):
+        # For labels, a sample of rows tells the score of the whole forest.
         model.set_params(oob_score=bool(model.bootstrap) and X.shape[0] <= MAX_OOB_ROWS)
     model.fit(X, Y)
     # Who loads the model may not want to watch.
     return model.set_params(verbose=0) if "verbose" in params else model
+
+
+def _predicted_score(model: Model, X: Matrix) -> OutOfBag | None:
+    """Where trees leave rows out: the score of all of them on new rows."""
+    if not is_classifier(model) or model._classes is not None:
+        return None
+    asked_for = getattr(model, "oob_score", None)
+    metric = asked_for if isinstance(asked_for, str) else "lrap"
+    found = predict_whole_forest(
+        model._forest,
+        model._check_new(X),
+        model._labels,
+        model._settings,
+        metric,
+        model.get_params().get("n_jobs"),
+    )
+    if found is None or not np.isfinite(found.se):
+        return None
+    return OutOfBag(metric=metric, score=found.score, standard_error=found.se)
 
 
 def _tune(params: Params, X: Matrix, Y: Matrix, budget: float | str | None) -> tuple[Model, str]:
@@ -273,8 +308,3 @@ def _test(
     if file is not None:
         return evaluate_file(model, file, None, trained_columns(model), encoding)
     return evaluate(model, dataset.X[rows], dataset.Y[rows]) if len(rows) else None
-
-
-def _notes(source: TrainingFile, n_rows: int, tested: Evaluation | None) -> Notes:
-    notes: Notes = {**source.notes, "rows": n_rows}
-    return notes if tested is None else {**notes, "test": tested.scores}

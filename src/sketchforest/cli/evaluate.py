@@ -50,7 +50,8 @@ def evaluate(
     result = evaluate_file(forest, file, format, known, encoding)
     _write(result, labels_out, picture)
     if json:
-        options.print_json({**result.scores, "unknown_labels": result.n_unknown})
+        more = {"unknown_labels": result.n_unknown, "rows_trained_on": result.n_trained_on}
+        options.print_json({**result.scores, **more})
     else:
         show_evaluation(result, options.console())
 

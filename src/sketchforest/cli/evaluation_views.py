@@ -35,6 +35,11 @@ def show_evaluation(evaluation: Evaluation, console: Console) -> None:
 
 
 def show_unknown(evaluation: Evaluation, console: Console) -> None:
+    if evaluation.n_trained_on:
+        console.print(
+            f"The model was trained on this file, on {evaluation.n_trained_on:,} of its rows: it "
+            "will score lower on new ones."
+        )
     if evaluation.n_unknown:
         console.print(f"{evaluation.n_unknown} labels that the model does not know are left out.")
 

@@ -65,6 +65,9 @@ IgnoreOption = Annotated[
     str, _option("--ignore-columns", "Columns to leave out, separated by commas.")
 ]
 XmlOption = Annotated[Path | None, _option("--xml", "Names of the labels of a MULAN file.")]
+SeedOption = Annotated[
+    int, typer.Option("--random-state", "--seed", min=0, help="Seed of all that is random.")
+]
 JobsOption = Annotated[int, typer.Option("--n-jobs", help="Threads; -1 uses all cores.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 DataHomeOption = Annotated[

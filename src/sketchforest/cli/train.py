@@ -109,12 +109,15 @@ def train(
     oob_score: Annotated[
         str,
         _forest(
-            "true, false or a metric, as in precision_at_5.",
-            show_default="LRAP, given a bootstrap",
+            "true, false or a metric, as in precision_at_5, to be predicted from rows that trees "
+            "did not see.",
+            show_default="lrap, where trees leave rows out",
         ),
     ] = "default",
     class_weight: Annotated[str, _forest("balanced, balanced_subsample or none.")] = "none",
-    random_state: Annotated[int, _forest("Seed.")] = 0,
+    random_state: Annotated[
+        int, _forest("Seed of all that is random.", "--random-state", "--seed", min=0)
+    ] = 0,
     n_jobs: options.JobsOption = -1,
     json: options.JsonOption = False,
 ) -> None:

@@ -55,6 +55,7 @@ def test_every_command_has_an_example_in_its_help(command):
     for name in COMMANDS:
         code, out, _ = command(name, "--help")
         assert code == 0
+        assert "…" not in out  # nothing is cut at 80 columns
         assert f"sketchforest {name}" in out.partition("Example:")[2]
 
 

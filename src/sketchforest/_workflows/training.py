@@ -1,6 +1,7 @@
 """From a file to a model file: read, make features, grow, test, save."""
 
 import time
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
@@ -10,6 +11,7 @@ from scipy import sparse
 
 from sketchforest import RandomForestClassifier, SketchForestClassifier
 from sketchforest._estimators.thresholds import f1_kind
+from sketchforest._progress import stage
 from sketchforest._registry import (
     COMMAND_LINE_NAMES,
     DEFAULT_ON_COMMAND_LINE,
@@ -103,7 +105,12 @@ def train_file(
     dataset = source.dataset
     X, Y = dataset.X[train_rows], dataset.Y[train_rows]
     started = time.perf_counter()
-    model, advice = _tune(params, X, Y, budget) if tunes else (_fit(estimator, params, X, Y), "")
+    advice = ""
+    if tunes:
+        model, advice = _tune(params, X, Y, budget)
+    else:
+        with stage("fitting"):
+            model = _fit(estimator, params, X, Y)
     seconds = time.perf_counter() - started
     out_of_bag = _predicted_score(model, X)
     attach_names(model, dataset, vectorizer)
@@ -247,19 +254,25 @@ def _terms(
         sublinear_tf=True,
         dtype=np.float32,
     )
+    others = np.setdiff1d(np.arange(len(texts)), train_rows)
+    with stage("words", len(texts)) as shown:
+        terms = _fitted_terms(vectorizer, shown.over(texts[row] for row in train_rows.tolist()))
+        if len(others):
+            rest = shown.over(texts[row] for row in others.tolist())
+            more = sparse.csr_array(vectorizer.transform(rest))
+            place = np.argsort(np.concatenate([train_rows, others]), kind="stable")
+            terms = sparse.vstack([terms, more], format="csr")[place]
+    return terms, vectorizer
+
+
+def _fitted_terms(vectorizer: Vectorizer, texts: Iterable[str]) -> sparse.csr_array:
     try:
-        terms = sparse.csr_array(vectorizer.fit_transform([texts[r] for r in train_rows.tolist()]))
+        return sparse.csr_array(vectorizer.fit_transform(texts))
     except ValueError as error:
         raise ValueError(
-            f"text must hold words, each in {settings.min_count} texts or more; got none "
+            f"text must hold words, each in {vectorizer.min_df} texts or more; got none "
             f"({str(error).splitlines()[0].rstrip('.')}). Use a lower --min-count."
         ) from error
-    others = np.setdiff1d(np.arange(len(texts)), train_rows)
-    if len(others):
-        more = sparse.csr_array(vectorizer.transform([texts[row] for row in others.tolist()]))
-        place = np.argsort(np.concatenate([train_rows, others]), kind="stable")
-        terms = sparse.vstack([terms, more], format="csr")[place]
-    return terms, vectorizer
 
 
 def _fit(estimator: str, params: Params, X: Matrix, Y: Matrix) -> Model:

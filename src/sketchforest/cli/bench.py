@@ -246,7 +246,7 @@ def tuning(
         typer.Option(
             "--predicted", "--foretold", help="Sets on which scores of 500 trees are predicted."
         ),
-    ] = "bibtex,diatoms,enron-hierarchical,stackex_cooking,Expression-GO",
+    ] = "bibtex, diatoms, enron-hierarchical, stackex_cooking, Expression-GO",
     splits: Annotated[int, typer.Option(min=1, help="Random splits of each set.")] = 3,
     n_estimators: Annotated[int, typer.Option(min=1, help="Trees in each forest.")] = 100,
     n_jobs: _JobsOption = 2,

@@ -29,6 +29,7 @@ def evaluate(
     label_columns: options.LabelsOption = "",
     ignore_columns: options.IgnoreOption = "",
     n_jobs: options.JobsOption = -1,
+    quiet: options.QuietOption = False,
     json: options.JsonOption = False,
 ) -> None:
     """Score a model on a file with known labels.
@@ -47,7 +48,8 @@ def evaluate(
     known = options.columns(
         text_column, tags_column, tag_separator, label_columns, ignore_columns, trained
     )
-    result = evaluate_file(forest, file, format, known, encoding)
+    with options.progress(quiet):
+        result = evaluate_file(forest, file, format, known, encoding)
     _write(result, labels_out, picture)
     if json:
         more = {"unknown_labels": result.n_unknown, "rows_trained_on": result.n_trained_on}

@@ -1,7 +1,7 @@
 """Options that several commands share, and what they mean."""
 
 import json as json_module
-import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Protocol
 
@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from sketchforest.datasets.files import ReadOptions
 
 
+_DATA = "Format and columns of the file"
+
+
 def _option(flag: str, help: str) -> OptionInfo:
-    return typer.Option(flag, help=help, show_default=False)
+    return typer.Option(flag, help=help, show_default=False, rich_help_panel=_DATA)
 
 
 ModelArgument = Annotated[
@@ -40,7 +43,8 @@ FormatOption = Annotated[
     ),
 ]
 EncodingOption = Annotated[
-    str, typer.Option("--encoding", help="Of text and tables, as in latin-1.")
+    str,
+    typer.Option("--encoding", help="Of text and tables, as in latin-1.", rich_help_panel=_DATA),
 ]
 TextOption = Annotated[
     str | None, _option("--text-column", "Columns of text, separated by commas.")
@@ -58,7 +62,7 @@ NumberOption = Annotated[
 TagsOption = Annotated[str | None, _option("--tags-column", "Column of tags, as in 'a;b;c'.")]
 SeparatorOption = Annotated[
     str | None,
-    _option("--tag-separator", "What stands between tags: ';'. For tags as in '<a><b>': '<>'."),
+    _option("--tag-separator", "What stands between tags: ';'. `<>` reads `<a><b>`."),
 ]
 LabelsOption = Annotated[str, _option("--label-columns", "Columns of labels, separated by commas.")]
 IgnoreOption = Annotated[
@@ -66,9 +70,12 @@ IgnoreOption = Annotated[
 ]
 XmlOption = Annotated[Path | None, _option("--xml", "Names of the labels of a MULAN file.")]
 SeedOption = Annotated[
-    int, typer.Option("--random-state", "--seed", min=0, help="Seed of all that is random.")
+    int, typer.Option("--random-state", "--seed", help="Seed of all that is random.")
 ]
 JobsOption = Annotated[int, typer.Option("--n-jobs", help="Threads; -1 uses all cores.")]
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Say nothing of how far the work is.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 DataHomeOption = Annotated[
     Path | None, typer.Option(help="Folder of data sets, before $SKETCHFOREST_DATA.")
@@ -161,9 +168,11 @@ def text_of(path: Path | None) -> str | None:
     return None if path is None else str(path)
 
 
-def is_watched() -> bool:
-    """Whether somebody sees a progress bar."""
-    return sys.stderr.isatty()
+def progress(is_quiet: bool, **renamed: str) -> AbstractContextManager[None]:
+    """The stages of the work on standard error, some of them by another name."""
+    from sketchforest._progress import watched
+
+    return nullcontext() if is_quiet else watched(renamed)
 
 
 def load_model(path: Path, n_jobs: int | None = None) -> "Model":

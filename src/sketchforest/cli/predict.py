@@ -4,14 +4,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import Annotated, TextIO
 
 import typer
 
 from sketchforest.cli import options
-
-if TYPE_CHECKING:
-    from sketchforest._workflows.model_input import Rows
 
 
 def predict(
@@ -44,6 +41,7 @@ def predict(
     tag_separator: options.SeparatorOption = None,
     ignore_columns: options.IgnoreOption = "",
     n_jobs: options.JobsOption = -1,
+    quiet: options.QuietOption = False,
     json: Annotated[bool, typer.Option("--json", help="The same as --output jsonl.")] = False,
 ) -> None:
     """Predict the labels of the rows of a file, a line for each row.
@@ -68,10 +66,12 @@ def predict(
         known=trained_columns(forest),
     )
     format = input_format(file, format, forest, known)
-    blocks = row_blocks(file, format, forest, known, options.names(keep), encoding)
     output = "jsonl" if json else output
-    with _writer(out) as stream, _watched(blocks, file, format) as counted:
-        for lines in predicted_lines(forest, counted, output, top, known.separator):
+    # Who sees the predictions themselves needs no other sign of life.
+    is_quiet = quiet or (out is None and sys.stdout.isatty())
+    with options.progress(is_quiet, reading="predicting"), _writer(out) as stream:
+        blocks = row_blocks(file, format, forest, known, options.names(keep), encoding)
+        for lines in predicted_lines(forest, blocks, output, top, known.separator):
             stream.write(lines)
 
 
@@ -85,23 +85,3 @@ def _writer(out: Path | None) -> Iterator[TextIO]:
 
     with text_writer(out) as stream:
         yield stream
-
-
-@contextmanager
-def _watched(blocks: "Iterator[Rows]", file: str, format: str) -> "Iterator[Iterator[Rows]]":
-    """The blocks, with a bar on standard error for who looks at it and not at the results."""
-    if not options.is_watched() or sys.stdout.isatty():
-        yield blocks
-        return
-    from sketchforest._progress import progress_bar
-    from sketchforest.datasets.blocks import count_lines
-
-    with progress_bar() as bar:
-        task = bar.add_task("predicting rows", total=count_lines(file, format))
-
-        def counted() -> "Iterator[Rows]":
-            for block in blocks:
-                yield block
-                bar.advance(task, block.X.shape[0])
-
-        yield counted()

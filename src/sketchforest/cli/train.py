@@ -116,9 +116,10 @@ def train(
     ] = "default",
     class_weight: Annotated[str, _forest("balanced, balanced_subsample or none.")] = "none",
     random_state: Annotated[
-        int, _forest("Seed of all that is random.", "--random-state", "--seed", min=0)
+        int, _forest("Seed of all that is random.", "--random-state", "--seed")
     ] = 0,
     n_jobs: options.JobsOption = -1,
+    quiet: options.QuietOption = False,
     json: options.JsonOption = False,
 ) -> None:
     """Train a model on a file and write it to one file.
@@ -147,30 +148,31 @@ def train(
         raise typer.BadParameter("--ngrams, --min-count and --max-terms are for --text-column.")
     known = signature(SketchForestClassifier).parameters
     params = {name: options.value(str(given[name])) for name in known if name in given}
-    outcome = train_file(
-        file,
-        out,
-        format=format,
-        columns=options.columns(
-            text_column,
-            tags_column,
-            tag_separator,
-            label_columns,
-            ignore_columns,
-            categories=category_column,
-            numbers=number_column,
-        ),
-        encoding=encoding,
-        text=text,
-        estimator=estimator or forest,
-        params=params | {"verbose": int(options.is_watched())},
-        test=test,
-        holdout=holdout,
-        tunes=tune,
-        budget=options.value(budget),
-        compact=compact,
-        options=options.read_options(xml),
-    )
+    with options.progress(quiet):
+        outcome = train_file(
+            file,
+            out,
+            format=format,
+            columns=options.columns(
+                text_column,
+                tags_column,
+                tag_separator,
+                label_columns,
+                ignore_columns,
+                categories=category_column,
+                numbers=number_column,
+            ),
+            encoding=encoding,
+            text=text,
+            estimator=estimator or forest,
+            params=params | {"verbose": int(not quiet)},
+            test=test,
+            holdout=holdout,
+            tunes=tune,
+            budget=options.value(budget),
+            compact=compact,
+            options=options.read_options(xml),
+        )
     if json:
         options.print_json(outcome_json(outcome))
     else:

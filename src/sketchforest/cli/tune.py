@@ -41,7 +41,7 @@ def tune(
     ] = "",
     estimators: Annotated[
         str, typer.Option(help="Kinds of forest, separated by commas.")
-    ] = "sketch,random-forest,extra-trees",
+    ] = "sketch, random-forest, extra-trees",
     n_estimators: Annotated[int, typer.Option(min=1, help="Trees of the winner.")] = 100,
     n_jobs: options.JobsOption = -1,
     random_state: options.SeedOption = 0,
@@ -49,6 +49,7 @@ def tune(
         Path | None,
         typer.Option("--out", "-o", help="Folder for the model, trials (CSV) and pictures (PNG)."),
     ] = None,
+    quiet: options.QuietOption = False,
     json: options.JsonOption = False,
     data_home: options.DataHomeOption = None,
 ) -> None:
@@ -76,7 +77,8 @@ def tune(
         categories=category_column,
         numbers=number_column,
     )
-    data, notes, vectorizer = _read(file, data_home, format, given, encoding)
+    with options.progress(quiet):
+        data, notes, vectorizer = _read(file, data_home, format, given, encoding)
     train, test = data.splits.get("train"), data.splits.get("test")
     X, Y = (data.X, data.Y) if train is None else (data.X[train], data.Y[train])
     result = tuning.tune(
@@ -88,7 +90,7 @@ def tune(
         n_estimators=n_estimators,
         random_state=random_state,
         n_jobs=n_jobs,
-        verbose=int(options.is_watched()),
+        verbose=int(not quiet),
     )
     attach_names(result.forest, data, vectorizer)
     result.forest.notes_ = {**notes, "rows": X.shape[0]}

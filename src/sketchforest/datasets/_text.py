@@ -5,6 +5,7 @@ import codecs
 import gzip
 import io
 import lzma
+import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import IO, BinaryIO, TextIO, cast
 
 from sketchforest._files import written_whole
+from sketchforest._progress import stage
 
 AnyPath = str | PathLike[str]
 
@@ -54,7 +56,7 @@ def numbered_lines(path: AnyPath) -> Iterator[tuple[int, bytes]]:
     The first bytes tell the compression, not the name: files are renamed more often than packed.
     """
     number = 0
-    with reporting_bad_compression(path, lambda: number + 1), opened(path) as file:
+    with reporting_bad_compression(path, lambda: number + 1), opened_to_read(path) as file:
         for number, line in enumerate(file, start=1):
             if number == 1:
                 line = line.removeprefix(_BYTE_ORDER_MARK)
@@ -64,7 +66,10 @@ def numbered_lines(path: AnyPath) -> Iterator[tuple[int, bytes]]:
 def decoded_lines(path: AnyPath, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """(number from 1, line without its end), in any encoding."""
     number = 0
-    with reporting_bad_text(path, lambda: number + 1, encoding) as codec, opened(path) as raw:
+    with (
+        reporting_bad_text(path, lambda: number + 1, encoding) as codec,
+        opened_to_read(path) as raw,
+    ):
         lines = io.TextIOWrapper(raw, encoding=codec)
         try:
             for number, line in enumerate(lines, start=1):
@@ -109,12 +114,22 @@ def reporting_bad_compression(path: AnyPath, line: Callable[[], int]) -> Iterato
 
 
 @contextmanager
-def opened(path: AnyPath) -> Iterator[BinaryIO]:
+def opened_to_read(path: AnyPath) -> Iterator[BinaryIO]:
+    """As `opened`, for who reads all of it: how far that is, is shown to who watches."""
+    with opened(path, is_shown=True) as file:
+        yield file
+
+
+@contextmanager
+def opened(path: AnyPath, is_shown: bool = False) -> Iterator[BinaryIO]:
     """The bytes of a plain or compressed file; "-" is standard input."""
     with ExitStack() as stack:
         raw = cast(io.BufferedReader, sys.stdin.buffer)
         if str(path) != "-":
             raw = stack.enter_context(Path(path).open("rb"))
+        if is_shown:
+            size = os.fstat(raw.fileno()).st_size if str(path) != "-" else None
+            stack.enter_context(stage("reading", size, raw.tell if size else None))
         head = raw.peek(6)
         for magic, opener in _OPENERS.items():
             if head.startswith(magic):

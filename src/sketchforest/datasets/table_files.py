@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sketchforest._progress import stage
 from sketchforest.datasets._text import (
     AnyPath,
     bad_file,
     decoded_lines,
-    opened,
+    opened_to_read,
     plain_name,
     reporting_bad_text,
     shown,
@@ -135,7 +136,7 @@ def _delimited_rows(path: AnyPath, delimiter: str | None, encoding: str) -> Iter
     def line() -> int:
         return 1 if reader is None else reader.line_num
 
-    with reporting_bad_text(path, line, encoding) as codec, opened(path) as raw:
+    with reporting_bad_text(path, line, encoding) as codec, opened_to_read(path) as raw:
         lines = io.TextIOWrapper(raw, encoding=codec, newline="")
         try:
             header = lines.readline()
@@ -233,9 +234,11 @@ def _open_parquet(path: AnyPath, n_rows: int) -> Table:
 
     def blocks() -> Iterator[Block]:
         first = 1
-        for batch in file.iter_batches(batch_size=n_rows):
-            columns = zip(batch.schema.names, batch.columns, strict=True)
-            yield Block(path, first, {name: column.to_pylist() for name, column in columns})
-            first += batch.num_rows
+        with stage("reading", file.metadata.num_rows) as shown:
+            for batch in file.iter_batches(batch_size=n_rows):
+                columns = zip(batch.schema.names, batch.columns, strict=True)
+                yield Block(path, first, {name: column.to_pylist() for name, column in columns})
+                first += batch.num_rows
+                shown.update(first - 1)
 
     return Table(path, list(file.schema_arrow.names), blocks())

@@ -335,6 +335,7 @@ def draw_curve(axes: "Axes", result: Evaluation) -> None:
     axes.plot(ks, ndcg, "s--", color=ORANGE, label="nDCG")
     axes.set_title("The k best labels of a row", loc="left")
     axes.set_xlabel("k")
+    axes.set_ylabel("mean over rows, 1 is best")
     axes.set_ylim(0, 1)
     axes.legend(edgecolor="none")
 
@@ -345,6 +346,7 @@ def draw_labels(axes: "Axes", table: LabelTable) -> None:
     axes.set_xscale("log")
     axes.set_title(f"F1 of {is_there.sum():,} labels, by their rows", loc="left")
     axes.set_xlabel("rows that have the label (log scale)")
+    axes.set_ylabel("F1")
     axes.set_ylim(-0.03, 1.03)
 
 

@@ -18,8 +18,8 @@ from sketchforest.datasets import make_multilabel
 from sketchforest.lab.bench import run as bench
 from sketchforest.lab.bench.adapter import Options
 from sketchforest.lab.bench.data import choose_datasets, load_split
-from sketchforest.lab.bench.figure import save_benchmark_figure
-from sketchforest.lab.bench.methods import DEFAULT_METHODS, Method, find_method
+from sketchforest.lab.bench.figure import benchmark_figure, save_benchmark_figure
+from sketchforest.lab.bench.methods import DEFAULT_METHODS, Method, find_method, method_title
 from sketchforest.lab.bench.other_libraries import Omikuji, _scores, _without_missing
 from sketchforest.lab.bench.process import MeasurementError, in_own_process
 from sketchforest.lab.bench.results import Costs, Run, summarise
@@ -416,6 +416,42 @@ def test_a_table_of_whole_forests_has_no_footnote_on_scaling():
     console.print(benchmark_table(summarise([Run("a", "rf", 0, costs())])))
     assert "*" not in printed(console)
     assert "×" not in printed(console)
+
+
+def test_every_method_has_a_title_that_explains_it():
+    for name in DEFAULT_METHODS:
+        assert method_title(name) != name
+    assert method_title("rf-m25") == "sketchforest, m = 25"
+    assert method_title("et-m5") == "sketchforest extra-trees, m = 5"
+
+
+def test_labels_of_the_picture_do_not_overlap(tmp_path):
+    # Figures below two panels, and the legend, each have their place.
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    runs = [
+        Run("a", "sklearn-rf", 0, sklearn_costs(fit_seconds=18.6, peak_bytes=1800 * MB)),
+        Run("a", "rf", 0, costs(fit_seconds=0.66, peak_bytes=251 * MB)),
+        Run("a", "rf-z25", 0, costs(fit_seconds=0.37, peak_bytes=111 * MB)),
+    ]
+    figure = benchmark_figure(summarise(runs))
+    FigureCanvasAgg(figure).draw()
+    texts = [
+        text
+        for axes in figure.axes
+        for text in (
+            *axes.get_xticklabels(),
+            *axes.get_yticklabels(),
+            *axes.texts,
+            axes._left_title,
+        )
+        if text.get_text() and text.get_visible()
+    ]
+    texts += [*figure.legends[0].get_texts(), figure.legends[0].get_title()]
+    boxes = [text.get_window_extent() for text in texts]
+    for at, box in enumerate(boxes):
+        for other, text in zip(boxes[:at], texts[:at], strict=True):
+            assert not box.overlaps(other), (texts[at], text)
 
 
 def test_the_picture_takes_any_mix_of_methods(tmp_path):

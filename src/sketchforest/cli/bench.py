@@ -31,8 +31,9 @@ def bench(
     methods: Annotated[
         str,
         typer.Option(
-            help="Names, separated by commas: sklearn-rf, sklearn-et, sklearn-zK, rf, rf-mK, "
-            "rf-zK, et, et-mK, napkinxc, omikuji.",
+            help="Names, separated by commas: sklearn-rf, sklearn-et (scikit-learn's forests), rf, "
+            "et (ours on the original outputs), rf-mK, et-mK (on K projected ones), sklearn-zK, "
+            "rf-zK (both on the same K for all trees), napkinxc, omikuji.",
             show_default=False,
         ),
     ] = "",

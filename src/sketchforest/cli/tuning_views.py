@@ -12,6 +12,7 @@ from rich.table import Table
 
 from sketchforest._selection.setting import Setting
 from sketchforest._units import UNKNOWN, seconds
+from sketchforest.lab.pictures import save_figure
 from sketchforest.tuning import Trial, TuningResult
 from sketchforest.tuning.result import as_rows
 
@@ -83,7 +84,7 @@ def write_tuning(result: TuningResult, folder: Path, console: Console) -> None:
     if find_spec("matplotlib") is not None:
         save_cost_figure(result, folder / "cost.png")
         save_components_figure(result, folder / "components.png")
-        written += ", cost.png, components.png"
+        written += ", pictures of cost and components (PNG, SVG)"
     console.print(f"Written to {folder}: {written}", markup=False)
 
 
@@ -164,4 +165,4 @@ def _finish(
     axes.grid(axis="y", color="#e6e6e6")
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(fontsize="x-small", edgecolor="none", loc="outside right upper")
-    figure.savefig(path, format="png", dpi=150)
+    save_figure(figure, path)

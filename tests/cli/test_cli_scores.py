@@ -6,7 +6,7 @@ import re
 import pytest
 
 from sketchforest import load_forest
-from sketchforest.datasets import Dataset, make_multilabel, write
+from sketchforest.datasets import Dataset, make_multilabel, read, write
 
 TREES = ("--forest", "random-forest", "--n-estimators", "60", "--n-jobs", "1")
 
@@ -69,3 +69,45 @@ def test_evaluating_on_the_training_file_says_so(command, halves, tmp_path):
     command("train", halves / "train.npz", "-o", model, *TREES, "--holdout", 0.25)
     _, out, _ = command("evaluate", model, halves / "train.npz")
     assert "on 450 of its rows" in " ".join(out.split())
+
+
+# ---- which labels are predicted
+
+
+def test_a_threshold_is_chosen_when_labels_are_predicted(command, halves, tmp_path):
+    model = tmp_path / "model.sf"
+    command("train", halves / "train.npz", "-o", model, "--n-estimators", 40, "--n-jobs", 1)
+    forest, X = load_forest(model), read(halves / "test.npz").X
+    scores = {}
+    for threshold in ("0.2", "f1", "f1-per-label", "top-3"):
+        chosen = float(threshold) if threshold == "0.2" else threshold
+        expected = forest.set_params(threshold=chosen).predict(X)
+        more = ("--threshold", threshold)
+        code, out, err = command("predict", model, halves / "test.npz", *more, "--json")
+        assert code == 0, err
+        found = [json.loads(line)["labels"] for line in out.splitlines()]
+        assert [len(labels) for labels in found] == expected.sum(axis=1).tolist()
+        _, out, _ = command("evaluate", model, halves / "test.npz", *more, "--json")
+        scores[threshold] = json.loads(out)["micro_f1"]
+    # Without one, it is the one of the training.
+    _, out, _ = command("evaluate", model, halves / "test.npz", "--json")
+    assert json.loads(out)["micro_f1"] == scores["f1"]
+    assert len(set(scores.values())) == 4
+
+
+def test_a_random_forest_keeps_what_later_thresholds_need(command, halves, tmp_path):
+    model = tmp_path / "model.sf"
+    command("train", halves / "train.npz", "-o", model, *TREES)
+    for threshold in ("f1", "f1-per-label"):
+        assert command("predict", model, halves / "test.npz", "--threshold", threshold)[0] == 0
+
+
+@pytest.mark.parametrize("threshold", ["1.5", "often", "top-0"])
+def test_a_wrong_threshold_names_the_option(threshold, command, halves, tmp_path):
+    model = tmp_path / "model.sf"
+    command("train", halves / "train.npz", "-o", model, "--n-estimators", 5)
+    code, _, err = command("predict", model, halves / "test.npz", "--threshold", threshold)
+    assert code == 2
+    assert "Invalid value for --threshold: must be a probability" in err.replace("│", "")
+    more = ("--threshold", "0.1", "--top", 3)
+    assert command("predict", model, halves / "test.npz", *more)[0] == 2

@@ -277,8 +277,8 @@ def _fitted_terms(vectorizer: Vectorizer, texts: Iterable[str]) -> sparse.csr_ar
 
 def _fit(estimator: str, params: Params, X: Matrix, Y: Matrix) -> Model:
     model = _estimator_class(estimator)(**params)
-    if "oob_score" not in params and hasattr(model, "oob_score") and not is_classifier(model):
-        # For labels, a sample of rows tells the score of the whole forest.
+    if "oob_score" not in params and hasattr(model, "oob_score"):
+        # From it, 'predict --threshold f1' chooses later.
         model.set_params(oob_score=bool(model.bootstrap) and X.shape[0] <= MAX_OOB_ROWS)
     model.fit(X, Y)
     # Who loads the model may not want to watch.

@@ -21,6 +21,7 @@ def evaluate(
     picture: Annotated[
         Path | None, typer.Option(help="PNG to draw; needs matplotlib.", show_default=False)
     ] = None,
+    threshold: options.ThresholdOption = None,
     format: options.FormatOption = None,
     encoding: options.EncodingOption = "utf-8",
     text_column: options.TextOption = None,
@@ -43,7 +44,7 @@ def evaluate(
     from sketchforest._workflows.models import trained_columns
     from sketchforest.cli.evaluation_views import show_evaluation
 
-    forest = options.load_model(model, n_jobs)
+    forest = options.load_model(model, n_jobs, threshold)
     trained = trained_columns(forest)
     known = options.columns(
         text_column, tags_column, tag_separator, label_columns, ignore_columns, trained

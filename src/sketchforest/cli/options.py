@@ -73,6 +73,15 @@ SeedOption = Annotated[
     int, typer.Option("--random-state", "--seed", help="Seed of all that is random.")
 ]
 JobsOption = Annotated[int, typer.Option("--n-jobs", help="Threads; -1 uses all cores.")]
+ThresholdOption = Annotated[
+    str | None,
+    typer.Option(
+        "--threshold",
+        help="When a label is predicted: above a probability, as 0.2; f1 or f1-per-label, chosen "
+        "in training; or top-3. Else as the model was trained.",
+        show_default=False,
+    ),
+]
 QuietOption = Annotated[
     bool, typer.Option("--quiet", "-q", help="Say nothing of how far the work is.")
 ]
@@ -175,7 +184,23 @@ def progress(is_quiet: bool, **renamed: str) -> AbstractContextManager[None]:
     return nullcontext() if is_quiet else watched(renamed)
 
 
-def load_model(path: Path, n_jobs: int | None = None) -> "Model":
+def _set_threshold(model: "Model", threshold: object) -> None:
+    from sketchforest._estimators.thresholds import is_threshold
+
+    if "threshold" not in model.get_params():
+        raise ValueError(
+            f"threshold is for forests of labels; got {threshold!r} for a "
+            f"{type(model).__name__}. Leave it out."
+        )
+    if not is_threshold(threshold):
+        raise ValueError(
+            "threshold must be a probability from 0 to 1, f1, f1-per-label or top-K, as in top-3; "
+            f"got {threshold!r}."
+        )
+    model.set_params(threshold=threshold)
+
+
+def load_model(path: Path, n_jobs: int | None = None, threshold: str | None = None) -> "Model":
     from sketchforest import load_forest
 
     try:
@@ -191,4 +216,6 @@ def load_model(path: Path, n_jobs: int | None = None) -> "Model":
         model.__dict__.setdefault("feature_names_", model.__dict__.pop("feature_names_in_"))
     if n_jobs is not None and "n_jobs" in model.get_params():
         model.set_params(n_jobs=n_jobs)
+    if threshold is not None:
+        _set_threshold(model, value(threshold))
     return model

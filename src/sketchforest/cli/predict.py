@@ -32,6 +32,7 @@ def predict(
         Path | None,
         typer.Option("--out", "-o", help="File to write instead of standard output."),
     ] = None,
+    threshold: options.ThresholdOption = None,
     format: options.FormatOption = None,
     encoding: options.EncodingOption = "utf-8",
     keep: Annotated[
@@ -58,7 +59,9 @@ def predict(
     from sketchforest._workflows.models import trained_columns
     from sketchforest.cli.prediction_views import predicted_lines
 
-    forest = options.load_model(model, n_jobs)
+    forest = options.load_model(model, n_jobs, threshold)
+    if top is not None and threshold is not None:
+        raise typer.BadParameter("--top and --threshold cannot be used together.")
     known = options.columns(
         text=text_column,
         separator=tag_separator,

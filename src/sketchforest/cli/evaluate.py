@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sketchforest.cli import options
+from sketchforest.cli.config import ConfigOption
 
 if TYPE_CHECKING:
     from sketchforest._workflows.evaluation import Evaluation
@@ -31,6 +32,7 @@ def evaluate(
     ignore_columns: options.IgnoreOption = "",
     n_jobs: options.JobsOption = -1,
     quiet: options.QuietOption = False,
+    config: ConfigOption = None,
     json: options.JsonOption = False,
 ) -> None:
     """Score a model on a file with known labels.

@@ -9,6 +9,7 @@ from typing import Annotated, TextIO
 import typer
 
 from sketchforest.cli import options
+from sketchforest.cli.config import ConfigOption
 
 
 def predict(
@@ -43,6 +44,7 @@ def predict(
     ignore_columns: options.IgnoreOption = "",
     n_jobs: options.JobsOption = -1,
     quiet: options.QuietOption = False,
+    config: ConfigOption = None,
     json: Annotated[bool, typer.Option("--json", help="The same as --output jsonl.")] = False,
 ) -> None:
     """Predict the labels of the rows of a file, a line for each row.

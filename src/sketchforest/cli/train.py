@@ -9,6 +9,7 @@ from typer.models import OptionInfo
 
 from sketchforest._registry import COMMAND_LINE_NAMES, DEFAULT_ON_COMMAND_LINE
 from sketchforest.cli import options
+from sketchforest.cli.config import ConfigOption, write_config
 
 _OF_LABELS = [name for name in COMMAND_LINE_NAMES if f"{name}-regressor" in COMMAND_LINE_NAMES]
 
@@ -21,6 +22,7 @@ _forest, _text, _quality = (partial(_option, panel) for panel in ("Forest", "Tex
 
 
 def train(
+    context: typer.Context,
     file: options.FileArgument,
     out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write.")],
     format: options.FormatOption = None,
@@ -120,6 +122,7 @@ def train(
     ] = 0,
     n_jobs: options.JobsOption = -1,
     quiet: options.QuietOption = False,
+    config: ConfigOption = None,
     json: options.JsonOption = False,
 ) -> None:
     """Train a model on a file and write it to one file.
@@ -173,6 +176,7 @@ def train(
             compact=compact,
             options=options.read_options(xml),
         )
+    write_config(context, out)
     if json:
         options.print_json(outcome_json(outcome))
     else:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sketchforest.cli import options
+from sketchforest.cli.config import ConfigOption
 
 if TYPE_CHECKING:
     from sketchforest._saving.vectorizer import Vectorizer
@@ -50,6 +51,7 @@ def tune(
         typer.Option("--out", "-o", help="Folder for the model, trials (CSV) and pictures (PNG)."),
     ] = None,
     quiet: options.QuietOption = False,
+    config: ConfigOption = None,
     json: options.JsonOption = False,
     data_home: options.DataHomeOption = None,
 ) -> None:

@@ -43,6 +43,14 @@ def test_the_score_that_train_prints_is_that_of_the_whole_forest(command, halves
     assert "predicted LRAP" in command("info", model)[1]
 
 
+def test_the_default_forest_predicts_its_score_too(command, halves, tmp_path):
+    model = tmp_path / "model.sf"
+    _, out, _ = command("train", halves / "train.npz", "-o", model, "--n-jobs", 1, "--json")
+    predicted = json.loads(out)["oob_predicted"]
+    _, out, _ = command("evaluate", model, halves / "test.npz", "--json")
+    assert abs(json.loads(out)["lrap"] - predicted["score"]) < 3 * predicted["standard_error"]
+
+
 def test_another_metric_is_predicted_where_it_is_asked_for(command, halves, tmp_path):
     more = (*TREES, "--oob-score", "precision_at_1", "--json")
     _, out, _ = command("train", halves / "train.npz", "-o", tmp_path / "model.sf", *more)

@@ -4,6 +4,8 @@ The usual out-of-bag score is that of the trees that left a row out, about a thi
 which is worse than all of it. Here the learning curve of those trees is followed to all trees.
 """
 
+import numpy as np
+
 from sketchforest._selection.learning_curve import PredictedScore, predict_score, usual_offset
 from sketchforest._selection.out_of_bag import Criterion, OutOfBagScorer
 from sketchforest._trees.model import Forest, Labels
@@ -23,7 +25,12 @@ def predict_whole_forest(
     rows, or are too few to tell."""
     if not settings.leaves_rows_out:
         return None
-    problem = Problem(X, labels, TrainingData(None, labels), settings)
+    # Some forests leave the same few rows out of many trees, and the others of none.
+    n_trees_of_row = np.diff(forest.in_bag(labels.shape[0]).indptr)
+    rows = np.flatnonzero(n_trees_of_row < forest.n_trees)
+    if not len(rows):
+        return None
+    problem = Problem(X, labels, TrainingData(None, labels, rows=rows), settings)
     criterion = Criterion.of(metric)
     scorer = OutOfBagScorer(problem, criterion, settings.seed)
     trees = forest.trees()

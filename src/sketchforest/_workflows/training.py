@@ -36,7 +36,7 @@ from sketchforest.datasets import Dataset
 from sketchforest.datasets._text import AnyPath, bad_file
 from sketchforest.datasets.columns import Columns
 from sketchforest.datasets.files import ReadOptions
-from sketchforest.datasets.table_files import TABLE_FORMATS
+from sketchforest.datasets.table_files import TABLE_FORMATS, open_table
 
 Params = dict[str, Any]  # of an estimator, as they are written on the command line
 
@@ -137,7 +137,9 @@ def read_training_file(
     is_table = format in TABLE_FORMATS
     columns = training_columns(columns, format)
     if is_table and columns.tags is None and not columns.labels:
-        raise bad_file(path, None, "a table needs --tags-column or --label-columns")
+        names = ", ".join(open_table(path, format, encoding=encoding).names)
+        reason = f"a table needs --tags-column or --label-columns; its columns are {names}"
+        raise bad_file(path, None, reason)
     if not is_table and columns != Columns():
         raise bad_file(path, None, f"only tables have columns, and its format is {format}")
     dataset, texts = read_training(path, format, columns, encoding, **options)

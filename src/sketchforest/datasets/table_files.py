@@ -58,7 +58,8 @@ class Block(NamedTuple):
         except (TypeError, ValueError):
             reason = (
                 f"row {self.first_row + at} has {shown(str(cell))} in column {name!r}, which is "
-                "not a number; ignore the column, or make it a column of text or categories"
+                "not a number; name the column in --text-column, --category-column or "
+                "--ignore-columns"
             )
             raise bad_file(self.path, None, reason) from None
 

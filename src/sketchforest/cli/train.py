@@ -147,7 +147,8 @@ def train(
     if budget != "none" and not tune:
         raise typer.BadParameter("--budget is for --tune.")
     text = TextSettings(ngrams, min_count, max_terms)
-    if text_column is None and format != "fasttext" and text != TextSettings():
+    has_text = text_column is not None or _is_fasttext(file, format)
+    if text != TextSettings() and not has_text:
         raise typer.BadParameter("--ngrams, --min-count and --max-terms are for --text-column.")
     known = signature(SketchForestClassifier).parameters
     params = {name: options.value(str(given[name])) for name in known if name in given}
@@ -181,3 +182,11 @@ def train(
         options.print_json(outcome_json(outcome))
     else:
         show_outcome(outcome, options.console())
+
+
+def _is_fasttext(file: str, format: str | None) -> bool:
+    from sketchforest.datasets.files import recognise_table
+
+    if format is not None or not (file == "-" or Path(file).is_file()):
+        return format == "fasttext"
+    return recognise_table(file) == "fasttext"

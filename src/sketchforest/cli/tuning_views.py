@@ -91,6 +91,7 @@ def write_tuning(result: TuningResult, folder: Path, console: Console) -> None:
 def save_cost_figure(result: TuningResult, path: str | os.PathLike[str]) -> None:
     """The predicted score against the time of a fit, with the front of what nothing beats."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     figure = Figure(figsize=(8.5, 4.5), layout="constrained")
     axes = figure.subplots()
@@ -120,7 +121,10 @@ def save_cost_figure(result: TuningResult, path: str | os.PathLike[str]) -> None
         winner.fit_seconds, winner.expected, "*", color="black", markersize=14, label="chosen"
     )
     axes.set_xscale("log")
-    axes.set_xlabel(f"seconds to fit {result.n_estimators} trees")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: seconds(value)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xlabel(f"time to fit {result.n_estimators} trees")
     _finish(figure, axes, result, path)
 
 

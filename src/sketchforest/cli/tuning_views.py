@@ -84,7 +84,7 @@ def write_tuning(result: TuningResult, folder: Path, console: Console) -> None:
     if find_spec("matplotlib") is not None:
         save_cost_figure(result, folder / "cost.png")
         save_components_figure(result, folder / "components.png")
-        written += ", pictures of cost and components (PNG, SVG)"
+        written += ", cost.png, components.png (and .svg)"
     console.print(f"Written to {folder}: {written}", markup=False)
 
 

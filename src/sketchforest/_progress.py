@@ -1,74 +1,130 @@
-"""The progress bar of everything that takes a while."""
+"""A sign of life from everything that takes a while: one display of the stages of the work.
+
+A terminal shows a bar for each stage, with the time spent and left; elsewhere a line is printed now
+and then. Code that works says what it does by `stage`, which is cheap where nobody watches; who
+wants to see it enters `watched`.
+"""
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
-from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from types import TracebackType
-    from typing import TextIO
+    from typing import Self, TextIO
 
-    from rich.progress import Progress, ProgressColumn
+    from rich.console import RenderableType
+    from rich.live import Live
 
+T = TypeVar("T")
 
-def progress_bar(*, transient: bool = False, disable: bool = False) -> Progress:
-    """A bar of rich's on standard error, with the time left; to be entered.
-
-    A task that knows better than its average speed when it will be done says so by a field:
-    ``update(task, ends_at=time.monotonic() + seconds)``.
-    """
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        _time_left_column(),
-        console=Console(stderr=True),
-        transient=transient,
-        disable=disable,
-        # What is printed meanwhile appears above the bar; a file that gets it must go on doing so.
-        redirect_stdout=_is_terminal(sys.stdout),
-    )
+# Lines come after so many seconds, and later after this share of the time so far, up to a limit.
+FIRST_LINE, LINE_SHARE, LAST_INTERVAL = 4.0, 0.1, 60.0
 
 
-def _is_terminal(stream: TextIO | None) -> bool:
-    return stream is not None and stream.isatty()  # programs without a console have no streams
+class Stage:
+    """A part of the work. `position` is asked when it is shown, where nobody counts."""
+
+    def __init__(
+        self, name: str, total: float | None = None, position: Callable[[], float] | None = None
+    ):
+        self.name, self.total, self.done = name, total, 0.0
+        self.is_finished = False
+        self.ends_at: float | None = None  # where it is known better than by the average speed
+        self._position = position
+        self._started = self._changed = time.monotonic()
+
+    def advance(self, n: float = 1) -> None:
+        self.update(self.done + n)
+
+    def update(self, done: float, total: float | None = None, name: str | None = None) -> None:
+        self.done, self.total = done, self.total if total is None else total
+        self.name = name or self.name
+        self._changed = time.monotonic()
+
+    def over(self, items: Iterable[T]) -> Iterator[T]:
+        """The items, each counted when the next one is asked for."""
+        for item in items:
+            yield item
+            self.advance()
+
+    def finish(self) -> None:
+        self.is_finished = True
+        self._changed = time.monotonic()
+
+    def look(self) -> None:
+        """Asks how far it is."""
+        if self._position is not None and not self.is_finished:
+            with suppress(OSError, ValueError):  # of a file that has been closed meanwhile
+                done = self._position()
+                if done != self.done:
+                    self.update(done)
+
+    @property
+    def seconds(self) -> float:
+        return (self._changed if self.is_finished else time.monotonic()) - self._started
+
+    @property
+    def seconds_left(self) -> float | None:
+        """By the average speed; None where that is not known yet. It counts down between steps."""
+        now = time.monotonic()
+        if self.is_finished:
+            return None
+        if self.ends_at is not None:
+            return max(0.0, self.ends_at - now)
+        if not self.total or not self.done:
+            return None
+        spent = self._changed - self._started
+        left = spent / self.done * max(0.0, self.total - self.done)
+        return max(0.0, left - (now - self._changed))
+
+    @property
+    def amount(self) -> str:
+        """How much is done: "35 of 100", "45%" or nothing."""
+        if self._position is not None:
+            return f"{min(1.0, self.done / self.total):.0%}" if self.total else ""
+        if self.total:
+            return f"{self.done:,.0f} of {self.total:,.0f}"
+        return f"{self.done:,.0f}" if self.done else ""
+
+    def __str__(self) -> str:
+        parts = [self.amount, clock(self.seconds)]
+        if self.seconds_left is not None:
+            parts.append(f"{clock(self.seconds_left)} left")
+        return f"{self.name}: {', '.join(part for part in parts if part)}"
 
 
-def _time_left_column() -> ProgressColumn:
-    # rich.progress is slow to import, and most fits show no bar.
-    from rich.progress import Task, TimeRemainingColumn
-    from rich.text import Text
-
-    class TimeLeftColumn(TimeRemainingColumn):
-        def render(self, task: Task) -> Text:
-            if "ends_at" not in task.fields or task.finished:
-                return super().render(task)
-            minutes, seconds = divmod(max(0, round(task.fields["ends_at"] - time.monotonic())), 60)
-            hours, minutes = divmod(minutes, 60)
-            return Text(f"{hours}:{minutes:02}:{seconds:02}", style="progress.remaining")
-
-    return TimeLeftColumn()
+def clock(seconds: float) -> str:
+    """ "0:07", or "1:02:30"."""
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
-class RunProgress:
-    """The bar for runs of very different lengths, each with a key, in order: a run with a known
-    key will take as long as before. Nobody sees it where standard error is no terminal."""
+class Display:
+    """Shows stages on standard error until it is left; without a terminal, how they ended if that
+    is asked for."""
 
-    def __init__(self, keys: Sequence[Hashable]):
-        self._waiting = list(keys)
-        self._seconds: dict[Hashable, float] = {}
-        self._bar = progress_bar(transient=True, disable=not _is_terminal(sys.stderr))
-        self._task = self._bar.add_task("", total=len(keys))
+    def __init__(self, renamed: dict[str, str] | None = None, shows_ends: bool = False):
+        self._renamed, self._shows_ends = renamed or {}, shows_ends
+        self._stages: list[Stage] = []
+        self._is_over = threading.Event()
+        self._lines: threading.Thread | None = None
+        self._live: Live | None = None
 
-    def __enter__(self) -> RunProgress:
-        self._bar.start()
+    def __enter__(self) -> Self:
+        self._started = time.monotonic()
+        if _is_terminal(sys.stderr) or "ipykernel" in sys.modules:
+            self._live = _live(self.bars)
+            self._live.start()
+        else:
+            self._lines = threading.Thread(target=self._print_lines, daemon=True)
+            self._lines.start()
         return self
 
     def __exit__(
@@ -77,18 +133,136 @@ class RunProgress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._bar.stop()
+        self._is_over.set()
+        if self._live is not None:
+            self._live.stop()
+        if self._lines is not None:
+            self._lines.join()
+            for stage in self._stages if self._shows_ends else ():
+                print(stage, file=sys.stderr, flush=True)
+
+    def add(self, stage: Stage) -> None:
+        """Shows it, in place of one of its name that is over."""
+        stage.name = self._renamed.get(stage.name, stage.name)
+        self._stages = [s for s in self._stages if not (s.is_finished and s.name == stage.name)]
+        self._stages.append(stage)
+
+    def bars(self) -> RenderableType:
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+
+        table = Table.grid(padding=(0, 1))
+        for stage in list(self._stages):
+            stage.look()
+            left = stage.seconds_left
+            table.add_row(
+                stage.name,
+                ProgressBar(
+                    total=stage.total,
+                    completed=(stage.total or 1) if stage.is_finished else stage.done,
+                    width=30,
+                    pulse=stage.total is None and not stage.is_finished,
+                ),
+                stage.amount,
+                clock(stage.seconds),
+                "" if left is None else f"{clock(left)} left",
+            )
+        return table
+
+    def _print_lines(self) -> None:
+        wait = FIRST_LINE
+        while not self._is_over.wait(wait):
+            running = [stage for stage in self._stages if not stage.is_finished]
+            if running:
+                running[-1].look()
+                print(running[-1], file=sys.stderr, flush=True)
+            wait = min(LAST_INTERVAL, max(FIRST_LINE, LINE_SHARE * self._seconds()))
+
+    def _seconds(self) -> float:
+        return time.monotonic() - self._started
+
+
+def _live(bars: Callable[[], RenderableType]) -> Live:
+    # rich is slow to import, and most fits show nothing.
+    from rich.console import Console
+    from rich.live import Live
+
+    return Live(
+        get_renderable=bars,
+        console=Console(stderr=True),
+        transient=True,
+        # What is printed meanwhile appears above the bars; a file that gets it must go on doing so.
+        redirect_stdout=_is_terminal(sys.stdout),
+    )
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()  # programs without a console have no streams
+
+
+_displays: list[Display] = []  # the one that is shown, if any
+
+
+@contextmanager
+def watched(renamed: dict[str, str] | None = None, shows_ends: bool = False) -> Iterator[None]:
+    """Stages are shown meanwhile, by the display that there is or by a new one."""
+    if _displays:
+        yield
+        return
+    with Display(renamed, shows_ends) as display:
+        _displays.append(display)
+        try:
+            yield
+        finally:
+            _displays.remove(display)
+
+
+@contextmanager
+def stage(
+    name: str, total: float | None = None, position: Callable[[], float] | None = None
+) -> Iterator[Stage]:
+    """A part of the work, shown if somebody watches."""
+    shown = Stage(name, total, position)
+    for display in _displays:
+        display.add(shown)
+    try:
+        yield shown
+    finally:
+        shown.finish()
+
+
+class RunProgress:
+    """Runs of very different lengths, each with a key, in order: a run with a known key will take
+    as long as before."""
+
+    def __init__(self, keys: Sequence[Hashable]):
+        self._waiting = list(keys)
+        self._seconds: dict[Hashable, float] = {}
+        self._contexts = ExitStack()
+
+    def __enter__(self) -> RunProgress:
+        self._contexts.enter_context(watched())
+        self._stage = self._contexts.enter_context(stage("runs", len(self._waiting)))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._contexts.close()
 
     def start(self, description: str) -> None:
         """The next run begins."""
         self._started = time.perf_counter()
-        self._bar.update(self._task, description=description)
+        self._stage.name = description
 
     def finish(self) -> None:
         """The run is done."""
         self._seconds[self._waiting.pop(0)] = time.perf_counter() - self._started
-        left = seconds_left(self._waiting, self._seconds)
-        self._bar.update(self._task, advance=1, ends_at=time.monotonic() + left)
+        self._stage.advance()
+        self._stage.ends_at = time.monotonic() + seconds_left(self._waiting, self._seconds)
 
 
 def seconds_left(waiting: Sequence[Hashable], seconds: dict[Hashable, float]) -> float:

@@ -20,6 +20,7 @@ from sketchforest._display import (
     tidy,
 )
 from sketchforest._estimators.names import label_names
+from sketchforest._progress import stage
 from sketchforest._typing import Matrix
 from sketchforest.metrics import coverage_error, lrap, ndcg_at_k, precision_at_k, psp_at_k, r2
 from sketchforest.metrics.labels import average_precisions, calibration, calibration_errors
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from sketchforest._estimators.inspection import InspectedTrees
 
 DEPTHS = (1, 3, 5)
+TEST_ROWS = 2048  # that are predicted at a time
 LABEL_COLUMNS = (
     "label",
     "true",
@@ -159,6 +161,8 @@ class Evaluation:
         the share that came true, and how many they are.
     n_unknown : int
         Labels in the file that the model does not know.
+    n_trained_on : int
+        Rows of the file that the model was trained on, where it is known again.
     """
 
     scores: dict[str, float]
@@ -166,6 +170,7 @@ class Evaluation:
     curve: Sequence[tuple[float, float]] = ()
     bins: Sequence[tuple[float, float, int]] = ()
     n_unknown: int = 0
+    n_trained_on: int = 0
 
     def __repr__(self) -> str:
         together: dict[str, list[str]] = {}  # the ks of one metric stand in one line
@@ -247,7 +252,7 @@ def evaluate(model: "InspectedTrees", X: Matrix, Y: Matrix) -> Evaluation:
         rows = float(np.shape(Y)[0])
         return Evaluation({"rows": rows, "r2": float(r2(Y, model.predict(X)))})
     truth = _indicator(model, Y)
-    scores = model.predict_sparse(X)
+    scores, predicted = _predict(model, X)
     Y_train = model._targets.class_labels.to_csr(np.uint8)
     depths = [k for k in DEPTHS if k <= truth.shape[1]]
     found = {"rows": float(truth.shape[0]), "lrap": lrap(truth, scores)}
@@ -256,7 +261,6 @@ def evaluate(model: "InspectedTrees", X: Matrix, Y: Matrix) -> Evaluation:
     if Y_train.shape[0] >= 3:  # fewer rows tell no propensities
         found |= {f"psp_at_{k}": psp_at_k(truth, scores, k=k, Y_train=Y_train) for k in depths}
     found["coverage_error"] = coverage_error(truth, scores)
-    predicted = decisions(model, X)
     table = LabelTable(
         names=label_names(model),
         n_true=_column_counts(truth),
@@ -276,6 +280,22 @@ def evaluate(model: "InspectedTrees", X: Matrix, Y: Matrix) -> Evaluation:
     ks = range(1, min(10, truth.shape[1]) + 1)
     curve = [(precision_at_k(truth, scores, k), ndcg_at_k(truth, scores, k)) for k in ks]
     return Evaluation(found, table, curve, calibration(truth, scores))
+
+
+def _predict(model: "TreesClassifier", X: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Scores and decisions; of a matrix a block of rows at a time, so that one sees how far it
+    is."""
+    blocks, n_rows = [X], None
+    if isinstance(X, np.ndarray | sparse.csr_array | sparse.csr_matrix):
+        n_rows = X.shape[0]
+        blocks = [X[at : at + TEST_ROWS] for at in range(0, n_rows, TEST_ROWS)]
+    scores, decided = [], []
+    with stage("testing", n_rows) as shown:
+        for block in blocks:
+            scores.append(model.predict_sparse(block))
+            decided.append(decisions(model, block))
+            shown.advance(scores[-1].shape[0])
+    return sparse.vstack(scores, format="csr"), sparse.vstack(decided, format="csr")
 
 
 def is_classifier(model: "InspectedTrees") -> "TypeGuard[TreesClassifier]":
@@ -315,6 +335,7 @@ def draw_curve(axes: "Axes", result: Evaluation) -> None:
     axes.plot(ks, ndcg, "s--", color=ORANGE, label="nDCG")
     axes.set_title("The k best labels of a row", loc="left")
     axes.set_xlabel("k")
+    axes.set_ylabel("mean over rows, 1 is best")
     axes.set_ylim(0, 1)
     axes.legend(edgecolor="none")
 
@@ -325,6 +346,7 @@ def draw_labels(axes: "Axes", table: LabelTable) -> None:
     axes.set_xscale("log")
     axes.set_title(f"F1 of {is_there.sum():,} labels, by their rows", loc="left")
     axes.set_xlabel("rows that have the label (log scale)")
+    axes.set_ylabel("F1")
     axes.set_ylim(-0.03, 1.03)
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from sketchforest import cli
 from sketchforest._workflows.training import train_file
-from sketchforest.datasets import make_multilabel, write
-from sketchforest.datasets.table import Columns
+from sketchforest.datasets import Columns, make_multilabel, write
 
 COMMANDS = (
     "train",
@@ -56,6 +55,7 @@ def test_every_command_has_an_example_in_its_help(command):
     for name in COMMANDS:
         code, out, _ = command(name, "--help")
         assert code == 0
+        assert "…" not in out  # nothing is cut at 80 columns
         assert f"sketchforest {name}" in out.partition("Example:")[2]
 
 
@@ -155,50 +155,9 @@ def test_a_wrong_call_exits_with_2(kind, command):
 FAILURES = {
     "no file": (("predict", "MODEL", "none.csv"), r"none\.csv: No such file or directory\."),
     "no model": (("info", "none.sf"), r"none\.sf: No such file"),
-    "not a model": (("info", "GOOD"), "whole sketchforest model"),
-    "row too far": (("explain", "MODEL", "GOOD", "--row", "20"), "row must be from 0 to 19"),
-    "unknown format": (("predict", "MODEL", "GOOD", "--format", "xls"), "format must be one of"),
-    "unknown output": (("predict", "MODEL", "GOOD", "--output", "xls"), "output must be one of"),
+    "not a model": (("info", "GOOD"), "good.csv is not a sketchforest model"),
     "text for numbers": (("predict", "MODEL", "-", "--format", "text"), "reads no text"),
     "no labels named": (("train", "GOOD", "--out", "new.sf"), "a table needs --tags-column"),
-    "estimator": (
-        ("train", "GOOD", "--out", "n", "--tags-column", "tags", "--estimator", "svm"),
-        "estimator must be one of sketch, random-forest",
-    ),
-    "parameter": (
-        (
-            "train",
-            "GOOD",
-            "--out",
-            "n",
-            *("--tags-column", "tags", "--ignore-columns", "text"),
-            *("--max-depth", "deep"),
-        ),
-        "max_depth must be an int",
-    ),
-    "no parameter of a tree": (
-        (
-            "train",
-            "GOOD",
-            "--out",
-            "n",
-            "--tags-column",
-            "tags",
-            "--estimator",
-            "decision-tree",
-            "--n-estimators",
-            "7",
-        ),
-        "n_estimators is no parameter of decision-tree",
-    ),
-    "no folder": (
-        ("train", "GOOD", "--out", "no/such/folder.sf", "--tags-column", "tags"),
-        "out must be a file in a folder that exists",
-    ),
-    "a folder": (
-        ("train", "GOOD", "--out", ".", "--tags-column", "tags"),
-        "out must be a file in a folder that exists",
-    ),
     "no folder for predictions": (
         ("predict", "MODEL", "GOOD", "--out", "no/such/labels.csv"),
         "Error: no/such: No such file or directory",
@@ -211,10 +170,6 @@ FAILURES = {
         ("train", "MARKED", "--out", "n", "--tags-column", "tags"),
         "only tables have columns, and its format is svmlight",
     ),
-    "what --tune chooses": (
-        ("train", "GOOD", "--out", "n", "--tags-column", "tags", "--tune", "--projection", "pca"),
-        "projection must be left out where settings are tuned; got 'pca'",
-    ),
     "a table to tune without tags": (("tune", "GOOD"), "a table needs --tags-column"),
     "no words": (
         ("train", "GOOD", "--out", "n", "--tags-column", "tags", "--text-column", "x"),
@@ -223,16 +178,51 @@ FAILURES = {
     "missing column": (("predict", "MODEL", "OTHER"), "there is no column 'x'"),
     "unknown labels": (("evaluate", "MODEL", "UNSEEN"), "none of its labels is one of the model's"),
 }
+_TRAIN = ("train", "GOOD", "--out", "n", "--tags-column", "tags", "--ignore-columns", "text")
+WRONG_VALUES = {
+    "row too far": (("explain", "MODEL", "GOOD", "--row", "20"), "--row: must be from 0 to 19"),
+    "unknown format": (("predict", "MODEL", "GOOD", "--format", "xls"), "--format: must be one of"),
+    "unknown output": (("predict", "MODEL", "GOOD", "--output", "xls"), "--output: must be one of"),
+    "estimator": ((*_TRAIN, "--estimator", "svm"), "--forest: must be one of sketch"),
+    "parameter": ((*_TRAIN, "--max-depth", "deep"), "--max-depth: must be an int"),
+    "no parameter of a tree": (
+        (*_TRAIN, "--forest", "decision-tree", "--n-estimators", "7"),
+        "--n-estimators: is no parameter of decision-tree",
+    ),
+    "parameter of parameters": (
+        (*_TRAIN, "--forest", "extra-trees", "--n-estimators", "auto"),
+        "--n-estimators: must be an int where --bootstrap False and --max-samples None",
+    ),
+    "no folder": (
+        ("train", "GOOD", "--out", "no/such/folder.sf", "--tags-column", "tags"),
+        "--out: must be a file in a folder that exists",
+    ),
+    "a folder": (
+        ("train", "GOOD", "--out", ".", "--tags-column", "tags"),
+        "--out: must be a file in a folder that exists",
+    ),
+    "what --tune chooses": (
+        (*_TRAIN, "--tune", "--projection", "pca"),
+        "--projection: must be left out where settings are tuned; got 'pca'",
+    ),
+    "unknown set": (("datasets", "nosuch"), "NAME: must be one of emotions"),
+    "method": (("bench", "--methods", "nosuch"), "--methods: must be among sklearn-rf"),
+    "axis": (("bench", "scaling", "--axes", "q"), "--axes: must be among n, p"),
+}
 
 
-@pytest.mark.parametrize("kind", FAILURES)
-def test_a_failure_exits_with_1_and_one_sentence(kind, command, model, tmp_path, monkeypatch):
+@pytest.fixture
+def places(model, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "other.csv").write_text("z,y\n1,2\n")
     (tmp_path / "unseen.csv").write_text("x,y,text,tags\n1,2,u,never\n")
     (tmp_path / "marked.svm").write_text("0 1:1\n1 2:1\n")
     files = {"GOOD": "good.csv", "OTHER": "other.csv", "UNSEEN": "unseen.csv"}
-    places = {"MODEL": model, "MARKED": "marked.svm", **files}
+    return {"MODEL": model, "MARKED": "marked.svm", **files}
+
+
+@pytest.mark.parametrize("kind", FAILURES)
+def test_a_failure_exits_with_1_and_one_sentence(kind, command, places, tmp_path):
     arguments, reason = FAILURES[kind]
     before = sorted(tmp_path.iterdir())
     code, _, err = command(*(places.get(argument, argument) for argument in arguments))
@@ -241,6 +231,21 @@ def test_a_failure_exits_with_1_and_one_sentence(kind, command, model, tmp_path,
     assert len(err.splitlines()) == 1
     assert re.search(reason, err)
     assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("kind", WRONG_VALUES)
+def test_a_wrong_value_exits_with_2_and_names_the_option(kind, command, places, tmp_path):
+    arguments, reason = WRONG_VALUES[kind]
+    before = sorted(tmp_path.iterdir())
+    code, _, err = command(*(places.get(argument, argument) for argument in arguments))
+    assert code == 2
+    assert f"Invalid value for {reason}" in unframed(err)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def unframed(err):
+    """The sentence in a frame, on one line."""
+    return " ".join(err.replace("│", " ").split())
 
 
 def test_debug_shows_where_an_error_comes_from(command, tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ import pytest
 
 from sketchforest import load_forest
 from sketchforest._workflows.models import trained_columns
-from sketchforest.datasets.table import Columns
+from sketchforest.datasets import Columns
 
 ROOT = Path(__file__).parents[2]
 QUESTIONS = ROOT / "examples" / "questions.csv"

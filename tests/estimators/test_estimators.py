@@ -934,7 +934,7 @@ def test_progress_is_shown_on_stderr_when_asked_for(n_jobs, X, Y, capfd):
     out, err = capfd.readouterr()
     assert out == ""
     assert "growing trees" in err
-    assert "7/7" in err
+    assert "7 of 7" in err
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS)

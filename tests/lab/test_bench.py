@@ -18,8 +18,8 @@ from sketchforest.datasets import make_multilabel
 from sketchforest.lab.bench import run as bench
 from sketchforest.lab.bench.adapter import Options
 from sketchforest.lab.bench.data import choose_datasets, load_split
-from sketchforest.lab.bench.figure import save_benchmark_figure
-from sketchforest.lab.bench.methods import DEFAULT_METHODS, Method, find_method
+from sketchforest.lab.bench.figure import benchmark_figure, save_benchmark_figure
+from sketchforest.lab.bench.methods import DEFAULT_METHODS, Method, find_method, method_title
 from sketchforest.lab.bench.other_libraries import Omikuji, _scores, _without_missing
 from sketchforest.lab.bench.process import MeasurementError, in_own_process
 from sketchforest.lab.bench.results import Costs, Run, summarise
@@ -211,6 +211,17 @@ def test_a_failing_method_is_recorded_and_the_others_go_on(answers, tmp_path, mo
     ]  # fmt: skip
     assert [summary.method for summary in result.summaries] == ["rf"]
     assert "et failed on generated: killed" in printed(console)
+    assert result.failures == ("et failed on generated: killed",)
+
+
+def test_the_command_fails_where_a_method_did(answers, tmp_path, monkeypatch):
+    def fail(task, n_threads, **request):
+        raise MeasurementError("killed")
+
+    arguments = ["bench", "--datasets", "generated", "--methods", "et", "--out", str(tmp_path)]
+    assert CliRunner().invoke(cli.app, arguments).exit_code == 0
+    monkeypatch.setattr(bench, "in_own_process", fail)
+    assert CliRunner().invoke(cli.app, arguments).exit_code == 1
 
 
 def test_an_interrupt_keeps_what_is_finished(answers, tmp_path, monkeypatch):
@@ -326,8 +337,8 @@ def test_installed_peers_take_rows_without_features_or_labels_and_missing_values
 def test_a_row_without_features_is_a_line_with_a_zero_for_omikuji():
     X = sparse.csr_array(np.array([[0, 0], [0, 2], [0, 0], [1, 1], [0, 0]], float))
     Y = sparse.csr_array(np.ones((5, 1), np.uint8))
-    path = Path(Omikuji(TrainTestSplit(X, Y, X, Y), Options()).data_path)
-    lines = path.read_text().splitlines()
+    omikuji = Omikuji(TrainTestSplit(X, Y, X, Y), Options())  # whose folder lives as long
+    lines = Path(omikuji.data_path).read_text().splitlines()
     assert lines == ["5 2 1", "0 0:0", "0 1:2", "0 0:0", "0 0:1 1:1", "0 0:0"]
 
 
@@ -407,6 +418,42 @@ def test_a_table_of_whole_forests_has_no_footnote_on_scaling():
     assert "×" not in printed(console)
 
 
+def test_every_method_has_a_title_that_explains_it():
+    for name in DEFAULT_METHODS:
+        assert method_title(name) != name
+    assert method_title("rf-m25") == "sketchforest, m = 25"
+    assert method_title("et-m5") == "sketchforest extra-trees, m = 5"
+
+
+def test_labels_of_the_picture_do_not_overlap(tmp_path):
+    # Figures below two panels, and the legend, each have their place.
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    runs = [
+        Run("a", "sklearn-rf", 0, sklearn_costs(fit_seconds=18.6, peak_bytes=1800 * MB)),
+        Run("a", "rf", 0, costs(fit_seconds=0.66, peak_bytes=251 * MB)),
+        Run("a", "rf-z25", 0, costs(fit_seconds=0.37, peak_bytes=111 * MB)),
+    ]
+    figure = benchmark_figure(summarise(runs))
+    FigureCanvasAgg(figure).draw()
+    texts = [
+        text
+        for axes in figure.axes
+        for text in (
+            *axes.get_xticklabels(),
+            *axes.get_yticklabels(),
+            *axes.texts,
+            axes._left_title,
+        )
+        if text.get_text() and text.get_visible()
+    ]
+    texts += [*figure.legends[0].get_texts(), figure.legends[0].get_title()]
+    boxes = [text.get_window_extent() for text in texts]
+    for at, box in enumerate(boxes):
+        for other, text in zip(boxes[:at], texts[:at], strict=True):
+            assert not box.overlaps(other), (texts[at], text)
+
+
 def test_the_picture_takes_any_mix_of_methods(tmp_path):
     pytest.importorskip("matplotlib")
     methods = ("sklearn-rf", "rf", "rf-m5", "napkinxc")
@@ -431,6 +478,7 @@ def test_help_shows_an_example(arguments):
 def test_wrong_names_are_refused_before_anything_runs(options, answers, tmp_path):
     arguments = ["bench", "--out", str(tmp_path / "out"), *options]
     result = CliRunner().invoke(cli.app, arguments)
-    assert isinstance(result.exception, ValueError)
+    assert result.exit_code == 2
+    assert f"Invalid value for {options[0]}" in result.output
     assert not (tmp_path / "out").exists()
     assert not answers

@@ -1,12 +1,10 @@
 """What is finished is kept, read again, and not run twice."""
 
-import io
 from dataclasses import replace
 
 import pytest
-from rich.console import Console
 
-from sketchforest._progress import RunProgress, progress_bar, seconds_left
+from sketchforest._progress import RunProgress, seconds_left
 from sketchforest.lab.experiments import waiting_experiments
 from sketchforest.lab.reproduce.forest_experiment import ForestExperiment, ForestResult
 from sketchforest.lab.reproduce.timing import TimingExperiment, TimingResult
@@ -108,21 +106,9 @@ def test_time_left_goes_by_the_last_run_of_a_kind_or_by_the_average():
     assert seconds_left([], {"slow": 9.0}) == 0
 
 
-def test_runs_are_shown_to_nobody_where_standard_error_is_no_terminal(capfd):
+def test_short_runs_say_nothing_where_standard_error_is_no_terminal(capfd):
     with RunProgress(["a", "b"]) as progress:
         for name in "ab":
             progress.start(name)
             progress.finish()
     assert capfd.readouterr() == ("", "")
-
-
-def test_a_task_that_knows_its_end_shows_it(monkeypatch):
-    monkeypatch.setattr("sketchforest._progress.time.monotonic", lambda: 100.0)
-    bar = progress_bar()
-    bar.add_task("runs", total=4, completed=1, ends_at=100.0 + 3725)
-    console = Console(file=io.StringIO(), width=100)
-    console.print(bar.get_renderable())
-    shown = console.file.getvalue()
-    assert "runs" in shown
-    assert "1/4" in shown
-    assert "1:02:05" in shown

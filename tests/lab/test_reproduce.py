@@ -197,7 +197,7 @@ def test_a_page_is_one_file_with_its_pictures_inside_and_text_escaped():
         name="one",
         title="a < b & c",
         findings=[Finding("it holds", True), Finding("it does not", False), Finding("?", None)],
-        pictures=[Picture("p", b"\x89PNG", 'a "quoted" caption')],
+        pictures=[Picture("p", b"\x89PNG", b"<svg/>", 'a "quoted" caption')],
         grids=[Grid(["", "x"], [["row <1>", Entry("0.5", "0.4", "worse far")]])],
     )
     page = render_page("A title", ["A lead."], [section, replace(section, name="two")])

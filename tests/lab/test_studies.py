@@ -192,7 +192,8 @@ def test_tune_writes_the_model_its_trials_and_pictures(data_home, tmp_path):
     assert said["winner"]["is_winner"]
     assert said["n_trees_grown"] <= 120
     names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"model.sf", "trials.csv", "cost.png", "components.png"}
+    pictures = {f"{name}.{kind}" for name in ("cost", "components") for kind in ("png", "svg")}
+    assert names == {"model.sf", "trials.csv", *pictures}
     data = random_split(make_multilabel(9, 20, 40, labels_per_row=2, features_per_row=6), 0)
     forest = load_forest(tmp_path / "model.sf")
     assert 0 < lrap(data.Y_train, forest.predict_proba(data.X_train)) <= 1

@@ -89,4 +89,4 @@ def test_progress_counts_the_tasks(n_jobs, capfd):
     out, err = capfd.readouterr()
     assert out == ""
     assert "squaring" in err
-    assert "7/7" in err
+    assert "7 of 7" in err

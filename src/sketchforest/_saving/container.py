@@ -38,6 +38,10 @@ class DamagedError(ValueError):
     """The file is not what it should be; the message says why."""
 
 
+class ForeignError(DamagedError):
+    """The file is something else."""
+
+
 def write_container(
     path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]
 ) -> None:
@@ -81,9 +85,11 @@ def read_header(path: str | os.PathLike[str]) -> tuple[dict[str, dict[str, objec
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         n_header = int.from_bytes(file.read(8), "little")
+        if file.read(1) not in (b"{", b""):
+            raise ForeignError("it has no header")
         if not 2 <= n_header <= size - 8:
             raise DamagedError("it has no header")
-        text = file.read(n_header)
+        text = b"{" + file.read(n_header - 1)
     try:
         header = json.loads(text)
     except (ValueError, RecursionError) as error:

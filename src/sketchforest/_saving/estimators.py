@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._registry import ESTIMATORS
-from sketchforest._saving.container import DamagedError
+from sketchforest._saving.container import DamagedError, ForeignError
 from sketchforest._saving.json_values import Json, arguments, converted, to_json
 from sketchforest._saving.model_file import Model, read_model, write_model
 from sketchforest._saving.stored_texts import StoredTexts, read_texts
@@ -75,7 +75,10 @@ def save_estimator(
     vectorizer = state.get("vectorizer_") if vectorizer is None else vectorizer
     text = {}
     if vectorizer is not None:
-        text["text"], given["feature_names"], more["idf"] = vectorizer_state(vectorizer)
+        text["text"], terms, more["idf"] = vectorizer_state(vectorizer)
+        known = given.get("feature_names")  # the terms, and perhaps other features behind them
+        if known is None or list(known[: len(terms)]) != terms:
+            given["feature_names"] = terms
     settings = _settings_to_json(estimator._settings)
     classes, names_in = targets.classes, state.get("feature_names_in_")
     about = {
@@ -104,9 +107,11 @@ def load_estimator(
     try:
         return _restored(find_class, read_model(path, mmap))
     except DamagedError as error:
+        way_out = "Save it again."
+        if isinstance(error, ForeignError):
+            way_out = "Use a file that save() or 'sketchforest train' has written."
         raise ValueError(
-            f"path must name a whole sketchforest model; '{path}' is not one: {error}. "
-            "Save it again."
+            f"path must name a whole sketchforest model; '{path}' is not one: {error}. {way_out}"
         ) from error
 
 

@@ -33,12 +33,13 @@ def vectorizer_state(vectorizer: Vectorizer) -> tuple[dict[str, Json], list[str]
 
 
 def restore_vectorizer(
-    params: Mapping[str, Json], terms: Sequence[str] | None, idf: np.ndarray | None
+    params: Mapping[str, Json], names: Sequence[str] | None, idf: np.ndarray | None
 ) -> Vectorizer:
-    """A vectorizer that transforms as the saved one did."""
+    """A vectorizer that transforms as the saved one did; its terms are the first of the names."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     given = arguments(TfidfVectorizer, params)
+    terms = list(names or ())[: 0 if idf is None else idf.size]
     if not terms or idf is None or idf.shape != (len(set(terms)),):
         raise DamagedError("its vectorizer has not one weight for each term")
     given |= {

@@ -11,7 +11,7 @@ from joblib.parallel import get_active_backend
 from sklearn import config_context, get_config
 from sklearn.utils.parallel import Parallel, delayed
 
-from sketchforest._progress import progress_bar
+from sketchforest._progress import stage, watched
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -140,5 +140,5 @@ def _tracked(
     if not verbose or total <= 1:
         yield results
         return
-    with progress_bar() as progress:
-        yield progress.track(results, total=total, description=description)
+    with watched(shows_ends=True), stage(description, total) as shown:
+        yield shown.over(results)

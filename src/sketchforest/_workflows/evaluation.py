@@ -4,14 +4,20 @@ from dataclasses import replace
 
 from sketchforest._workflows import Model
 from sketchforest._workflows.model_input import read_labelled, training_format
+from sketchforest._workflows.models import notes_of, was_trained_on
 from sketchforest.datasets._text import AnyPath
-from sketchforest.datasets.table import Columns
+from sketchforest.datasets.columns import Columns
 from sketchforest.evaluation import LABEL_COLUMNS, Evaluation, LabelTable, evaluate
 
 __all__ = ["LABEL_COLUMNS", "Evaluation", "LabelTable", "evaluate", "evaluate_file"]
 
 
-def evaluate_file(model: Model, path: AnyPath, format: str | None, columns: Columns) -> Evaluation:
+def evaluate_file(
+    model: Model, path: AnyPath, format: str | None, columns: Columns, encoding: str = "utf-8"
+) -> Evaluation:
     """The scores of a model on a file with labels."""
-    rows = read_labelled(path, training_format(path, format), model, columns)
-    return replace(evaluate(model, rows.X, rows.Y), n_unknown=len(rows.unknown))
+    rows = read_labelled(path, training_format(path, format), model, columns, encoding)
+    n_trained_on = notes_of(model).get("rows", 0) if was_trained_on(model, path) else 0
+    return replace(
+        evaluate(model, rows.X, rows.Y), n_unknown=len(rows.unknown), n_trained_on=n_trained_on
+    )

@@ -1,8 +1,8 @@
 """Rows of a file as a model wants them: its features in their order, its labels by name."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import NamedTuple, Unpack
+from pathlib import Path
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from scipy import sparse
@@ -10,18 +10,22 @@ from scipy import sparse
 from sketchforest._saving.vectorizer import Vectorizer
 from sketchforest._typing import Matrix
 from sketchforest._workflows import Model
-from sketchforest._workflows.models import feature_names, label_names, notes_of
+from sketchforest._workflows.models import feature_names, label_names, notes_of, trained_columns
+from sketchforest._workflows.row_features import joined, table_features
 from sketchforest.datasets import FORMATS, Dataset, read
-from sketchforest.datasets._text import AnyPath, bad_file, plain_name
+from sketchforest.datasets._text import AnyPath, bad_file, first_line, plain_name
 from sketchforest.datasets.blocks import line_blocks, pair_blocks
-from sketchforest.datasets.files import ReadOptions, recognise
-from sketchforest.datasets.table import (
+from sketchforest.datasets.columns import Columns
+from sketchforest.datasets.files import ReadOptions, recognise, recognise_piped, recognise_table
+from sketchforest.datasets.table import TableFeatures, read_table
+from sketchforest.datasets.table_files import (
+    FASTTEXT_LABELS,
+    FASTTEXT_TEXT,
     TABLE_FORMATS,
-    Columns,
+    Block,
     Table,
-    features_of,
+    header_names,
     open_table,
-    read_table,
     table_format,
 )
 
@@ -37,18 +41,41 @@ class Labelled(NamedTuple):
     unknown: list[str]
 
 
+class Rows(NamedTuple):
+    """Some rows as a model wants them, and the cells of the columns that are kept."""
+
+    X: Matrix
+    kept: dict[str, Sequence[Any]]
+
+
 def training_format(path: AnyPath, format: str | None) -> str:
-    return _checked(format) or table_format(path) or recognise(path)
+    is_piped = str(path) == "-"
+    return (
+        _checked(format) or table_format(path) or (recognise_piped if is_piped else recognise)(path)
+    )
+
+
+def training_columns(columns: Columns, format: str) -> Columns:
+    """With those of a fastText file, which are always the same."""
+    if format != "fasttext":
+        return columns
+    if columns != Columns():
+        raise ValueError("format must not be fasttext where columns are named: it has none.")
+    return Columns(text=(FASTTEXT_TEXT,), tags=FASTTEXT_LABELS)
 
 
 def read_training(
-    path: AnyPath, format: str, columns: Columns, **options: Unpack[ReadOptions]
+    path: AnyPath,
+    format: str,
+    columns: Columns,
+    encoding: str = "utf-8",
+    **options: Unpack[ReadOptions],
 ) -> tuple[Dataset, list[str] | None]:
-    """The data set in a file of any format, and its texts if it has such a column."""
+    """The data set in a file of any format, and its texts if it has such columns."""
     if format in TABLE_FORMATS:
         if options:
             raise ValueError(f"Files of format {format!r} have no option {min(options)!r}.")
-        return read_table(path, columns, format)
+        return read_table(path, columns, format, encoding=encoding)
     if format == "text":
         raise bad_file(path, None, "lines of text have no labels; use a table of texts and tags")
     if format == "svmlight":
@@ -56,52 +83,84 @@ def read_training(
     return read(path, format, **options), None
 
 
-def input_format(path: AnyPath, format: str | None, model: Model) -> str:
+def input_format(
+    path: AnyPath, format: str | None, model: Model, columns: Columns | None = None
+) -> str:
     """As given, as the name says, or as the first lines say; what suits the model for "-"."""
-    has_text = hasattr(model, "vectorizer_")
     known = _checked(format) or table_format(path)
     if known is not None:
         return known
-    if has_text and (str(path) == "-" or plain_name(path).endswith(".txt")):
-        return "text"
-    if str(path) == "-":
+    is_piped = str(path) == "-"
+    if (is_piped or Path(path).is_file()) and (table := recognise_table(path)) is not None:
+        return table
+    if hasattr(model, "vectorizer_") and (is_piped or plain_name(path).endswith(".txt")):
+        header = header_names(first_line(path).decode("utf-8", "replace"))
+        text = (columns or trained_columns(model)).text
+        return "csv" if text and set(text) <= set(header) else "text"
+    if is_piped:
         trained_on = notes_of(model).get("format")
         return "csv" if trained_on in TABLE_FORMATS else "svmlight"
     return recognise(path)
 
 
 def feature_blocks(
-    path: AnyPath, format: str, model: Model, columns: Columns, n_rows: int = BLOCK_ROWS
+    path: AnyPath, format: str, model: Model, columns: Columns, encoding: str = "utf-8"
 ) -> Iterator[Matrix]:
-    """X of a file, (at most n_rows, n_features) at a time.
+    """X of a file, some rows at a time."""
+    return (rows.X for rows in row_blocks(path, format, model, columns, encoding=encoding))
+
+
+def row_blocks(
+    path: AnyPath,
+    format: str,
+    model: Model,
+    columns: Columns,
+    keep: Sequence[str] = (),
+    encoding: str = "utf-8",
+    n_rows: int | None = None,
+) -> Iterator[Rows]:
+    """The rows of a file, at most n_rows at a time, with the cells of the columns to keep.
 
     Tables, text, svmlight and xc files are read as they are needed; the others whole.
     """
+    n_rows = n_rows or BLOCK_ROWS
+    if format in TABLE_FORMATS:
+        return _table_blocks(open_table(path, format, n_rows, encoding), model, columns, keep)
+    if keep:
+        raise bad_file(path, None, f"only tables have columns to keep, and its format is {format}")
+    X: Iterator[Matrix]
     if format == "text":
         vectorizer = _vectorizer(model, path)
-        return (vectorizer.transform(lines) for lines in line_blocks(path, n_rows))
-    if format in TABLE_FORMATS:
-        return _table_blocks(open_table(path, format, n_rows), model, columns)
-    if format in ("svmlight", "xc"):
-        return pair_blocks(path, format, model.n_features_in_, n_rows)
-    X = _aligned(path, read(path, format), model)
-    return (X[first : first + n_rows] for first in range(0, X.shape[0], n_rows))
+        if len(vectorizer.vocabulary_) < model.n_features_in_:
+            reason = "the model reads other columns, too; use a table or JSON lines"
+            raise bad_file(path, None, reason)
+        X = (vectorizer.transform(lines) for lines in line_blocks(path, n_rows, encoding))
+    elif format in ("svmlight", "xc"):
+        X = pair_blocks(path, format, model.n_features_in_, n_rows)
+    else:
+        whole = _aligned(path, read(path, format), model)
+        X = (whole[first : first + n_rows] for first in range(0, whole.shape[0], n_rows))
+    return (Rows(block, {}) for block in X)
 
 
-def read_labelled(path: AnyPath, format: str, model: Model, columns: Columns) -> Labelled:
+def read_labelled(
+    path: AnyPath, format: str, model: Model, columns: Columns, encoding: str = "utf-8"
+) -> Labelled:
     """A whole file, with labels."""
-    names = feature_names(model)
-    if format in TABLE_FORMATS and names is not None:
-        wanted = [] if columns.text is not None else [str(name) for name in names]
-        dataset, texts = read_table(path, columns, format, wanted)
+    if format in TABLE_FORMATS and feature_names(model) is not None:
+        wanted = table_features(model, columns).names
+        dataset, texts = read_table(path, columns, format, wanted, encoding)
+        X: Matrix = dataset.X
+        if texts is not None or columns.categories:
+            if texts is not None:
+                _vectorizer(model, path)
+            X = joined(model, texts, X)
     else:
         options = ReadOptions()
         if format == "svmlight":
             options["n_features"] = model.n_features_in_
-        dataset, texts = read_training(path, format, columns, **options)
-    if texts is not None:
-        dataset = replace(dataset, X=_vectorizer(model, path).transform(texts), feature_names=None)
-    X = _aligned(path, dataset, model)
+        dataset, _ = read_training(path, format, columns, encoding, **options)
+        X = _aligned(path, dataset, model)
     labels = label_names(model)
     have = dataset.label_names
     have = np.arange(dataset.Y.shape[1]).astype(str) if have is None else have.astype(str)
@@ -116,20 +175,28 @@ def read_labelled(path: AnyPath, format: str, model: Model, columns: Columns) ->
     return Labelled(X, Y, have[known < 0].tolist())
 
 
-def _table_blocks(table: Table, model: Model, columns: Columns) -> Iterator[Matrix]:
-    if columns.text is not None:
-        table.require([columns.text])
-        vectorizer = _vectorizer(model, table.path)
-        return (vectorizer.transform(block.texts(columns.text)) for block in table.blocks)
-    if hasattr(model, "vectorizer_"):
-        reason = "the model reads text; name the column of text"
-        raise bad_file(table.path, None, reason)
-    names = feature_names(model)
-    wanted = columns.features(table.names) if names is None else list(map(str, names))
-    if names is None:
-        _check_count(table.path, len(wanted), model)
-    table.require(wanted)
-    return (features_of(block, wanted) for block in table.blocks)
+def _table_blocks(
+    table: Table, model: Model, columns: Columns, keep: Sequence[str]
+) -> Iterator[Rows]:
+    if columns.text:
+        _vectorizer(model, table.path)
+    elif hasattr(model, "vectorizer_"):
+        raise bad_file(table.path, None, "the model reads text; name the columns of text")
+    if feature_names(model) is None:
+        numbers = columns.numbers_among(table.names)
+        _check_count(table.path, len(numbers), model)
+        features = TableFeatures(tuple(numbers), {})
+    else:
+        features = table_features(model, columns)
+    table.require([*columns.text, *features.columns, *keep])
+
+    def rows(block: Block) -> Rows:
+        X = features.of_block(block)
+        if columns.text or columns.categories:
+            X = joined(model, block.texts(columns.text) if columns.text else None, X)
+        return Rows(X, {name: block.cells[name] for name in keep})
+
+    return map(rows, table.blocks)
 
 
 def _vectorizer(model: Model, path: AnyPath) -> Vectorizer:

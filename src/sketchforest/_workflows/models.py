@@ -1,7 +1,9 @@
 """What a fitted model knows of the file it was trained on, and what it says of rows."""
 
+import hashlib
 from dataclasses import fields
 from itertools import pairwise
+from pathlib import Path
 from typing import TypedDict
 
 import numpy as np
@@ -11,7 +13,8 @@ from sketchforest._saving.vectorizer import Vectorizer
 from sketchforest._typing import MatrixLike
 from sketchforest._workflows import Classifier, Model
 from sketchforest.datasets import Dataset
-from sketchforest.datasets.table import Columns
+from sketchforest.datasets._text import AnyPath
+from sketchforest.datasets.columns import USUAL_SEPARATOR, Columns
 from sketchforest.evaluation import is_classifier
 
 __all__ = [
@@ -31,13 +34,24 @@ __all__ = [
 RankedLabels = list[tuple[list[int], list[float]]]  # labels and scores of each row, best first
 
 
+class OutOfBag(TypedDict):
+    """The score of all trees on new rows, predicted by trees that did not see a row."""
+
+    metric: str
+    score: float
+    standard_error: float
+
+
 class Notes(TypedDict, total=False):
     """What a model notes of its training."""
 
     file: str
     format: str
     columns: dict[str, str | tuple[str, ...] | None]  # those of a table, by their use
+    scales: dict[str, tuple[float, float]]  # of numbers beside text: what is 0, how far 1 is
+    sha256: str  # of the file
     rows: int
+    out_of_bag: "OutOfBag"
     test: dict[str, float]  # scores
 
 
@@ -45,12 +59,23 @@ def notes_of(model: Model) -> Notes:
     return getattr(model, "notes_", Notes())
 
 
+def file_digest(path: AnyPath) -> str:
+    """By which a file is known again."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def was_trained_on(model: Model, path: AnyPath) -> bool:
+    """Whether the file is the one that the model was trained on, whatever its name."""
+    digest = notes_of(model).get("sha256")
+    return digest is not None and str(path) != "-" and file_digest(path) == digest
+
+
 def trained_columns(model: Model) -> Columns:
     """The columns of the table that the model was trained on; the usual ones if it was none."""
     noted = notes_of(model).get("columns", {})
     known = {field.name: noted.get(field.name) for field in fields(Columns)}
-    # JSON has lists for tuples.
-    plain = {n: tuple(v) if isinstance(v, list) else v for n, v in known.items() if v}
+    plain = {"tag_separator": USUAL_SEPARATOR} | {n: v for n, v in known.items() if v}
     return Columns(**plain)  # type: ignore[arg-type]
 
 

@@ -1,29 +1,42 @@
 """From a file to a model file: read, make features, grow, test, save."""
 
 import time
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
+from scipy import sparse
 
 from sketchforest import RandomForestClassifier, SketchForestClassifier
 from sketchforest._estimators.thresholds import f1_kind
+from sketchforest._progress import stage
 from sketchforest._registry import (
     COMMAND_LINE_NAMES,
     DEFAULT_ON_COMMAND_LINE,
     estimator_class,
 )
 from sketchforest._saving.vectorizer import Vectorizer
+from sketchforest._selection.whole_forest import predict_whole_forest
 from sketchforest._typing import Matrix
 from sketchforest._workflows import Model
 from sketchforest._workflows.evaluation import Evaluation, evaluate, evaluate_file
-from sketchforest._workflows.model_input import read_training, training_format
-from sketchforest._workflows.models import Notes, attach_names
+from sketchforest._workflows.model_input import read_training, training_columns, training_format
+from sketchforest._workflows.models import (
+    Notes,
+    OutOfBag,
+    attach_names,
+    file_digest,
+    is_classifier,
+    trained_columns,
+)
+from sketchforest._workflows.row_features import find_scales, scaled, with_terms
 from sketchforest.datasets import Dataset
 from sketchforest.datasets._text import AnyPath, bad_file
+from sketchforest.datasets.columns import Columns
 from sketchforest.datasets.files import ReadOptions
-from sketchforest.datasets.table import TABLE_FORMATS, Columns
+from sketchforest.datasets.table_files import TABLE_FORMATS, open_table
 
 Params = dict[str, Any]  # of an estimator, as they are written on the command line
 
@@ -68,6 +81,7 @@ def train_file(
     *,
     format: str | None = None,
     columns: Columns = _FEATURES_ONLY,
+    encoding: str = "utf-8",
     text: TextSettings = _USUAL_TEXT,
     estimator: str = DEFAULT_ON_COMMAND_LINE,
     params: Params | None = None,
@@ -85,38 +99,57 @@ def train_file(
     """
     params = _check_params(estimator, params or {}, tunes)
     _check_out(out)
-    source = read_training_file(file, format, columns, **(options or ReadOptions()))
+    source = read_training_file(file, format, columns, encoding, **(options or ReadOptions()))
     train_rows, test_rows = _split(source.dataset, holdout, test, params.get("random_state"))
-    dataset, vectorizer = _with_features(source, train_rows, text)
+    source, vectorizer = with_features(source, train_rows, text)
+    dataset = source.dataset
     X, Y = dataset.X[train_rows], dataset.Y[train_rows]
     started = time.perf_counter()
-    model, advice = _tune(params, X, Y, budget) if tunes else (_fit(estimator, params, X, Y), "")
+    advice = ""
+    if tunes:
+        model, advice = _tune(params, X, Y, budget)
+    else:
+        with stage("fitting"):
+            model = _fit(estimator, params, X, Y)
     seconds = time.perf_counter() - started
+    out_of_bag = _predicted_score(model, X)
     attach_names(model, dataset, vectorizer)
-    if len(train_rows) < source.dataset.Y.shape[0]:
-        model.attach(
-            row_numbers=train_rows
-        )  # what is said of training rows names those of the file
-    tested = _test(model, dataset, test_rows, test, columns)
-    model.notes_ = _notes(source, len(train_rows), tested)
+    if len(train_rows) < dataset.Y.shape[0]:  # what is said of training rows names the file's
+        model.attach(row_numbers=train_rows)
+    model.notes_ = {**source.notes, "rows": len(train_rows)}  # which the test file is read by
+    if out_of_bag is not None:
+        model.notes_["out_of_bag"] = out_of_bag
+    tested = _test(model, dataset, test_rows, test, encoding)
+    if tested is not None:
+        model.notes_["test"] = tested.scores
     model.save(out, compact=compact)
     return TrainOutcome(model, out, seconds, advice, tested)
 
 
 def read_training_file(
-    path: AnyPath, format: str | None, columns: Columns, **options: Unpack[ReadOptions]
+    path: AnyPath,
+    format: str | None,
+    columns: Columns,
+    encoding: str = "utf-8",
+    **options: Unpack[ReadOptions],
 ) -> TrainingFile:
     format = training_format(path, format)
     is_table = format in TABLE_FORMATS
+    columns = training_columns(columns, format)
     if is_table and columns.tags is None and not columns.labels:
-        raise bad_file(path, None, "a table needs --tags-column or --label-columns")
-    if not is_table and (columns.text or columns.tags or columns.labels or columns.ignored):
+        names = ", ".join(open_table(path, format, encoding=encoding).names)
+        reason = f"a table needs --tags-column or --label-columns; its columns are {names}"
+        raise bad_file(path, None, reason)
+    if not is_table and columns != Columns():
         raise bad_file(path, None, f"only tables have columns, and its format is {format}")
-    dataset, texts = read_training(path, format, columns, **options)
+    dataset, texts = read_training(path, format, columns, encoding, **options)
     if dataset.Y.shape[1] == 0:
         raise bad_file(path, None, "it has no labels")
-    noted = asdict(columns) if is_table else {}
-    return TrainingFile(dataset, texts, Notes(file=Path(path).name, format=format, columns=noted))
+    noted = asdict(replace(columns, tag_separator=columns.separator)) if is_table else {}
+    notes = Notes(file=Path(path).name, format=format, columns=noted)
+    if str(path) != "-":
+        notes["sha256"] = file_digest(path)
+    return TrainingFile(dataset, texts, notes)
 
 
 def _check_params(estimator: str, params: Params, tunes: bool) -> Params:
@@ -182,13 +215,38 @@ def _split(
     return every, every[:0]
 
 
-def _with_features(
-    source: TrainingFile, train_rows: np.ndarray, settings: TextSettings
-) -> "tuple[Dataset, Vectorizer | None]":
-    """The data set, with features made of its texts if it has them, and what made them."""
-    dataset, texts, _ = source
-    if texts is None:
-        return dataset, None
+def with_features(
+    source: TrainingFile, train_rows: np.ndarray, settings: TextSettings = _USUAL_TEXT
+) -> "tuple[TrainingFile, Vectorizer | None]":
+    """The file, with features made of its texts and categories if it has them, and what made those
+    of its texts."""
+    dataset, texts, notes = source
+    categories = notes.get("columns", {}).get("categories", ())
+    if texts is None and not categories:
+        return source, None
+    assert dataset.feature_names is not None
+    n_indicators = sum(
+        any(str(name).startswith(f"{c}=") for c in categories or ())
+        for name in dataset.feature_names
+    )
+    numbers = dataset.feature_names[: len(dataset.feature_names) - n_indicators].tolist()
+    scales = find_scales(dataset.X[train_rows], numbers)
+    X, names, vectorizer = scaled(dataset.X, scales), dataset.feature_names, None
+    if texts is not None:
+        terms, vectorizer = _terms(texts, train_rows, settings)
+        X = with_terms(terms, X)
+        names = np.append(vectorizer.get_feature_names_out(), names)
+    if scales:
+        notes = {**notes, "scales": scales}
+    made = replace(dataset, X=X, feature_names=names.astype(np.str_))
+    return TrainingFile(made, texts, notes), vectorizer
+
+
+def _terms(
+    texts: list[str], train_rows: np.ndarray, settings: TextSettings
+) -> "tuple[sparse.csr_array, Vectorizer]":
+    """The weights of the terms in all texts, and what weighs them, which knows the training rows
+    alone."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     vectorizer = TfidfVectorizer(
@@ -198,24 +256,54 @@ def _with_features(
         sublinear_tf=True,
         dtype=np.float32,
     )
+    others = np.setdiff1d(np.arange(len(texts)), train_rows)
+    with stage("words", len(texts)) as shown:
+        terms = _fitted_terms(vectorizer, shown.over(texts[row] for row in train_rows.tolist()))
+        if len(others):
+            rest = shown.over(texts[row] for row in others.tolist())
+            more = sparse.csr_array(vectorizer.transform(rest))
+            place = np.argsort(np.concatenate([train_rows, others]), kind="stable")
+            terms = sparse.vstack([terms, more], format="csr")[place]
+    return terms, vectorizer
+
+
+def _fitted_terms(vectorizer: Vectorizer, texts: Iterable[str]) -> sparse.csr_array:
     try:
-        vectorizer.fit([texts[row] for row in train_rows.tolist()])
+        return sparse.csr_array(vectorizer.fit_transform(texts))
     except ValueError as error:
         raise ValueError(
-            f"text must hold words, each in {settings.min_count} texts or more; got none "
+            f"text must hold words, each in {vectorizer.min_df} texts or more; got none "
             f"({str(error).splitlines()[0].rstrip('.')}). Use a lower --min-count."
         ) from error
-    terms = vectorizer.get_feature_names_out()
-    return replace(dataset, X=vectorizer.transform(texts), feature_names=terms), vectorizer
 
 
 def _fit(estimator: str, params: Params, X: Matrix, Y: Matrix) -> Model:
     model = _estimator_class(estimator)(**params)
     if "oob_score" not in params and hasattr(model, "oob_score"):
+        # From it, 'predict --threshold f1' chooses later.
         model.set_params(oob_score=bool(model.bootstrap) and X.shape[0] <= MAX_OOB_ROWS)
     model.fit(X, Y)
     # Who loads the model may not want to watch.
     return model.set_params(verbose=0) if "verbose" in params else model
+
+
+def _predicted_score(model: Model, X: Matrix) -> OutOfBag | None:
+    """Where trees leave rows out: the score of all of them on new rows."""
+    if not is_classifier(model) or model._classes is not None:
+        return None
+    asked_for = getattr(model, "oob_score", None)
+    metric = asked_for if isinstance(asked_for, str) else "lrap"
+    found = predict_whole_forest(
+        model._forest,
+        model._check_new(X),
+        model._labels,
+        model._settings,
+        metric,
+        model.get_params().get("n_jobs"),
+    )
+    if found is None or not np.isfinite(found.se):
+        return None
+    return OutOfBag(metric=metric, score=found.score, standard_error=found.se)
 
 
 def _tune(params: Params, X: Matrix, Y: Matrix, budget: float | str | None) -> tuple[Model, str]:
@@ -229,14 +317,9 @@ def _tune(params: Params, X: Matrix, Y: Matrix, budget: float | str | None) -> t
 
 
 def _test(
-    model: Model, dataset: Dataset, rows: np.ndarray, file: AnyPath | None, columns: Columns
+    model: Model, dataset: Dataset, rows: np.ndarray, file: AnyPath | None, encoding: str
 ) -> Evaluation | None:
     """The scores on another file, or on rows of this one; None if there are neither."""
     if file is not None:
-        return evaluate_file(model, file, None, columns)
+        return evaluate_file(model, file, None, trained_columns(model), encoding)
     return evaluate(model, dataset.X[rows], dataset.Y[rows]) if len(rows) else None
-
-
-def _notes(source: TrainingFile, n_rows: int, tested: Evaluation | None) -> Notes:
-    notes: Notes = {**source.notes, "rows": n_rows}
-    return notes if tested is None else {**notes, "test": tested.scores}

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from sketchforest.cli.bench import bench_app
+from sketchforest.cli.command import SETTINGS, Command, Group
 from sketchforest.cli.convert import convert
 from sketchforest.cli.datasets import datasets
 from sketchforest.cli.demo import demo
@@ -25,13 +26,14 @@ _DEBUG = "--debug"
 
 app = typer.Typer(
     name="sketchforest",
+    cls=Group,
+    context_settings=SETTINGS,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
 for command in (train, predict, evaluate, tune, explain, info, convert, datasets, reproduce, demo):
-    app.command()(command)
+    app.command(cls=Command)(command)
 app.add_typer(bench_app, name="bench")
 
 

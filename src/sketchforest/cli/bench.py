@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
+from sketchforest.cli.command import Command, Group
 from sketchforest.cli.options import DataHomeOption, JsonOption, console, finish, names, text_of
 
-bench_app = typer.Typer(invoke_without_command=True, pretty_exceptions_enable=False)
+bench_app = typer.Typer(cls=Group, invoke_without_command=True, pretty_exceptions_enable=False)
 
 _OUT = Path("sketchforest-bench")
 _STUDY = Path("sketchforest-study")
@@ -30,8 +31,9 @@ def bench(
     methods: Annotated[
         str,
         typer.Option(
-            help="Names, separated by commas: sklearn-rf, sklearn-et, sklearn-zK, rf, rf-mK, "
-            "rf-zK, et, et-mK, napkinxc, omikuji.",
+            help="Names, separated by commas: sklearn-rf, sklearn-et (scikit-learn's forests), rf, "
+            "et (ours on the original outputs), rf-mK, et-mK (on K projected ones), sklearn-zK, "
+            "rf-zK (both on the same K for all trees), napkinxc, omikuji.",
             show_default=False,
         ),
     ] = "",
@@ -76,7 +78,7 @@ def bench(
     finish(run_bench(settings, out, console(json)), json)
 
 
-@bench_app.command()
+@bench_app.command(cls=Command)
 def scaling(
     base: Annotated[
         str, typer.Option(help="Sizes to start from, as in n=8000,t=32.", show_default=False)
@@ -117,7 +119,7 @@ def scaling(
     finish(run_scaling(settings, out, console(json)), json)
 
 
-@bench_app.command()
+@bench_app.command(cls=Command)
 def large(
     n_samples: Annotated[int, typer.Option(min=1, help="Training rows.")] = 300_000,
     n_features: Annotated[int, typer.Option(min=50, help="Features, 50 in each row.")] = 100_000,
@@ -148,7 +150,7 @@ def large(
         typer.echo(large_json(result))
 
 
-@bench_app.command()
+@bench_app.command(cls=Command)
 def components(
     datasets: Annotated[
         str, typer.Option(help="Names, separated by commas; else all.", show_default=False)
@@ -177,7 +179,7 @@ def components(
         raise typer.Exit(130)
 
 
-@bench_app.command()
+@bench_app.command(cls=Command)
 def accuracy(
     datasets: Annotated[
         str, typer.Option(help="Names, separated by commas; else all.", show_default=False)
@@ -206,7 +208,7 @@ def accuracy(
         raise typer.Exit(130)
 
 
-@bench_app.command()
+@bench_app.command(cls=Command)
 def thresholds(
     datasets: Annotated[
         str, typer.Option(help="Names, separated by commas; else all.", show_default=False)
@@ -235,7 +237,7 @@ def thresholds(
         raise typer.Exit(130)
 
 
-@bench_app.command()
+@bench_app.command(cls=Command)
 def tuning(
     datasets: Annotated[
         str, typer.Option(help="Names, separated by commas; else all.", show_default=False)
@@ -245,7 +247,7 @@ def tuning(
         typer.Option(
             "--predicted", "--foretold", help="Sets on which scores of 500 trees are predicted."
         ),
-    ] = "bibtex,diatoms,enron-hierarchical,stackex_cooking,Expression-GO",
+    ] = "bibtex, diatoms, enron-hierarchical, stackex_cooking, Expression-GO",
     splits: Annotated[int, typer.Option(min=1, help="Random splits of each set.")] = 3,
     n_estimators: Annotated[int, typer.Option(min=1, help="Trees in each forest.")] = 100,
     n_jobs: _JobsOption = 2,

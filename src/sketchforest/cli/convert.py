@@ -22,6 +22,9 @@ def convert(
             show_default=False,
         ),
     ] = None,
+    encoding: options.EncodingOption = "utf-8",
+    category_column: options.CategoryOption = "",
+    number_column: options.NumberOption = "",
     tags_column: options.TagsOption = None,
     tag_separator: options.SeparatorOption = None,
     label_columns: options.LabelsOption = "",
@@ -37,8 +40,16 @@ def convert(
     """
     from sketchforest.datasets.conversion import convert_file
 
-    given = options.columns(None, tags_column, tag_separator, label_columns, ignore_columns)
-    dataset = convert_file(file, out, format, to, given, **options.read_options(xml))
+    given = options.columns(
+        None,
+        tags_column,
+        tag_separator,
+        label_columns,
+        ignore_columns,
+        categories=category_column,
+        numbers=number_column,
+    )
+    dataset = convert_file(file, out, format, to, given, encoding, **options.read_options(xml))
     (n_rows, n_features), n_labels = dataset.X.shape, dataset.Y.shape[1]
     if json:
         options.print_json({"rows": n_rows, "features": n_features, "labels": n_labels})

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from sketchforest.cli import options
+
 
 def demo(
     out: Annotated[
@@ -14,7 +16,7 @@ def demo(
     n_jobs: Annotated[
         int, typer.Option(help="Trees grown at once, by both libraries; -1 uses all cores.")
     ] = 2,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the data and of the forests.")] = 0,
+    random_state: options.SeedOption = 0,
     quick: Annotated[
         bool, typer.Option("--quick", help="2,000 rows instead of 16,105: a few seconds.")
     ] = False,
@@ -29,4 +31,4 @@ def demo(
     from sketchforest.lab.demo.run import FULL_SIZE, QUICK_SIZE, run_demo
 
     n_samples = QUICK_SIZE if quick else FULL_SIZE
-    run_demo(n_samples, n_estimators, n_jobs, out, seed)
+    run_demo(n_samples, n_estimators, n_jobs, out, random_state)

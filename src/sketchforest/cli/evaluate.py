@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sketchforest.cli import options
+from sketchforest.cli.config import ConfigOption
 
 if TYPE_CHECKING:
     from sketchforest._workflows.evaluation import Evaluation
@@ -21,12 +22,17 @@ def evaluate(
     picture: Annotated[
         Path | None, typer.Option(help="PNG to draw; needs matplotlib.", show_default=False)
     ] = None,
+    threshold: options.ThresholdOption = None,
     format: options.FormatOption = None,
+    encoding: options.EncodingOption = "utf-8",
     text_column: options.TextOption = None,
     tags_column: options.TagsOption = None,
     tag_separator: options.SeparatorOption = None,
     label_columns: options.LabelsOption = "",
     ignore_columns: options.IgnoreOption = "",
+    n_jobs: options.JobsOption = -1,
+    quiet: options.QuietOption = False,
+    config: ConfigOption = None,
     json: options.JsonOption = False,
 ) -> None:
     """Score a model on a file with known labels.
@@ -40,15 +46,17 @@ def evaluate(
     from sketchforest._workflows.models import trained_columns
     from sketchforest.cli.evaluation_views import show_evaluation
 
-    forest = options.load_model(model)
+    forest = options.load_model(model, n_jobs, threshold)
     trained = trained_columns(forest)
     known = options.columns(
         text_column, tags_column, tag_separator, label_columns, ignore_columns, trained
     )
-    result = evaluate_file(forest, file, format, known)
+    with options.progress(quiet):
+        result = evaluate_file(forest, file, format, known, encoding)
     _write(result, labels_out, picture)
     if json:
-        options.print_json({**result.scores, "unknown_labels": result.n_unknown})
+        more = {"unknown_labels": result.n_unknown, "rows_trained_on": result.n_trained_on}
+        options.print_json({**result.scores, **more})
     else:
         show_evaluation(result, options.console())
 

@@ -8,6 +8,7 @@ from rich.table import Table
 
 from sketchforest._workflows.evaluation import Evaluation
 from sketchforest.cli.tables import SHOWN, as_it_is, plain_table
+from sketchforest.lab.pictures import save_figure
 
 _SCORE_NAMES = {
     "lrap": "LRAP",
@@ -35,6 +36,11 @@ def show_evaluation(evaluation: Evaluation, console: Console) -> None:
 
 
 def show_unknown(evaluation: Evaluation, console: Console) -> None:
+    if evaluation.n_trained_on:
+        console.print(
+            f"The model was trained on this file, on {evaluation.n_trained_on:,} of its rows: it "
+            "will score lower on new ones."
+        )
     if evaluation.n_unknown:
         console.print(f"{evaluation.n_unknown} labels that the model does not know are left out.")
 
@@ -63,4 +69,4 @@ def save_evaluation_figure(result: Evaluation, path: str | os.PathLike[str]) -> 
     # A bare Figure needs no display and leaves the caller's pyplot alone.
     figure = matplotlib.figure.Figure(figsize=(13, 4.2), layout="constrained")
     result.plot(figure.subplots(1, 3))
-    figure.savefig(path, format="png", dpi=150)
+    save_figure(figure, path)

@@ -19,8 +19,10 @@ def explain(
         ),
     ] = "",
     format: options.FormatOption = None,
+    encoding: options.EncodingOption = "utf-8",
     text_column: options.TextOption = None,
     ignore_columns: options.IgnoreOption = "",
+    n_jobs: options.JobsOption = -1,
     json: options.JsonOption = False,
 ) -> None:
     """Show what counts for labels of one row.
@@ -35,10 +37,11 @@ def explain(
     from sketchforest._workflows.models import trained_columns
     from sketchforest.cli.explanation_views import as_json, show_explanation
 
-    forest = options.load_model(model)
+    forest = options.load_model(model, n_jobs)
     trained = trained_columns(forest)
     known = options.columns(text=text_column, ignored=ignore_columns, known=trained)
-    blocks = feature_blocks(file, input_format(file, format, forest), forest, known)
+    format = input_format(file, format, forest, known)
+    blocks = feature_blocks(file, format, forest, known, encoding)
     x = read_rows(blocks, [row])
     content = as_json(forest.explain(x, options.names(label) or None, top), row)
     if json:

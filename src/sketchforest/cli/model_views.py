@@ -32,6 +32,7 @@ def describe(model: Model, path: Path) -> dict[str, Any]:
         "reads_text": hasattr(model, "vectorizer_"),
         "oob_score": number_or_none(getattr(model, "oob_score_", np.nan)),
         "oob_metric": _oob_metric(model),
+        "oob_predicted": notes_of(model).get("out_of_bag"),
         "parameters": params,
         "chosen": {
             name: getattr(model, f"{name}_")
@@ -82,8 +83,17 @@ def show_outcome(outcome: TrainOutcome, console: Console) -> None:
     )
     if outcome.advice:
         console.print(outcome.advice, soft_wrap=True)
-    if about["oob_score"] is not None:
-        console.print(f"Out-of-bag {about['oob_metric']}: {about['oob_score']:.4f}")
+    if about["oob_predicted"] is not None:
+        found = about["oob_predicted"]
+        console.print(
+            f"{score_name(found['metric'])} on new rows, predicted from rows that trees did not "
+            f"see (out-of-bag): {found['score']:.4f} ± {found['standard_error']:.4f}"
+        )
+    elif about["oob_score"] is not None:
+        console.print(
+            f"Out-of-bag {about['oob_metric']}: {about['oob_score']:.4f}, which is that of the "
+            "trees that did not see a row; the whole forest is better."
+        )
     if outcome.test is not None:
         show_unknown(outcome.test, console)
         console.print("On rows that were not trained on:")
@@ -121,7 +131,11 @@ def _facts(about: dict[str, Any], path: Path) -> list[tuple[str, str]]:
         ("size", size(about["bytes"])),
         ("reads text", "yes" if about["reads_text"] else "no"),
     ]
-    if about["oob_score"] is not None:
+    if about["oob_predicted"] is not None:
+        found = about["oob_predicted"]
+        score = f"{found['score']:.4f} ± {found['standard_error']:.4f} (out-of-bag)"
+        facts.append((f"predicted {score_name(found['metric'])}", score))
+    elif about["oob_score"] is not None:
         facts.append((f"out-of-bag {about['oob_metric']}", f"{about['oob_score']:.4f}"))
     for name, value in about["notes"].get("test", {}).items():
         if name != "rows":

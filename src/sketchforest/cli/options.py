@@ -1,7 +1,7 @@
 """Options that several commands share, and what they mean."""
 
 import json as json_module
-import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Protocol
 
@@ -12,12 +12,15 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from sketchforest._workflows import Model
+    from sketchforest.datasets.columns import Columns
     from sketchforest.datasets.files import ReadOptions
-    from sketchforest.datasets.table import Columns
+
+
+_DATA = "Format and columns of the file"
 
 
 def _option(flag: str, help: str) -> OptionInfo:
-    return typer.Option(flag, help=help, show_default=False)
+    return typer.Option(flag, help=help, show_default=False, rich_help_panel=_DATA)
 
 
 ModelArgument = Annotated[
@@ -27,28 +30,61 @@ FileArgument = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="CSV, TSV, Parquet, ARFF (MULAN, MEKA, CLUS), xc, svmlight, npz; .gz, .xz, .bz2.",
+        help="CSV, TSV, Parquet, JSON lines, fastText lines, ARFF (MULAN, MEKA, CLUS), xc, "
+        "svmlight or npz; .gz, .xz, .bz2; '-' is standard input.",
     ),
 ]
 FormatOption = Annotated[
     str | None,
     _option(
         "--format",
-        "csv, tsv, parquet, text (a document a line), mulan, meka, clus, xc, svmlight or npz; told "
-        "from the file if not given.",
+        "csv, tsv, parquet, jsonl, fasttext, text (a document a line), mulan, meka, clus, xc, "
+        "svmlight or npz; told from the file if not given.",
     ),
 ]
-TextOption = Annotated[str | None, _option("--text-column", "Column of text.")]
+EncodingOption = Annotated[
+    str,
+    typer.Option("--encoding", help="Of text and tables, as in latin-1.", rich_help_panel=_DATA),
+]
+TextOption = Annotated[
+    str | None, _option("--text-column", "Columns of text, separated by commas.")
+]
+CategoryOption = Annotated[
+    str, _option("--category-column", "Columns of categories, as names or codes, likewise.")
+]
+NumberOption = Annotated[
+    str,
+    _option(
+        "--number-column",
+        "Columns of numbers, likewise; else all that are left, and none beside text.",
+    ),
+]
 TagsOption = Annotated[str | None, _option("--tags-column", "Column of tags, as in 'a;b;c'.")]
 SeparatorOption = Annotated[
-    str | None, _option("--tag-separator", "What stands between tags: ';'.")
+    str | None,
+    _option("--tag-separator", "What stands between tags: ';'. `<>` reads `<a><b>`."),
 ]
 LabelsOption = Annotated[str, _option("--label-columns", "Columns of labels, separated by commas.")]
 IgnoreOption = Annotated[
     str, _option("--ignore-columns", "Columns to leave out, separated by commas.")
 ]
 XmlOption = Annotated[Path | None, _option("--xml", "Names of the labels of a MULAN file.")]
+SeedOption = Annotated[
+    int, typer.Option("--random-state", "--seed", help="Seed of all that is random.")
+]
 JobsOption = Annotated[int, typer.Option("--n-jobs", help="Threads; -1 uses all cores.")]
+ThresholdOption = Annotated[
+    str | None,
+    typer.Option(
+        "--threshold",
+        help="When a label is predicted: above a probability, as 0.2; f1 or f1-per-label, chosen "
+        "in training; or top-3. Else as the model was trained.",
+        show_default=False,
+    ),
+]
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Say nothing of how far the work is.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 DataHomeOption = Annotated[
     Path | None, typer.Option(help="Folder of data sets, before $SKETCHFOREST_DATA.")
@@ -66,15 +102,20 @@ def columns(
     labels: str = "",
     ignored: str = "",
     known: "Columns | None" = None,
+    categories: str = "",
+    numbers: str = "",
 ) -> "Columns":
     """Those that are named; the others are as in `known`, or the usual ones."""
     from dataclasses import replace
 
-    from sketchforest.datasets.table import Columns
+    from sketchforest.datasets.columns import Columns
 
     if tags is not None and labels:
         raise typer.BadParameter("--tags-column and --label-columns cannot be used together.")
-    given = Columns(text, tags, separator or "", tuple(names(labels)), tuple(names(ignored)))
+    lists = (tuple(names(text or "")), tuple(names(labels)), tuple(names(ignored)))
+    given = Columns(
+        lists[0], tags, separator or "", *lists[1:], tuple(names(categories)), tuple(names(numbers))
+    )
     return replace(known or Columns(), **{n: v for n, v in vars(given).items() if v})
 
 
@@ -123,28 +164,58 @@ class Outcome(Protocol):
 
 
 def finish(outcome: Outcome, json: bool) -> None:
-    """Print JSON if asked for; an interrupted command fails."""
+    """Print JSON if asked for; a command of which a part was interrupted or failed has failed."""
     if json:
         typer.echo(outcome.as_json())
     if not outcome.is_complete:
         raise typer.Exit(130)  # as a shell says that Ctrl-C ended a command
+    if getattr(outcome, "failures", ()):
+        raise typer.Exit(1)
 
 
 def text_of(path: Path | None) -> str | None:
     return None if path is None else str(path)
 
 
-def is_watched() -> bool:
-    """Whether somebody sees a progress bar."""
-    return sys.stderr.isatty()
+def progress(is_quiet: bool, **renamed: str) -> AbstractContextManager[None]:
+    """The stages of the work on standard error, some of them by another name."""
+    from sketchforest._progress import watched
+
+    return nullcontext() if is_quiet else watched(renamed)
 
 
-def load_model(path: Path) -> "Model":
+def _set_threshold(model: "Model", threshold: object) -> None:
+    from sketchforest._estimators.thresholds import is_threshold
+
+    if "threshold" not in model.get_params():
+        raise ValueError(
+            f"threshold is for forests of labels; got {threshold!r} for a "
+            f"{type(model).__name__}. Leave it out."
+        )
+    if not is_threshold(threshold):
+        raise ValueError(
+            "threshold must be a probability from 0 to 1, f1, f1-per-label or top-K, as in top-3; "
+            f"got {threshold!r}."
+        )
+    model.set_params(threshold=threshold)
+
+
+def load_model(path: Path, n_jobs: int | None = None, threshold: str | None = None) -> "Model":
     from sketchforest import load_forest
 
-    model = load_forest(path)
+    try:
+        model = load_forest(path)
+    except ValueError as error:
+        _, is_foreign, reason = str(error).partition(" is not one: ")
+        if is_foreign:
+            raise ValueError(f"{path} is not a sketchforest model: {reason}") from error
+        raise
     # Columns of files are matched by their names before they become numbers, so that scikit-learn
     # need not warn that rows have no names.
     if hasattr(model, "feature_names_in_"):
         model.__dict__.setdefault("feature_names_", model.__dict__.pop("feature_names_in_"))
+    if n_jobs is not None and "n_jobs" in model.get_params():
+        model.set_params(n_jobs=n_jobs)
+    if threshold is not None:
+        _set_threshold(model, value(threshold))
     return model

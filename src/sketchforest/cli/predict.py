@@ -4,14 +4,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import Annotated, TextIO
 
 import typer
 
 from sketchforest.cli import options
-
-if TYPE_CHECKING:
-    from sketchforest._typing import Matrix
+from sketchforest.cli.config import ConfigOption
 
 
 def predict(
@@ -35,41 +33,50 @@ def predict(
         Path | None,
         typer.Option("--out", "-o", help="File to write instead of standard output."),
     ] = None,
+    threshold: options.ThresholdOption = None,
     format: options.FormatOption = None,
+    encoding: options.EncodingOption = "utf-8",
+    keep: Annotated[
+        str, typer.Option(help="Columns to write, too, separated by commas.", show_default=False)
+    ] = "",
     text_column: options.TextOption = None,
     tag_separator: options.SeparatorOption = None,
     ignore_columns: options.IgnoreOption = "",
     n_jobs: options.JobsOption = -1,
+    quiet: options.QuietOption = False,
+    config: ConfigOption = None,
     json: Annotated[bool, typer.Option("--json", help="The same as --output jsonl.")] = False,
 ) -> None:
     """Predict the labels of the rows of a file, a line for each row.
 
     Rows are read, predicted and written in blocks, so that files of any size need little memory
-    (ARFF and npz files are read whole). FILE '-' is standard input: lines of text where the model
-    reads text.
+    (ARFF and npz files are read whole). FILE '-' is standard input: a table with a header or JSON
+    lines, or lines of text where the model reads text.
 
     Example:  sketchforest predict model.sf new.csv --top 5 > tags.csv
 
     Example:  echo 'why is the sky blue' | sketchforest predict model.sf - --top 3 --json
     """
-    from sketchforest._workflows.model_input import feature_blocks, input_format
+    from sketchforest._workflows.model_input import input_format, row_blocks
     from sketchforest._workflows.models import trained_columns
     from sketchforest.cli.prediction_views import predicted_lines
 
-    forest = options.load_model(model)
-    if "n_jobs" in forest.get_params():
-        forest.set_params(n_jobs=n_jobs)
+    forest = options.load_model(model, n_jobs, threshold)
+    if top is not None and threshold is not None:
+        raise typer.BadParameter("--top and --threshold cannot be used together.")
     known = options.columns(
         text=text_column,
         separator=tag_separator,
         ignored=ignore_columns,
         known=trained_columns(forest),
     )
-    format = input_format(file, format, forest)
-    blocks = feature_blocks(file, format, forest, known)
+    format = input_format(file, format, forest, known)
     output = "jsonl" if json else output
-    with _writer(out) as stream, _watched(blocks, file, format) as counted:
-        for lines in predicted_lines(forest, counted, output, top, known.tag_separator):
+    # Who sees the predictions themselves needs no other sign of life.
+    is_quiet = quiet or (out is None and sys.stdout.isatty())
+    with options.progress(is_quiet, reading="predicting"), _writer(out) as stream:
+        blocks = row_blocks(file, format, forest, known, options.names(keep), encoding)
+        for lines in predicted_lines(forest, blocks, output, top, known.separator):
             stream.write(lines)
 
 
@@ -83,23 +90,3 @@ def _writer(out: Path | None) -> Iterator[TextIO]:
 
     with text_writer(out) as stream:
         yield stream
-
-
-@contextmanager
-def _watched(blocks: "Iterator[Matrix]", file: str, format: str) -> "Iterator[Iterator[Matrix]]":
-    """The blocks, with a bar on standard error for who looks at it and not at the results."""
-    if not options.is_watched() or sys.stdout.isatty():
-        yield blocks
-        return
-    from sketchforest._progress import progress_bar
-    from sketchforest.datasets.blocks import count_lines
-
-    with progress_bar() as bar:
-        task = bar.add_task("predicting rows", total=count_lines(file, format))
-
-        def counted() -> "Iterator[Matrix]":
-            for block in blocks:
-                yield block
-                bar.advance(task, block.shape[0])
-
-        yield counted()

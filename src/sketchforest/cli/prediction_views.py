@@ -3,13 +3,16 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from sketchforest._typing import Matrix
 from sketchforest._workflows import Model
+from sketchforest._workflows.model_input import Rows
 from sketchforest._workflows.models import (
     RankedLabels,
     as_lists,
@@ -17,55 +20,72 @@ from sketchforest._workflows.models import (
     is_classifier,
     label_names,
 )
+from sketchforest.datasets.columns import join_tags
 
 OUTPUT_FORMATS = ("csv", "jsonl", "sparse")
+_FOUND = ("labels", "scores")
 
 
 def predicted_lines(
-    model: Model, blocks: Iterator[Matrix], output: str, top: int | None, separator: str
+    model: Model, blocks: Iterator[Rows], output: str, top: int | None, separator: str
 ) -> Iterator[str]:
-    """The text of each block of rows, and a header before the first one of CSV."""
+    """The text of each block of rows, and a header before the first one of CSV; kept columns come
+    before what is predicted."""
     if output not in OUTPUT_FORMATS:
         raise ValueError(f"output must be one of {', '.join(OUTPUT_FORMATS)}; got {output!r}.")
     names = label_names(model).tolist()
-    if is_classifier(model):
-        if output == "csv":
-            yield "labels,scores\n"
-        writers = {"csv": _csv, "jsonl": _jsonl, "sparse": _sparse}
-        writer: Callable[[RankedLabels, list[str], str], str] = writers[output]
-        for X in blocks:
-            yield writer(best_labels(model, X, top), names, separator)
-        return
-    if top is not None:
+    columns = _FOUND if is_classifier(model) else tuple(names)
+    if top is not None and not is_classifier(model):
         raise ValueError(f"top is for models of labels; got {top} and a regressor. Leave it out.")
+    first = next(blocks, None)
     if output == "csv":
-        yield _csv_text([names])
-    for X in blocks:
-        yield _outputs(model.predict(X), output)
+        yield _csv_text([[*(first.kept if first else ()), *columns]])
+    for X, kept in chain([] if first is None else [first], blocks):
+        if output == "sparse" and kept:
+            raise ValueError("keep is for csv and jsonl; got it with output='sparse'.")
+        if not is_classifier(model):
+            yield _outputs(model.predict(X), output, kept)
+            continue
+        found = best_labels(model, X, top)
+        if output == "csv":
+            yield _csv_text(_csv_rows(found, names, separator, kept))
+        elif output == "jsonl":
+            yield _jsonl(found, names, kept)
+        else:
+            yield _sparse(found)
 
 
-def _csv(found: RankedLabels, names: list[str], separator: str) -> str:
-    return _csv_text(
-        (
-            separator.join([names[label] for label in labels]),
-            separator.join([f"{score:.6g}" for score in scores]),
-        )
-        for labels, scores in found
-    )
+def _csv_rows(
+    found: RankedLabels, names: list[str], separator: str, kept: Mapping[str, Sequence[Any]]
+) -> Iterator[list[Any]]:
+    for row, (labels, scores) in enumerate(found):
+        yield [
+            *(_cell(cells[row], separator) for cells in kept.values()),
+            join_tags([names[label] for label in labels], separator),
+            join_tags([f"{score:.6g}" for score in scores], separator),
+        ]
 
 
-def _jsonl(found: RankedLabels, names: list[str], separator: str) -> str:
+def _cell(value: Any, separator: str) -> Any:
+    return join_tags(list(map(str, value)), separator) if isinstance(value, list) else value
+
+
+def _jsonl(found: RankedLabels, names: list[str], kept: Mapping[str, Sequence[Any]]) -> str:
     lines = []
-    for labels, scores in found:
-        content = {
+    for row, (labels, scores) in enumerate(found):
+        content = {name: cells[row] for name, cells in kept.items()} | {
             "labels": [names[label] for label in labels],
             "scores": [float(f"{score:.6g}") for score in scores],
         }
-        lines.append(json.dumps(content, ensure_ascii=False) + "\n")
+        lines.append(_json_line(content))
     return "".join(lines)
 
 
-def _sparse(found: RankedLabels, names: list[str], separator: str) -> str:
+def _json_line(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, ensure_ascii=False, default=str) + "\n"
+
+
+def _sparse(found: RankedLabels) -> str:
     return "".join(
         " ".join([f"{label}:{score:.6g}" for label, score in zip(labels, scores, strict=True)])
         + "\n"
@@ -73,18 +93,25 @@ def _sparse(found: RankedLabels, names: list[str], separator: str) -> str:
     )
 
 
-def _outputs(predicted: Matrix, output: str) -> str:
+def _outputs(predicted: Matrix, output: str, kept: Mapping[str, Sequence[Any]]) -> str:
+    """Those of a regressor."""
     if output == "sparse":
         rows = sparse.csr_array(predicted.reshape(predicted.shape[0], -1))
-        return _sparse(as_lists(rows.indices, rows.data, rows.indptr), [], "")
+        return _sparse(as_lists(rows.indices, rows.data, rows.indptr))
     dense = predicted if isinstance(predicted, np.ndarray) else predicted.toarray()
     rows_of_numbers = dense.reshape(len(dense), -1).tolist()
     if output == "jsonl":
-        return "".join(json.dumps({"outputs": row}) + "\n" for row in rows_of_numbers)
-    return _csv_text([f"{number:.8g}" for number in row] for row in rows_of_numbers)
+        return "".join(
+            _json_line({name: cells[row] for name, cells in kept.items()} | {"outputs": numbers})
+            for row, numbers in enumerate(rows_of_numbers)
+        )
+    return _csv_text(
+        [*(cells[row] for cells in kept.values()), *(f"{number:.8g}" for number in numbers)]
+        for row, numbers in enumerate(rows_of_numbers)
+    )
 
 
-def _csv_text(rows: Iterable[Sequence[str]]) -> str:
+def _csv_text(rows: Iterable[Sequence[Any]]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()

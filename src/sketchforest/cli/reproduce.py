@@ -5,7 +5,15 @@ from typing import Annotated
 
 import typer
 
-from sketchforest.cli.options import console, finish, names, text_of
+from sketchforest.cli.options import (
+    DataHomeOption,
+    JsonOption,
+    SeedOption,
+    console,
+    finish,
+    names,
+    text_of,
+)
 
 
 def reproduce(
@@ -34,7 +42,7 @@ def reproduce(
         bool, typer.Option("--quick", help="Few repeats, trees and points: a few minutes.")
     ] = False,
     n_jobs: Annotated[int, typer.Option(help="Threads of each forest; -1 uses all cores.")] = -1,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of splits and forests.")] = 0,
+    random_state: SeedOption = 0,
     out: Annotated[
         Path,
         typer.Option(
@@ -42,10 +50,8 @@ def reproduce(
             "and not run again; delete that to start anew."
         ),
     ] = Path("sketchforest-paper"),
-    data_home: Annotated[
-        Path | None, typer.Option(help="Folder of data sets, before $SKETCHFOREST_DATA.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    data_home: DataHomeOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Reproduce the tables and figures of the paper, its own numbers beside ours.
 
@@ -64,6 +70,6 @@ def reproduce(
         n_jobs=n_jobs,
         data_home=text_of(data_home),
         with_all=with_all,
-        seed=seed,
+        seed=random_state,
     )
     finish(run_reproduce(what, settings, out, console(json)), json)

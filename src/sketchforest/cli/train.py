@@ -9,6 +9,7 @@ from typer.models import OptionInfo
 
 from sketchforest._registry import COMMAND_LINE_NAMES, DEFAULT_ON_COMMAND_LINE
 from sketchforest.cli import options
+from sketchforest.cli.config import ConfigOption, write_config
 
 _OF_LABELS = [name for name in COMMAND_LINE_NAMES if f"{name}-regressor" in COMMAND_LINE_NAMES]
 
@@ -21,10 +22,14 @@ _forest, _text, _quality = (partial(_option, panel) for panel in ("Forest", "Tex
 
 
 def train(
+    context: typer.Context,
     file: options.FileArgument,
     out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write.")],
     format: options.FormatOption = None,
+    encoding: options.EncodingOption = "utf-8",
     text_column: options.TextOption = None,
+    category_column: options.CategoryOption = "",
+    number_column: options.NumberOption = "",
     tags_column: options.TagsOption = None,
     tag_separator: options.SeparatorOption = None,
     label_columns: options.LabelsOption = "",
@@ -106,19 +111,25 @@ def train(
     oob_score: Annotated[
         str,
         _forest(
-            "true, false or a metric, as in precision_at_5.",
-            show_default="LRAP, given a bootstrap",
+            "true, false or a metric, as in precision_at_5, to be predicted from rows that trees "
+            "did not see.",
+            show_default="lrap, where trees leave rows out",
         ),
     ] = "default",
     class_weight: Annotated[str, _forest("balanced, balanced_subsample or none.")] = "none",
-    random_state: Annotated[int, _forest("Seed.")] = 0,
+    random_state: Annotated[
+        int, _forest("Seed of all that is random.", "--random-state", "--seed")
+    ] = 0,
     n_jobs: options.JobsOption = -1,
+    quiet: options.QuietOption = False,
+    config: ConfigOption = None,
     json: options.JsonOption = False,
 ) -> None:
     """Train a model on a file and write it to one file.
 
-    A table needs --tags-column or --label-columns; its other columns are features, or one of them
-    is text (--text-column), which is turned into TF-IDF features and stays text for 'predict'.
+    A table needs --tags-column or --label-columns. Its other columns are numbers, unless they are
+    named: text (--text-column) is turned into TF-IDF features and stays text for 'predict', each
+    value of a category (--category-column) becomes a feature.
 
     Example:  sketchforest train posts.csv --text-column body --tags-column tags --out model.sf
 
@@ -136,28 +147,46 @@ def train(
     if budget != "none" and not tune:
         raise typer.BadParameter("--budget is for --tune.")
     text = TextSettings(ngrams, min_count, max_terms)
-    if text_column is None and text != TextSettings():
+    has_text = text_column is not None or _is_fasttext(file, format)
+    if text != TextSettings() and not has_text:
         raise typer.BadParameter("--ngrams, --min-count and --max-terms are for --text-column.")
     known = signature(SketchForestClassifier).parameters
     params = {name: options.value(str(given[name])) for name in known if name in given}
-    outcome = train_file(
-        file,
-        out,
-        format=format,
-        columns=options.columns(
-            text_column, tags_column, tag_separator, label_columns, ignore_columns
-        ),
-        text=text,
-        estimator=estimator or forest,
-        params=params | {"verbose": int(options.is_watched())},
-        test=test,
-        holdout=holdout,
-        tunes=tune,
-        budget=options.value(budget),
-        compact=compact,
-        options=options.read_options(xml),
-    )
+    with options.progress(quiet):
+        outcome = train_file(
+            file,
+            out,
+            format=format,
+            columns=options.columns(
+                text_column,
+                tags_column,
+                tag_separator,
+                label_columns,
+                ignore_columns,
+                categories=category_column,
+                numbers=number_column,
+            ),
+            encoding=encoding,
+            text=text,
+            estimator=estimator or forest,
+            params=params | {"verbose": int(not quiet)},
+            test=test,
+            holdout=holdout,
+            tunes=tune,
+            budget=options.value(budget),
+            compact=compact,
+            options=options.read_options(xml),
+        )
+    write_config(context, out)
     if json:
         options.print_json(outcome_json(outcome))
     else:
         show_outcome(outcome, options.console())
+
+
+def _is_fasttext(file: str, format: str | None) -> bool:
+    from sketchforest.datasets.files import recognise_table
+
+    if format is not None or not (file == "-" or Path(file).is_file()):
+        return format == "fasttext"
+    return recognise_table(file) == "fasttext"

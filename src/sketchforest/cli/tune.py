@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sketchforest.cli import options
+from sketchforest.cli.config import ConfigOption
 
 if TYPE_CHECKING:
+    from sketchforest._saving.vectorizer import Vectorizer
     from sketchforest._typing import Matrix
     from sketchforest._workflows.models import Notes
     from sketchforest.datasets import Dataset
-    from sketchforest.datasets.table import Columns
+    from sketchforest.datasets.columns import Columns
     from sketchforest.tuning import TuningResult
 
 
@@ -19,6 +21,11 @@ def tune(
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="A data file, or the name of a data set.")
     ],
+    format: options.FormatOption = None,
+    encoding: options.EncodingOption = "utf-8",
+    text_column: options.TextOption = None,
+    category_column: options.CategoryOption = "",
+    number_column: options.NumberOption = "",
     tags_column: options.TagsOption = None,
     tag_separator: options.SeparatorOption = None,
     label_columns: options.LabelsOption = "",
@@ -35,14 +42,16 @@ def tune(
     ] = "",
     estimators: Annotated[
         str, typer.Option(help="Kinds of forest, separated by commas.")
-    ] = "sketch,random-forest,extra-trees",
+    ] = "sketch, random-forest, extra-trees",
     n_estimators: Annotated[int, typer.Option(min=1, help="Trees of the winner.")] = 100,
     n_jobs: options.JobsOption = -1,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the forests.")] = 0,
+    random_state: options.SeedOption = 0,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="Folder for the model, trials (CSV) and pictures (PNG)."),
     ] = None,
+    quiet: options.QuietOption = False,
+    config: ConfigOption = None,
     json: options.JsonOption = False,
     data_home: options.DataHomeOption = None,
 ) -> None:
@@ -50,7 +59,7 @@ def tune(
 
     Settings are compared by rows that their trees did not see, at the score predicted for all
     trees. Where the data have a split, the training rows are used, and the winner is scored on
-    the test rows. Documents of text are for 'train --tune'.
+    the test rows.
 
     Example:  sketchforest tune table.csv --tags-column tags --out tuned
 
@@ -61,8 +70,17 @@ def tune(
     from sketchforest.cli.tuning_views import as_json, show_tuning, write_tuning
 
     screen = options.console(json)
-    given = options.columns(None, tags_column, tag_separator, label_columns, ignore_columns)
-    data, notes = _read(file, data_home, given)
+    given = options.columns(
+        text_column,
+        tags_column,
+        tag_separator,
+        label_columns,
+        ignore_columns,
+        categories=category_column,
+        numbers=number_column,
+    )
+    with options.progress(quiet):
+        data, notes, vectorizer = _read(file, data_home, format, given, encoding)
     train, test = data.splits.get("train"), data.splits.get("test")
     X, Y = (data.X, data.Y) if train is None else (data.X[train], data.Y[train])
     result = tuning.tune(
@@ -72,11 +90,11 @@ def tune(
         budget=options.value(budget or "none"),
         estimators=[_python_name(name) for name in options.names(estimators)],
         n_estimators=n_estimators,
-        random_state=seed,
+        random_state=random_state,
         n_jobs=n_jobs,
-        verbose=int(options.is_watched()),
+        verbose=int(not quiet),
     )
-    attach_names(result.forest, data)
+    attach_names(result.forest, data, vectorizer)
     result.forest.notes_ = {**notes, "rows": X.shape[0]}
     score = None if test is None else _test_score(result, metric, data.X[test], data.Y[test])
     if out is not None:
@@ -91,15 +109,22 @@ def _python_name(forest: str) -> str:
     return "sketch_forest" if forest == "sketch" else forest.replace("-", "_")
 
 
-def _read(file: str, data_home: Path | None, columns: "Columns") -> tuple["Dataset", "Notes"]:
-    """The data, and what a model notes of the file."""
-    from sketchforest import datasets
-    from sketchforest._workflows.training import read_training_file
+def _read(
+    file: str, data_home: Path | None, format: str | None, columns: "Columns", encoding: str
+) -> tuple["Dataset", "Notes", "Vectorizer | None"]:
+    """The data, what a model notes of the file, and what made features of its texts."""
+    import numpy as np
 
-    if not Path(file).is_file():
-        return datasets.load(file, data_home), {}
-    source = read_training_file(file, None, columns)
-    return source.dataset, source.notes
+    from sketchforest import datasets
+    from sketchforest._workflows.training import read_training_file, with_features
+
+    if file != "-" and not Path(file).is_file():
+        return datasets.load(file, data_home), {}, None
+    source = read_training_file(file, format, columns, encoding)
+    data = source.dataset
+    train_rows = data.splits.get("train", np.arange(data.Y.shape[0]))
+    (data, _, notes), vectorizer = with_features(source, train_rows)
+    return data, notes, vectorizer
 
 
 def _test_score(result: "TuningResult", metric: str, X: "Matrix", Y: "Matrix") -> float:

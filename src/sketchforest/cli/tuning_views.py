@@ -12,6 +12,7 @@ from rich.table import Table
 
 from sketchforest._selection.setting import Setting
 from sketchforest._units import UNKNOWN, seconds
+from sketchforest.lab.pictures import save_figure
 from sketchforest.tuning import Trial, TuningResult
 from sketchforest.tuning.result import as_rows
 
@@ -83,13 +84,14 @@ def write_tuning(result: TuningResult, folder: Path, console: Console) -> None:
     if find_spec("matplotlib") is not None:
         save_cost_figure(result, folder / "cost.png")
         save_components_figure(result, folder / "components.png")
-        written += ", cost.png, components.png"
+        written += ", cost.png, components.png (and .svg)"
     console.print(f"Written to {folder}: {written}", markup=False)
 
 
 def save_cost_figure(result: TuningResult, path: str | os.PathLike[str]) -> None:
     """The predicted score against the time of a fit, with the front of what nothing beats."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     figure = Figure(figsize=(8.5, 4.5), layout="constrained")
     axes = figure.subplots()
@@ -119,7 +121,10 @@ def save_cost_figure(result: TuningResult, path: str | os.PathLike[str]) -> None
         winner.fit_seconds, winner.expected, "*", color="black", markersize=14, label="chosen"
     )
     axes.set_xscale("log")
-    axes.set_xlabel(f"seconds to fit {result.n_estimators} trees")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: seconds(value)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xlabel(f"time to fit {result.n_estimators} trees")
     _finish(figure, axes, result, path)
 
 
@@ -164,4 +169,4 @@ def _finish(
     axes.grid(axis="y", color="#e6e6e6")
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(fontsize="x-small", edgecolor="none", loc="outside right upper")
-    figure.savefig(path, format="png", dpi=150)
+    save_figure(figure, path)

@@ -3,6 +3,7 @@
 from sketchforest.datasets._arff_writer import write_arff
 from sketchforest.datasets.arff import read_arff
 from sketchforest.datasets.catalogue import DatasetInfo, catalogue, describe, list_datasets, load
+from sketchforest.datasets.columns import Columns
 from sketchforest.datasets.conversion import write_table
 from sketchforest.datasets.dataset import Dataset
 from sketchforest.datasets.files import FORMATS, read, write
@@ -13,7 +14,7 @@ from sketchforest.datasets.generators import (
 )
 from sketchforest.datasets.npz import load_npz, write_npz
 from sketchforest.datasets.svmlight import read_svmlight, write_svmlight
-from sketchforest.datasets.table import Columns, read_table
+from sketchforest.datasets.table import read_table
 from sketchforest.datasets.xc import read_xc, write_xc
 
 __all__ = [

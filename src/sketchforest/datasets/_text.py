@@ -1,9 +1,11 @@
 """Text files, plain or compressed, and the one sentence that says what is wrong with one."""
 
 import bz2
+import codecs
 import gzip
 import io
 import lzma
+import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -13,6 +15,7 @@ from pathlib import Path
 from typing import IO, BinaryIO, TextIO, cast
 
 from sketchforest._files import written_whole
+from sketchforest._progress import stage
 
 AnyPath = str | PathLike[str]
 
@@ -53,11 +56,47 @@ def numbered_lines(path: AnyPath) -> Iterator[tuple[int, bytes]]:
     The first bytes tell the compression, not the name: files are renamed more often than packed.
     """
     number = 0
-    with reporting_bad_compression(path, lambda: number + 1), opened(path) as file:
+    with reporting_bad_compression(path, lambda: number + 1), opened_to_read(path) as file:
         for number, line in enumerate(file, start=1):
             if number == 1:
                 line = line.removeprefix(_BYTE_ORDER_MARK)
             yield number, line.rstrip(b"\r\n")
+
+
+def decoded_lines(path: AnyPath, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+    """(number from 1, line without its end), in any encoding."""
+    number = 0
+    with (
+        reporting_bad_text(path, lambda: number + 1, encoding) as codec,
+        opened_to_read(path) as raw,
+    ):
+        lines = io.TextIOWrapper(raw, encoding=codec)
+        try:
+            for number, line in enumerate(lines, start=1):
+                yield number, line.rstrip("\n")
+        finally:
+            lines.detach()  # whoever opened the file closes it
+
+
+@contextmanager
+def reporting_bad_text(path: AnyPath, line: Callable[[], int], encoding: str) -> Iterator[str]:
+    """The codec of an encoding; says in which line data break off or are text of another one."""
+    try:
+        codec = codecs.lookup(encoding).name
+    except LookupError:
+        raise ValueError(
+            f"encoding must be one that Python knows, as in latin-1 or cp1252; got {encoding!r}."
+        ) from None
+    try:
+        with reporting_bad_compression(path, line):
+            yield "utf-8-sig" if codec == "utf-8" else codec
+    except UnicodeError as error:
+        reason = f"it is no text in {encoding}, in line {line()} or later"
+        if isinstance(error, UnicodeDecodeError):
+            byte = f"byte 0x{error.object[error.start]:02x}"
+            reason = f"{byte} is not {encoding.upper()} text, in line {line()} or later"
+        # Text is decoded ahead of the lines.
+        raise bad_file(path, None, f"{reason}; name its --encoding, as in latin-1") from None
 
 
 @contextmanager
@@ -75,12 +114,22 @@ def reporting_bad_compression(path: AnyPath, line: Callable[[], int]) -> Iterato
 
 
 @contextmanager
-def opened(path: AnyPath) -> Iterator[BinaryIO]:
+def opened_to_read(path: AnyPath) -> Iterator[BinaryIO]:
+    """As `opened`, for who reads all of it: how far that is, is shown to who watches."""
+    with opened(path, is_shown=True) as file:
+        yield file
+
+
+@contextmanager
+def opened(path: AnyPath, is_shown: bool = False) -> Iterator[BinaryIO]:
     """The bytes of a plain or compressed file; "-" is standard input."""
     with ExitStack() as stack:
         raw = cast(io.BufferedReader, sys.stdin.buffer)
         if str(path) != "-":
             raw = stack.enter_context(Path(path).open("rb"))
+        if is_shown:
+            size = os.fstat(raw.fileno()).st_size if str(path) != "-" else None
+            stack.enter_context(stage("reading", size, raw.tell if size else None))
         head = raw.peek(6)
         for magic, opener in _OPENERS.items():
             if head.startswith(magic):
@@ -88,6 +137,18 @@ def opened(path: AnyPath) -> Iterator[BinaryIO]:
                     yield cast(BinaryIO, file)
                 return
         yield raw
+
+
+def first_line(path: AnyPath) -> bytes:
+    """The first line that is no blank, as far as it is among the first bytes; of standard input,
+    which nothing is taken from."""
+    if str(path) == "-":
+        start = cast(io.BufferedReader, sys.stdin.buffer).peek(1 << 16)
+    else:
+        with reporting_bad_compression(path, lambda: 1), opened(path) as file:
+            start = file.read(1 << 16)
+    lines = start.removeprefix(_BYTE_ORDER_MARK).splitlines()
+    return next((line for line in lines if line.strip()), b"")
 
 
 @contextmanager

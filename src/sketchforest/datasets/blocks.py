@@ -1,15 +1,13 @@
 """Rows of index:value text, a block at a time, for files that are larger than the memory."""
 
 from collections.abc import Iterator
-from functools import partial
 from itertools import islice
-from pathlib import Path
 
 from scipy import sparse
 
 from sketchforest.datasets._pairs import PairRows
 from sketchforest.datasets._rows import compact
-from sketchforest.datasets._text import AnyPath, bad_file, decoded, numbered_lines, plain_name
+from sketchforest.datasets._text import AnyPath, bad_file, decoded_lines, numbered_lines
 from sketchforest.datasets.xc import read_xc_header
 
 
@@ -47,16 +45,8 @@ def _xc_lines(
         raise bad_file(path, number, f"the file ends after {number - 1} of the {n_rows} rows")
 
 
-def line_blocks(path: AnyPath, n_rows: int) -> Iterator[list[str]]:
+def line_blocks(path: AnyPath, n_rows: int, encoding: str = "utf-8") -> Iterator[list[str]]:
     """Lines of text, a document in each."""
-    lines = (decoded(line, path, number) for number, line in numbered_lines(path))
+    lines = (line for _, line in decoded_lines(path, encoding))
     while block := list(islice(lines, n_rows)):
         yield block
-
-
-def count_lines(path: AnyPath, format: str) -> int | None:
-    """About how many rows a plain text file has; None where that would take reading it twice."""
-    if str(path) == "-" or format in ("npz", "parquet") or plain_name(path) != Path(path).name:
-        return None
-    with Path(path).open("rb") as file:
-        return sum(chunk.count(b"\n") for chunk in iter(partial(file.read, 1 << 20), b""))

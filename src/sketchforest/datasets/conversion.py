@@ -8,11 +8,13 @@ from typing import Unpack
 import numpy as np
 from scipy import sparse
 
-from sketchforest.datasets._text import AnyPath, text_writer
+from sketchforest.datasets._text import AnyPath, bad_file, text_writer
 from sketchforest.datasets._writing import column_names, number_texts
+from sketchforest.datasets.columns import Columns
 from sketchforest.datasets.dataset import Dataset
 from sketchforest.datasets.files import ReadOptions, read, write
-from sketchforest.datasets.table import TABLE_FORMATS, Columns, read_table, table_format
+from sketchforest.datasets.table import read_table
+from sketchforest.datasets.table_files import TABLE_FORMATS, table_format
 
 
 def convert_file(
@@ -21,12 +23,15 @@ def convert_file(
     source_format: str | None,
     target_format: str | None,
     columns: Columns,
+    encoding: str = "utf-8",
     **options: Unpack[ReadOptions],
 ) -> Dataset:
     """Writes the data set of one file to another, and returns it."""
     source_format = source_format or table_format(source)
     if source_format in TABLE_FORMATS:
-        dataset, _ = read_table(source, columns, source_format)
+        if columns.text or source_format == "fasttext":
+            raise bad_file(source, None, "text has no features to convert; train on it as it is")
+        dataset, _ = read_table(source, columns, source_format, encoding=encoding)
     else:
         dataset = read(source, source_format, **options)
     target_format = target_format or table_format(target)

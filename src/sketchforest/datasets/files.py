@@ -1,6 +1,8 @@
 """Any data file, recognised by its name and its first lines."""
 
 import inspect
+import re
+import zipfile
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import islice
@@ -8,11 +10,18 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from sketchforest.datasets._arff_writer import write_arff
-from sketchforest.datasets._text import AnyPath, bad_file, numbered_lines, plain_name
+from sketchforest.datasets._text import (
+    AnyPath,
+    bad_file,
+    first_line,
+    numbered_lines,
+    plain_name,
+)
 from sketchforest.datasets.arff import Labels, arff_convention, read_arff
 from sketchforest.datasets.dataset import Dataset
 from sketchforest.datasets.npz import load_npz, write_npz
 from sketchforest.datasets.svmlight import ZeroBased, read_svmlight, write_svmlight
+from sketchforest.datasets.table_files import FASTTEXT_MARK
 from sketchforest.datasets.xc import is_xc_header, read_xc, write_xc
 
 _READERS: dict[str, Callable[..., Dataset]] = {
@@ -38,6 +47,10 @@ _FORMAT_OF_SUFFIX = {
     ".svmlight": "svmlight",
     ".libsvm": "svmlight",
 }
+
+
+# The beginning of a row, or what write_svmlight puts before them.
+_SVMLIGHT = re.compile(rb"\s*(# zero-based|[\d,.+-]*\s*\d+:[\d.+-])")
 
 
 class ReadOptions(TypedDict, total=False):
@@ -94,9 +107,10 @@ def write(dataset: Dataset, path: AnyPath, format: str | None = None) -> None:
 
 def recognise(path: AnyPath, *, has_labels: bool = False) -> str:
     """The format of a file: "npz" by its first bytes, the others by their first lines."""
-    with Path(path).open("rb") as file:
-        if file.read(2) == b"PK":
-            return "npz"
+    if is_packed_by_zip(path):
+        return "npz"
+    if (table := recognise_table(path)) is not None:
+        return table
     for number, line in islice(numbered_lines(path), 10_000):
         text = line.strip()
         if not text or text.startswith((b"%", b"#")):
@@ -105,11 +119,56 @@ def recognise(path: AnyPath, *, has_labels: bool = False) -> str:
             return "mulan" if has_labels else arff_convention(path)
         if number == 1 and is_xc_header(line):
             return "xc"
+        if text.startswith((b"[", b"{")):
+            reason = "JSON must have an object in each line, and nothing around them"
+            raise bad_file(path, number, f"{reason}; convert it, as by jq -c '.[]'")
         if b":" in text:
             return "svmlight"
-        reason = f"this is none of the known formats ({', '.join(FORMATS)}); pass format if it is"
+        reason = (
+            f"this is none of the known formats ({', '.join(FORMATS)}); give its format if it is, "
+            "or csv if it is a table"
+        )
         raise bad_file(path, number, reason)
     raise bad_file(path, None, "there is nothing in it but comments and blank lines")
+
+
+def is_packed_by_zip(path: AnyPath) -> bool:
+    """Whether it may be an npz file; a workbook and other archives are refused by name."""
+    with Path(path).open("rb") as file:
+        if file.read(2) != b"PK":
+            return False
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except zipfile.BadZipFile:
+        return True  # and broken, as its reader will say
+    if any(name.startswith("xl/") for name in names):
+        raise bad_file(path, None, "it is a workbook of Excel; save it as CSV")
+    if names and not any(name.endswith(".npy") for name in names):
+        raise bad_file(path, None, "it is a zip archive of other files; unpack it")
+    return True
+
+
+def recognise_piped(path: AnyPath = "-") -> str:
+    """The format of standard input, which is read once: a table, unless its first line is that of
+    another format."""
+    line = first_line(path)
+    if (table := recognise_table(path)) is not None:
+        return table
+    if line.startswith((b"PK", b"PAR1")) or line.lstrip().lower().startswith(b"@relation"):
+        reason = "standard input must be csv, tsv, jsonl, fasttext, svmlight or xc"
+        raise ValueError(f"{reason}. Name the file itself for other formats.")
+    if is_xc_header(line):
+        return "xc"
+    return "svmlight" if _SVMLIGHT.match(line) else "csv"
+
+
+def recognise_table(path: AnyPath) -> str | None:
+    """ "jsonl" or "fasttext" by the first line; of standard input, too."""
+    line = first_line(path).strip()
+    if line.startswith(b"{") and line.endswith(b"}") and b":" in line:
+        return "jsonl"
+    return "fasttext" if line.startswith(FASTTEXT_MARK.encode()) else None
 
 
 def _check_format(format: str, known: tuple[str, ...]) -> None:

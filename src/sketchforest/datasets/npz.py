@@ -7,6 +7,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from sketchforest._files import written_whole
+from sketchforest._progress import stage
 from sketchforest.datasets._rows import csr, sorted_repeats
 from sketchforest.datasets._text import AnyPath, bad_file
 from sketchforest.datasets.dataset import Dataset
@@ -64,7 +65,7 @@ def write_npz(dataset: Dataset, path: AnyPath) -> None:
 
 
 def _read_arrays(path: AnyPath) -> dict[str, np.ndarray]:
-    with Path(path).open("rb") as file:
+    with Path(path).open("rb") as file, stage("reading"):
         try:
             with np.load(file) as archive:
                 arrays = dict(archive)

@@ -12,7 +12,7 @@ from sketchforest._estimators.forest_mixin import ForestMixin
 from sketchforest._estimators.parameters import Parameters, RandomState
 from sketchforest._estimators.preparation import Prepared, prepare
 from sketchforest._estimators.thresholds import f1_kind
-from sketchforest._progress import progress_bar
+from sketchforest._progress import stage, watched
 from sketchforest._selection.auto import PROBE_SHARE
 from sketchforest._selection.comparison import Candidate, Comparison
 from sketchforest._selection.out_of_bag import Criterion, OutOfBagScorer
@@ -204,8 +204,5 @@ def _progress(verbose: int) -> Iterator[Callable[[float, float, str], None]]:
     if not verbose:
         yield no_report
         return
-    with progress_bar() as progress:
-        task = progress.add_task("tuning", total=None)
-        yield lambda spent, limit, leader: progress.update(
-            task, completed=spent, total=limit, description=leader
-        )
+    with watched(), stage("tuning") as shown:
+        yield lambda spent, limit, leader: shown.update(spent, limit, f"tuning, {leader}")

@@ -47,6 +47,29 @@ class Method:
         return find_spec(self.package) is not None
 
 
+_TITLES = {
+    r"sklearn-rf": "scikit-learn random forest",
+    r"sklearn-et": "scikit-learn extra-trees",
+    r"sklearn-z(\d+)": r"scikit-learn, shared m = \1",
+    r"rf": "sketchforest, original outputs",
+    r"et": "sketchforest extra-trees",
+    r"rf-m(\d+)": r"sketchforest, m = \1",
+    r"et-m(\d+)": r"sketchforest extra-trees, m = \1",
+    r"rf-z(\d+)": r"sketchforest, shared m = \1",
+    r"napkinxc": "napkinXC (PLT)",
+    r"omikuji": "omikuji (Parabel)",
+}
+
+
+def method_title(name: str) -> str:
+    """What a method is, for who does not know the names."""
+    for pattern, title in _TITLES.items():
+        match = re.fullmatch(pattern, name)
+        if match:
+            return match.expand(title)
+    return name
+
+
 def find_method(name: str) -> Method:
     """The method of that name; a ValueError lists the names if there is none."""
     for pattern, make in _METHODS.items():

@@ -67,12 +67,13 @@ class Plan(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class BenchResult:
-    """The medians, and whether they are of all the runs that were planned."""
+    """The medians, whether they are of all the runs that were planned, and what failed."""
 
     summaries: list[Summary]
     machine: Machine
     settings: BenchSettings
     is_complete: bool = True
+    failures: tuple[str, ...] = ()
 
     def as_json(self) -> str:
         settings = self.settings
@@ -83,6 +84,7 @@ class BenchResult:
                 "n_jobs": settings.n_jobs,
                 "repeats": settings.repeats,
                 "is_complete": self.is_complete,
+                "failures": self.failures,
                 "medians": [summary.as_row() for summary in self.summaries],
             },
             indent=2,
@@ -109,7 +111,8 @@ def run_bench(
     except KeyboardInterrupt:
         is_complete = False
         console.print(f"Interrupted; the {len(runs)} runs before are kept.")
-    result = BenchResult(summarise(runs), machine, settings, is_complete)
+    failures = tuple(_failure(run) for run in runs if run.error)
+    result = BenchResult(summarise(runs), machine, settings, is_complete, failures)
     _report(result, folder, console)
     return result
 
@@ -152,9 +155,13 @@ def _run_all(
                 append_row(run.as_row(), path)
                 if run.error:
                     failed.add(key)
-                    console.print(f"{method.name} failed on {dataset}: {run.error}", markup=False)
+                    console.print(_failure(run), markup=False)
                 runs.append(run)
             progress.finish()
+
+
+def _failure(run: Run) -> str:
+    return f"{run.method} failed on {run.dataset}: {run.error}"
 
 
 def _run(settings: BenchSettings, dataset: str, method: Method, repeat: int, plan: Plan) -> Run:

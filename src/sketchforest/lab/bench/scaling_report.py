@@ -9,6 +9,7 @@ from rich.table import Table
 
 from sketchforest._units import UNKNOWN, seconds, size
 from sketchforest.lab.bench.scaling_axes import COSTS, MEANINGS, Axis
+from sketchforest.lab.pictures import save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,7 +60,7 @@ def save_scaling_figure(axes: Sequence[Axis], name: str, path: str | os.PathLike
     for first in panels[::_COLUMNS]:
         first.set_ylabel("times the base")
     figure.suptitle(f"Costs against each size, relative to the base ({name} data)", fontsize=11)
-    figure.savefig(path, format="png", dpi=150)
+    save_figure(figure, path)
 
 
 def _draw(panel: "Axes", axis: Axis) -> None:

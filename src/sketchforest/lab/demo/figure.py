@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sketchforest.lab.demo.measurement import Measurement
+from sketchforest.lab.pictures import save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Told apart by readers who see few colours, too.
 _COLOURS = {"projected": "#0072b2", "sketchforest": "#222222", "scikit-learn": "#d55e00"}
@@ -16,6 +18,10 @@ _COLOURS = {"projected": "#0072b2", "sketchforest": "#222222", "scikit-learn": "
 def save_components_figure(
     measurements: Sequence[Measurement], path: str | os.PathLike[str]
 ) -> None:
+    save_figure(components_figure(measurements), path)
+
+
+def components_figure(measurements: Sequence[Measurement]) -> "Figure":
     """LRAP and fit time against the number of projected outputs, beside the original ones."""
     # A bare Figure needs no display and leaves the caller's pyplot alone.
     from matplotlib.figure import Figure
@@ -25,13 +31,15 @@ def save_components_figure(
     quality.set_title("Ranking quality on test rows (LRAP)", loc="left")
     time.set_title(f"Time to fit {measurements[0].n_estimators} trees (log scale)", loc="left")
     time.set_yscale("log")
+    quality.set_ylabel("LRAP, 1 is best")
+    time.set_ylabel("seconds")
     _draw(quality, measurements, "lrap", "{:.3f}")
     _draw(time, measurements, "fit_seconds", "{:.3g} s")
     # From 0, so that a difference looks as large as it is.
     quality.set_ylim(0, 1.15 * quality.dataLim.ymax)
     quality.legend(loc="lower right", edgecolor="none")
     time.legend(loc="best", edgecolor="none", fontsize="small")
-    figure.savefig(path, format="png", dpi=150)
+    return figure
 
 
 def _draw(axes: "Axes", measurements: Sequence[Measurement], field: str, label: str) -> None:

@@ -1,10 +1,10 @@
-"""Pictures of the report, as PNG; none without matplotlib."""
+"""Pictures of the report; none without matplotlib."""
 
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from io import BytesIO
 from typing import TYPE_CHECKING
 
+from sketchforest.lab.pictures import picture_bytes
 from sketchforest.lab.reproduce.page import Picture
 from sketchforest.lab.reproduce.scores import Score
 
@@ -16,6 +16,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00", "#56b4e9", "#7
 ORIGINAL = "#222222"
 MARKERS = "os^DvPX"
 _WIDTH, _HEIGHT = 6.4, 4.2
+ROUNDING = 1e-9
 
 
 def draw(
@@ -33,10 +34,8 @@ def draw(
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     paint(axes)
-    file = BytesIO()
-    # No version in the file: the same figures are the same bytes.
-    figure.savefig(file, format="png", dpi=130, metadata={"Software": None})
-    return [Picture(name, file.getvalue(), caption)]
+    png, svg = (picture_bytes(figure, format) for format in ("png", "svg"))
+    return [Picture(name, png, svg, caption)]
 
 
 def draw_lines(axes: "Axes", lines: dict[str, dict[int, Score]], *, log_y: bool = False) -> None:
@@ -44,7 +43,8 @@ def draw_lines(axes: "Axes", lines: dict[str, dict[int, Score]], *, log_y: bool 
     from matplotlib.ticker import NullLocator
 
     for place, (label, points) in enumerate(lines.items()):
-        x = sorted(points)
+        # What is nothing but rounding has no place on a logarithmic axis.
+        x = [at for at in sorted(points) if not log_y or points[at].mean > ROUNDING]
         is_original = label == "original outputs"
         axes.errorbar(
             x,

@@ -31,8 +31,8 @@ _INTROS = {
     "trees converge around m = 200, algorithm 2 around 25 and algorithm 1 around 75.",
     "figure2": "The paper shows drug-interaction, which is not to be had. There, forests on the "
     "original outputs get worse when many features are tried at each split, and forests on few "
-    "projected outputs do not. Delicious is the data set of the paper's appendix; the two others "
-    "are small text and image sets.",
+    "projected outputs do not. Here are a set of images and a small one of texts; Figure 4 is the "
+    "same on Delicious.",
     "figure3": "Dense projections behave alike in the paper; sparse ones have their best scores at "
     "few components, above the forest on the original outputs; principal components are far less "
     "effective.",
@@ -87,9 +87,12 @@ def _pictures(panel: Panel, lookup: Lookup) -> list[Picture]:
             levels[line.label] = points[None]
         elif points:
             lines[line.label] = {x: point for x, point in points.items() if x is not None}
-    if not lines:
-        return []
+    return curves_picture(panel, lines, levels) if lines else []
 
+
+def curves_picture(
+    panel: Panel, lines: dict[str, dict[int, Score]], levels: dict[str, Score]
+) -> list[Picture]:
     def paint(axes: "Axes") -> None:
         for label, level in levels.items():
             axes.axhline(level.mean, color=ORIGINAL, linestyle="--", linewidth=1.3, label=label)

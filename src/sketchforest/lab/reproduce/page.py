@@ -32,6 +32,7 @@ class Picture:
 
     name: str
     png: bytes
+    svg: bytes
     caption: str
 
 

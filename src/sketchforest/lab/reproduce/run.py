@@ -92,6 +92,7 @@ def _write(
         write_csv(section.rows, folder / f"{section.name}.csv")
         for picture in section.pictures:
             (folder / f"{section.name}-{picture.name}.png").write_bytes(picture.png)
+            (folder / f"{section.name}-{picture.name}.svg").write_bytes(picture.svg)
         _write_page(result, [section], times, folder / f"{section.name}.html")
         console.print()
         console.print(terminal_table(section))

@@ -53,7 +53,8 @@ def _intro(first: TheoremExperiment) -> list[str]:
         "1 ± ε, then neither does the variance of any subset: the sum of variances is half the "
         "mean squared distance. A node is a subset of 20 rows.",
         "Dashed: √(8 ln n / m), the ε of the lemma as the paper states it. PCA is not scaled to "
-        "preserve distances and can only shrink them.",
+        "preserve distances and can only shrink them. Where all labels are kept, nothing changes, "
+        "and nothing is drawn.",
     ]
 
 
@@ -139,6 +140,7 @@ def _distortion_picture(known: _Known, name: str, title: str) -> list[Picture]:
         axes.plot(counts, bound, "--", color="#777777", label="√(8 ln n / m)")
         draw_lines(axes, lines, log_y=True)
         axes.set_xlabel("m, projected outputs")
+        axes.set_ylabel("relative change, |after / before - 1|")
         axes.set_title(title, loc="left", fontsize=10)
 
     return draw(name.replace("_", "-"), f"{title.capitalize()}, mean over draws.", paint)

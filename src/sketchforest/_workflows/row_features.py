@@ -1,0 +1,61 @@
+"""Terms of texts, numbers and categories beside each other: the features of one model."""
+
+import numpy as np
+from scipy import sparse
+
+from sketchforest._typing import Matrix
+from sketchforest._workflows import Model
+from sketchforest._workflows.models import feature_names, notes_of
+from sketchforest.datasets.columns import Columns
+from sketchforest.datasets.table import TableFeatures
+
+# Beside terms, whose weights are below 1, numbers lie on a scale on which this share of them, from
+# below and from above, is outside of 0 to 1.
+OUTSIDE = 0.01
+
+Scales = dict[str, tuple[float, float]]  # of numbers: what is 0, and how far 1 is from it
+
+
+def table_features(model: Model, columns: Columns) -> TableFeatures:
+    """The features of a model that are no terms of texts."""
+    names = feature_names(model)
+    assert names is not None
+    vectorizer = getattr(model, "vectorizer_", None)
+    n_terms = 0 if vectorizer is None else len(vectorizer.vocabulary_)
+    return TableFeatures.of_names([str(name) for name in names[n_terms:]], columns.categories)
+
+
+def find_scales(X: sparse.csr_array, names: list[str]) -> Scales:
+    """Of the first columns of X, which have these names."""
+    scales: Scales = {}
+    for column, name in enumerate(names):
+        values = X[:, [column]].toarray().ravel().astype(np.float64)
+        values = values[np.isfinite(values)]
+        low, high = np.quantile(values, (OUTSIDE, 1 - OUTSIDE)) if len(values) else (0.0, 1.0)
+        scales[name] = float(low), float(high - low) or 1.0
+    return scales
+
+
+def scaled(X: Matrix, scales: Scales) -> sparse.csr_array:
+    """X with its first columns on these scales."""
+    if not scales:
+        return sparse.csr_array(X)
+    low, width = np.array(list(scales.values())).T
+    numbers, others = sparse.csr_array(X[:, : len(low)]), X[:, len(low) :]
+    on_scale = sparse.csr_array((numbers.toarray() - low) / width)
+    return sparse.hstack([on_scale, sparse.csr_array(others)], format="csr")
+
+
+def joined(model: Model, texts: list[str] | None, X: Matrix) -> sparse.csr_array:
+    """Texts, and the other features of the same rows, as the features of a model."""
+    others = scaled(X, notes_of(model).get("scales", {}))
+    if texts is None:
+        return others.astype(np.float32)
+    return with_terms(model.vectorizer_.transform(texts), others)
+
+
+def with_terms(terms: sparse.csr_array, others: sparse.csr_array) -> sparse.csr_array:
+    """The terms first: (n_rows, n_terms + n_others) float32."""
+    if not others.shape[1]:
+        return terms
+    return sparse.csr_array(sparse.hstack([terms, others], format="csr"), dtype=np.float32)

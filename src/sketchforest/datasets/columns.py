@@ -1,0 +1,97 @@
+"""What the columns of a table mean, and what stands in a column of tags."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from sketchforest._warning import warn
+from sketchforest.datasets._text import AnyPath, bad_file
+
+USUAL_SEPARATOR = ";"
+# Each tag between a pair of these, as in "<a><b>".
+_BRACKETS = ("<>", "[]", "{}", "()")
+# What may stand between tags where the usual separator does not.
+_CANDIDATES = (",", "|", "<>", "[]", "\t", "/", " ")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the columns of a table mean; each may be one name or several, but for that of tags.
+
+    Where text or numbers are named, columns that are not named are left out; else they hold
+    numbers. Without a separator, tags are separated by semicolons, unless these split nothing and
+    something else would: then the reader asks.
+    """
+
+    text: tuple[str, ...] = ()
+    tags: str | None = None
+    tag_separator: str = ""
+    labels: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name not in ("tags", "tag_separator"):
+                names = (value,) if isinstance(value, str) else tuple(value or ())
+                object.__setattr__(self, field.name, names)
+
+    @property
+    def separator(self) -> str:
+        return self.tag_separator or USUAL_SEPARATOR
+
+    def numbers_among(self, names: Sequence[str]) -> list[str]:
+        """Those of a table's columns that hold numbers."""
+        if self.numbers or self.text:
+            return list(self.numbers)
+        others = {self.tags, *self.labels, *self.ignored, *self.categories}
+        return [name for name in names if name not in others]
+
+
+def split_tags(cell: object, separator: str) -> list[str]:
+    """The tags of a cell, none of them empty or twice; JSON and Parquet may hold them as lists."""
+    if isinstance(cell, list | tuple):
+        parts: Sequence[object] = cell
+    elif separator in _BRACKETS:
+        opening, closing = separator[0], separator[1]
+        parts = str(cell or "").replace(closing, opening).split(opening)
+    else:
+        parts = str(cell or "").split(separator)
+    return list(dict.fromkeys(part for part in (str(p).strip() for p in parts) if part))
+
+
+def join_tags(tags: Sequence[str], separator: str) -> str:
+    """As `split_tags` reads them."""
+    if separator in _BRACKETS:
+        return "".join(f"{separator[0]}{tag}{separator[1]}" for tag in tags)
+    return separator.join(tags)
+
+
+def check_separator(path: AnyPath, columns: Columns, tags: Sequence[Sequence[str]]) -> None:
+    """Asks about a separator that splits nothing where another one would find tags that recur: an
+    error where nobody has named it, else a warning."""
+    cells = {row[0] for row in tags if row}
+    if len(cells) < 2 or any(len(row) > 1 for row in tags):
+        return
+    found = {c: {tag for cell in cells for tag in split_tags(cell, c)} for c in _CANDIDATES}
+    better = [
+        candidate
+        for candidate in _CANDIDATES
+        if (
+            all(cell.startswith(candidate[0]) and cell.endswith(candidate[1]) for cell in cells)
+            if candidate in _BRACKETS
+            else len(found[candidate]) < len(cells)
+        )
+    ]
+    if not better:
+        return
+    best = min(better, key=lambda candidate: len(found[candidate]))
+    reason = (
+        f"{columns.separator!r} splits no cell of column {columns.tags!r}, which has "
+        f"{len(cells):,} different ones, and {best!r} would find {len(found[best]):,} tags in "
+        f"them; did you mean --tag-separator {best!r}"
+    )
+    if not columns.tag_separator:
+        raise bad_file(path, None, f"{reason}? If not, add --tag-separator {columns.separator!r}")
+    warn(f"{path}: {reason}?")

@@ -1,0 +1,121 @@
+"""What a model is said to be worth: predicted for the whole forest, and not on rows it has seen."""
+
+import json
+import re
+
+import pytest
+
+from sketchforest import load_forest
+from sketchforest.datasets import Dataset, make_multilabel, read, write
+
+TREES = ("--forest", "random-forest", "--n-estimators", "60", "--n-jobs", "1")
+
+
+@pytest.fixture(scope="module")
+def halves(tmp_path_factory):
+    """Two files of rows of one kind."""
+    data = make_multilabel(1200, 40, 30, labels_per_row=3, features_per_row=6, random_state=3)
+    folder = tmp_path_factory.mktemp("halves")
+    for name, rows in (("train", slice(0, 600)), ("test", slice(600, 1200))):
+        write(Dataset(name, data.X[rows], data.Y[rows]), folder / f"{name}.npz")
+    return folder
+
+
+def test_the_score_that_train_prints_is_that_of_the_whole_forest(command, halves, tmp_path):
+    model = tmp_path / "model.sf"
+    usual = ("--oob-score", "lrap")
+    _, out, _ = command("train", halves / "train.npz", "-o", model, *TREES, *usual, "--json")
+    about = json.loads(out)
+    predicted = about["oob_predicted"]
+    _, out, _ = command("evaluate", model, halves / "test.npz", "--json")
+    on_test = json.loads(out)["lrap"]
+    # Nearer to the truth than the score of the third of the trees that did not see a row.
+    assert about["oob_score"] < predicted["score"]
+    assert abs(on_test - predicted["score"]) < abs(on_test - about["oob_score"])
+    assert abs(on_test - predicted["score"]) < 3 * predicted["standard_error"]
+    assert load_forest(model).notes_["out_of_bag"] == predicted
+    _, out, _ = command("train", halves / "train.npz", "-o", model, *TREES)
+    said = " ".join(out.split())
+    score = re.search(
+        r"LRAP on new rows, predicted from rows that trees did not see .*: (\d.\d+)", said
+    )
+    assert float(score[1]) == pytest.approx(predicted["score"], abs=1e-4)
+    assert "predicted LRAP" in command("info", model)[1]
+
+
+def test_the_default_forest_predicts_its_score_too(command, halves, tmp_path):
+    model = tmp_path / "model.sf"
+    _, out, _ = command("train", halves / "train.npz", "-o", model, "--n-jobs", 1, "--json")
+    predicted = json.loads(out)["oob_predicted"]
+    _, out, _ = command("evaluate", model, halves / "test.npz", "--json")
+    assert abs(json.loads(out)["lrap"] - predicted["score"]) < 3 * predicted["standard_error"]
+
+
+def test_another_metric_is_predicted_where_it_is_asked_for(command, halves, tmp_path):
+    more = (*TREES, "--oob-score", "precision_at_1", "--json")
+    _, out, _ = command("train", halves / "train.npz", "-o", tmp_path / "model.sf", *more)
+    assert json.loads(out)["oob_predicted"]["metric"] == "precision_at_1"
+
+
+def test_trees_that_see_all_rows_predict_no_score(command, halves, tmp_path):
+    more = ("--forest", "extra-trees", "--n-estimators", 5, "--threshold", 0.5, "--json")
+    _, out, _ = command("train", halves / "train.npz", "-o", tmp_path / "model.sf", *more)
+    assert json.loads(out)["oob_predicted"] is None
+
+
+def test_evaluating_on_the_training_file_says_so(command, halves, tmp_path):
+    model, copy = tmp_path / "model.sf", tmp_path / "copy.npz"
+    command("train", halves / "train.npz", "-o", model, *TREES)
+    copy.write_bytes((halves / "train.npz").read_bytes())
+    for file in (halves / "train.npz", copy):
+        _, out, _ = command("evaluate", model, file)
+        assert "The model was trained on this file, on 600 of its rows" in " ".join(out.split())
+        _, out, _ = command("evaluate", model, file, "--json")
+        assert json.loads(out)["rows_trained_on"] == 600
+    _, out, _ = command("evaluate", model, halves / "test.npz")
+    assert "trained on this file" not in out
+    command("train", halves / "train.npz", "-o", model, *TREES, "--holdout", 0.25)
+    _, out, _ = command("evaluate", model, halves / "train.npz")
+    assert "on 450 of its rows" in " ".join(out.split())
+
+
+# ---- which labels are predicted
+
+
+def test_a_threshold_is_chosen_when_labels_are_predicted(command, halves, tmp_path):
+    model = tmp_path / "model.sf"
+    command("train", halves / "train.npz", "-o", model, "--n-estimators", 40, "--n-jobs", 1)
+    forest, X = load_forest(model), read(halves / "test.npz").X
+    scores = {}
+    for threshold in ("0.2", "f1", "f1-per-label", "top-3"):
+        chosen = float(threshold) if threshold == "0.2" else threshold
+        expected = forest.set_params(threshold=chosen).predict(X)
+        more = ("--threshold", threshold)
+        code, out, err = command("predict", model, halves / "test.npz", *more, "--json")
+        assert code == 0, err
+        found = [json.loads(line)["labels"] for line in out.splitlines()]
+        assert [len(labels) for labels in found] == expected.sum(axis=1).tolist()
+        _, out, _ = command("evaluate", model, halves / "test.npz", *more, "--json")
+        scores[threshold] = json.loads(out)["micro_f1"]
+    # Without one, it is the one of the training.
+    _, out, _ = command("evaluate", model, halves / "test.npz", "--json")
+    assert json.loads(out)["micro_f1"] == scores["f1"]
+    assert len(set(scores.values())) == 4
+
+
+def test_a_random_forest_keeps_what_later_thresholds_need(command, halves, tmp_path):
+    model = tmp_path / "model.sf"
+    command("train", halves / "train.npz", "-o", model, *TREES)
+    for threshold in ("f1", "f1-per-label"):
+        assert command("predict", model, halves / "test.npz", "--threshold", threshold)[0] == 0
+
+
+@pytest.mark.parametrize("threshold", ["1.5", "often", "top-0"])
+def test_a_wrong_threshold_names_the_option(threshold, command, halves, tmp_path):
+    model = tmp_path / "model.sf"
+    command("train", halves / "train.npz", "-o", model, "--n-estimators", 5)
+    code, _, err = command("predict", model, halves / "test.npz", "--threshold", threshold)
+    assert code == 2
+    assert "Invalid value for --threshold: must be a probability" in err.replace("│", "")
+    more = ("--threshold", "0.1", "--top", 3)
+    assert command("predict", model, halves / "test.npz", *more)[0] == 2

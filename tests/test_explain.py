@@ -172,7 +172,7 @@ def test_members_of_every_node_lie_side_by_side():
                     span = slice(ancestry.start[node], ancestry.end[node])
                     members = set(forest.members[ancestry.order[span]].tolist())
                     assert below < members or not below
-                    node, below = ancestry.parents[node], members
+                    node, below = forest.hierarchy.parents[node], members
                 assert below == set(forest.tree(index).members.tolist())
 
 

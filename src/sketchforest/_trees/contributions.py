@@ -49,7 +49,7 @@ def contributions(predictor: ForestPredictor, x: Matrix, Y: np.ndarray) -> Contr
         (shares.share, (place, shares.step)), shape=(len(features), len(steps.node))
     )
     return Contributions(
-        base=means.of(ancestry.roots).mean(axis=0),
+        base=means.of(ancestry.hierarchy.roots).mean(axis=0),
         scores=means.of(ancestry.first_leaves + leaves).mean(axis=0),
         features=features,
         added=of_step @ changes,

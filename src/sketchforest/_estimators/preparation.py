@@ -116,6 +116,10 @@ def prepare(
         # Zeros are said by the rows; of the others, only ratios count.
         sample_weight=None if weights is None or len(np.unique(weights[rows])) == 1 else weights,
         rows=rows,
+        # A product over many labels is so uneven that a bag would be a handful of rows.
+        draws_by_weight=targets.classes is not None
+        or not isinstance(class_weight, str | dict | list)
+        or class_weight == "balanced_subsample",
         balance=partial(balance_bag, targets) if is_balanced else None,
         feature_map=feature_map,
         oblique_rows=None if feature_map is None else feature_map.transform(X),

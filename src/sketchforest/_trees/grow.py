@@ -144,8 +144,8 @@ def _draw_bag(
         else:
             rows = np.sort(rng.choice(rows, settings.n_draws, replace=False, shuffle=False))
     weights: np.ndarray | None = counts
-    if counts is None and data.sample_weight is not None:
-        weights = data.sample_weight[rows]
+    if data.sample_weight is not None and (counts is None or not data.draws_by_weight):
+        weights = data.sample_weight[rows] * (1 if counts is None else counts)
     if data.balance is not None:
         weights = (1.0 if weights is None else weights) * data.balance(rows, weights)
     if weights is counts and counts is not None:
@@ -158,7 +158,7 @@ def _draw(
 ) -> np.ndarray:
     """Places among the rows, with replacement. As in scikit-learn, a row is drawn in proportion to
     its weight, and then counts as often as it was drawn."""
-    if data.sample_weight is None:
+    if data.sample_weight is None or not data.draws_by_weight:
         return rng.integers(0, len(rows), n_draws)
     weights = _near_one(data.sample_weight[rows])
     return rng.choice(len(rows), n_draws, p=weights / weights.sum())

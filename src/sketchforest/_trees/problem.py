@@ -22,6 +22,7 @@ class TrainingData:
     labels: Labels  # dense ones are centred: scores do not change, and floats keep more digits
     sample_weight: np.ndarray | None = None  # none of them zero
     rows: np.ndarray | None = None  # those that may be drawn; None: all
+    draws_by_weight: bool = True  # else rows are drawn alike, and then weighted
     oblique_rows: ObliqueX | None = None  # X as oblique trees see it
     feature_map: FeatureMap | None = None
     # For class_weight="balanced_subsample": f(rows, how much each counts) -> their weights.

@@ -49,7 +49,9 @@ def test_rows_that_cannot_be_told_apart_share_one_leaf(kind, X):
     rng = np.random.default_rng(0)
     Y = (rng.random((X.shape[0], 50)) < 0.2).astype(int)
     for projection in ("gaussian", None):
-        forest = kind(4, bootstrap=False, projection=projection, random_state=0).fit(X, Y)
+        forest = kind(4, bootstrap=False, threshold=0.5, projection=projection, random_state=0).fit(
+            X, Y
+        )
         assert forest._forest.nodes.shape == (0, 4)
         assert (forest.apply(X) == 0).all()
         expected = np.tile(Y.mean(axis=0), (X.shape[0], 1))

@@ -185,12 +185,15 @@ def accuracy(
         str, typer.Option(help="Names, separated by commas; else all.", show_default=False)
     ] = "",
     splits: Annotated[int, typer.Option(min=1, help="Random splits of each set.")] = 3,
+    tuned_splits: Annotated[
+        int, typer.Option(min=0, help="Of these, for tuned forests, which take ten times as long.")
+    ] = 1,
     n_estimators: Annotated[int, typer.Option(min=1, help="Trees in each forest.")] = 100,
     n_jobs: _JobsOption = 2,
     out: _StudyOption = _STUDY,
     data_home: DataHomeOption = None,
 ) -> None:
-    """Compare default forests with each other and with other libraries, on every data set.
+    """Compare forests, as they are and tuned, with other libraries, on every data set.
 
     Example:  sketchforest bench accuracy --datasets emotions,enron --splits 3
     """
@@ -200,6 +203,7 @@ def accuracy(
         names(datasets),
         out,
         n_splits=splits,
+        n_tuned_splits=tuned_splits,
         n_estimators=n_estimators,
         n_jobs=n_jobs,
         data_home=text_of(data_home),

@@ -40,8 +40,6 @@ OTHERS: dict[str, Callable[[TrainTestSplit, Options], ModelAdapter]] = {
     "napkinXC": NapkinXC,
     "omikuji": Omikuji,
 }
-# A search takes as long as ten fits.
-TUNED_SPLITS = 1
 
 
 @dataclass(frozen=True)
@@ -64,13 +62,14 @@ def run_accuracy(
     out: Path,
     *,
     n_splits: int = 3,
+    n_tuned_splits: int = 1,
     n_estimators: int = 100,
     n_jobs: int = 2,
     data_home: str | None = None,
     console: Console | None = None,
 ) -> bool:
     """Measures, and writes accuracy-T-trees.csv, accuracy.md and accuracy.svg into ``out``. Other
-    libraries take part where they are installed."""
+    libraries take part where they are installed; a search takes as long as ten fits."""
     console = console or Console()
     out.mkdir(parents=True, exist_ok=True)
     store, table = ResultStore(out), f"accuracy-{n_estimators}-trees"
@@ -80,7 +79,7 @@ def run_accuracy(
         for name in find_datasets(datasets, data_home)
         for split in range(n_splits)
         for method, measure in _measures().items()
-        if method not in TUNED or split < TUNED_SPLITS
+        if method not in TUNED or split < n_tuned_splits
     ]
     is_complete = run_experiments(experiments, store, Workspace(data_home, n_jobs), console)
     rows = store.rows(table)

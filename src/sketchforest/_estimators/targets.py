@@ -7,7 +7,12 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
-from sketchforest._estimators.validation import LARGEST_INDEX, check_is_collected, reworded
+from sketchforest._estimators.validation import (
+    LARGEST_INDEX,
+    check_is_collected,
+    check_structure,
+    reworded,
+)
 from sketchforest._trees.encoding import canonical
 from sketchforest._trees.fitted import Targets
 from sketchforest._trees.model import SparseRows
@@ -100,6 +105,7 @@ def _checked(estimator: BaseEstimator, Y: MatrixLike) -> Matrix:
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
     check_is_collected("Y", Y)
+    check_structure("Y", Y)
     with reworded("Y"):
         Y = check_array(
             Y,

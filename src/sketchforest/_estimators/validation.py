@@ -70,6 +70,7 @@ def check_training_features(
 def check_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool = False) -> Matrix:
     """X as a numeric array, or a CSR or CSC matrix; NaN means missing."""
     check_is_collected("X", X)
+    check_structure("X", X)
     _check_no_strings(X)
     with reworded("X"):
         X = validate_data(
@@ -101,6 +102,26 @@ def check_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool = Fal
                 f"X must have fewer than 2**31 {what}; got {size}. Use a sample of them."
             )
     return X
+
+
+def check_structure(name: str, given: object) -> None:
+    """Raises for sparse matrices whose indices point outside of them: neither scipy nor the native
+    core would look again, and both would write there."""
+    if not sparse.issparse(given):
+        return
+    matrix: sparse.sparray = given
+    try:
+        if matrix.format in ("csr", "csc", "bsr"):
+            matrix.check_format(full_check=True)
+        elif matrix.format == "coo":
+            for indices, size in zip(matrix.coords, matrix.shape, strict=True):
+                if len(indices) and not 0 <= indices.min() <= indices.max() < size:
+                    raise ValueError(f"an index is not in [0, {size})")
+    except ValueError as error:
+        raise ValueError(
+            f"{name} must be a sparse matrix whose indices lie within its shape {matrix.shape}; got "
+            f"one where {str(error).rstrip('.')}. Make it anew from its entries."
+        ) from error
 
 
 def are_texts(X: object) -> bool:

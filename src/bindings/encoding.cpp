@@ -2,6 +2,7 @@
 
 #include "arrays.hpp"
 #include "encode.hpp"
+#include "native_work.hpp"
 
 namespace sketchforest {
 namespace {
@@ -31,7 +32,7 @@ nb::tuple rank(const NumberMatrix& x, std::size_t first, std::size_t last) {
     ValueTable<T> table;
     bool fits = true;
     {
-        nb::gil_scoped_release nogil;
+        const NativeWork work;
         fits = rank_columns<T, Code>(x, first, last, codes, table);
     }
     if (!fits) throw std::overflow_error("too many distinct values for this width of code");
@@ -54,7 +55,7 @@ nb::tuple by_value(const AnyMatrix& from) {
     auto [columns, columns_array] = new_matrix<std::uint32_t>(x.n_columns, x.n_rows);
     auto [rows, rows_array] = new_matrix<std::uint32_t>(x.n_rows, x.n_columns);
     {
-        nb::gil_scoped_release nogil;
+        const NativeWork work;
         code_by_value(x, columns, rows);
     }
     return nb::make_tuple(columns_array, rows_array);
@@ -65,7 +66,7 @@ nb::tuple encode_csr(Vector<T> values, Vector<std::int32_t> columns, Vector<std:
                      std::size_t n_features) {
     SparseCodes<T> coded;
     {
-        nb::gil_scoped_release nogil;
+        const NativeWork work;
         coded = encode_sparse<T>({values.data(), values.size()}, {columns.data(), columns.size()},
                                  {row_start.data(), row_start.size()}, n_features);
     }

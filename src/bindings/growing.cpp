@@ -1,6 +1,7 @@
 #include "arrays.hpp"
 #include "grower.hpp"
 #include "kernels.hpp"
+#include "native_work.hpp"
 #include "stop.hpp"
 
 namespace sketchforest {
@@ -35,10 +36,11 @@ Codes to_codes(nb::handle from) {
 nb::object project(nb::handle labels, Vector<std::int32_t> rows, Matrix<float> p) {
     const SparseRows y = to_sparse_rows(labels);
     auto [z, array] = new_matrix<float>(rows.size(), p.shape(1));
-    nb::gil_scoped_release nogil;
-    kernels().project(
-        {y.row_start, y.columns, y.values, rows.data(), rows.size(), p.data(), p.shape(1), z});
-    nb::gil_scoped_acquire gil;
+    {
+        const NativeWork work;
+        kernels().project(
+            {y.row_start, y.columns, y.values, rows.data(), rows.size(), p.data(), p.shape(1), z});
+    }
     return array;
 }
 
@@ -59,7 +61,7 @@ nb::object grow_tree(nb::handle codes_from, nb::handle outputs_from, Vector<std:
     PythonStop stop(flag);
     Tree tree;
     {
-        nb::gil_scoped_release nogil;
+        const NativeWork work;
         tree = grow(codes, outputs, bag, params, stop);
     }
     if (stop.signalled()) throw nb::python_error();

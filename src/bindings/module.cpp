@@ -1,6 +1,7 @@
 // Translates between numpy arrays and the core, and releases the GIL; decides nothing.
 #include "arrays.hpp"
 #include "instruction_sets.hpp"
+#include "native_work.hpp"
 
 namespace sketchforest {
 namespace {
@@ -17,10 +18,22 @@ void bind_kernels(nb::module_& m) {
     m.def("kernels_in_use", [] { return set_in_use().name; });
 }
 
+// What must be done when the process ends, or is doubled.
+void bind_process(nb::module_& m) {
+    nb::set_leak_warnings(false);  // threads that rest hold objects to the end
+    m.def("is_closing", &NativeWork::closing);
+    nb::module_::import_("atexit").attr("register")(nb::cpp_function(&NativeWork::close));
+    const nb::object os = nb::module_::import_("os");
+    if (nb::hasattr(os, "register_at_fork"))
+        os.attr("register_at_fork")(nb::arg("after_in_child") =
+                                        nb::cpp_function(&NativeWork::forget_others));
+}
+
 }  // namespace
 }  // namespace sketchforest
 
 NB_MODULE(_core, m) {
+    sketchforest::bind_process(m);
     sketchforest::bind_kernels(m);
     sketchforest::bind_encoding(m);
     sketchforest::bind_growing(m);

@@ -2,6 +2,7 @@
 
 #include "arrays.hpp"
 #include "levels.hpp"
+#include "native_work.hpp"
 #include "stop.hpp"
 
 namespace sketchforest {
@@ -31,7 +32,7 @@ nb::object grow_tree(nb::handle x_from, Matrix<float> z, Vector<std::int32_t> ro
     PythonStop stop(flag);
     ObliqueTree grown;
     {
-        nb::gil_scoped_release nogil;
+        const NativeWork work;
         grown = grow_oblique(x, z.data(), z.shape(1), bag, params, stop);
     }
     if (stop.signalled()) throw nb::python_error();
@@ -60,7 +61,7 @@ void find_leaves(nb::handle forest, nb::handle x_from,
     trees.columns = view<Vector<std::int32_t>>(directions.attr("columns")).data();
     trees.weights = view<Vector<std::uint16_t>>(directions.attr("weights")).data();
     trees.is_oblique = view<Vector<std::uint8_t>>(directions.attr("is_oblique")).data();
-    nb::gil_scoped_release nogil;
+    const NativeWork work;
     find_oblique_leaves(trees, x, leaves.data());
 }
 
@@ -68,7 +69,7 @@ template <class T>
 void levels(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> x, Vector<std::int64_t> level_start,
             Vector<double> bounds, Vector<float> levels,
             nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
-    nb::gil_scoped_release nogil;
+    const NativeWork work;
     find_levels<T>({x.shape(1), level_start.data(), bounds.data(), levels.data()}, x.data(),
                    x.stride(0), x.stride(1), x.shape(0), out.data(), out.shape(1));
 }

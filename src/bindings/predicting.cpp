@@ -1,6 +1,7 @@
 #include "arrays.hpp"
 #include "check.hpp"
 #include "forest.hpp"
+#include "native_work.hpp"
 
 namespace sketchforest {
 namespace {
@@ -24,7 +25,7 @@ nb::object leaves_dense(nb::handle forest, const AnyMatrix& x) {
     auto [leaves, array] = new_matrix<std::int32_t>(n_rows, trees.n_trees);
     const auto find = [&](auto zero) {
         using T = decltype(zero);
-        nb::gil_scoped_release nogil;
+        const NativeWork work;
         find_leaves<T>(trees, {static_cast<const T*>(x.data()), x.stride(0), x.stride(1), n_rows},
                        leaves);
     };
@@ -43,10 +44,11 @@ nb::object leaves_sparse(nb::handle forest, Vector<T> values, Vector<std::int32_
     const Trees trees = to_trees(forest);
     const std::size_t n_rows = row_start.size() - 1;
     auto [leaves, array] = new_matrix<std::int32_t>(n_rows, trees.n_trees);
-    nb::gil_scoped_release nogil;
-    find_leaves<T>(trees, {values.data(), columns.data(), row_start.data(), n_rows, n_features},
-                   leaves);
-    nb::gil_scoped_acquire gil;
+    {
+        const NativeWork work;
+        find_leaves<T>(trees, {values.data(), columns.data(), row_start.data(), n_rows, n_features},
+                       leaves);
+    }
     return array;
 }
 
@@ -87,7 +89,7 @@ void average_into(nb::handle forest, nb::handle values_from, Matrix<std::int32_t
                   nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
     const Leaves leaves = to_leaves(forest);
     const Values values = to_values(values_from);
-    nb::gil_scoped_release nogil;
+    const NativeWork work;
     average<T>(leaves, values, leaf_of.data(), leaf_of.shape(0), out.data());
 }
 
@@ -97,7 +99,7 @@ nb::tuple average_csr(nb::handle forest, nb::handle values_from, Matrix<std::int
     const Values values = to_values(values_from);
     SparseMean mean;
     {
-        nb::gil_scoped_release nogil;
+        const NativeWork work;
         mean = average_sparse(leaves, values, leaf_of.data(), leaf_of.shape(0), k);
     }
     return nb::make_tuple(to_array(std::move(mean.values)), to_array(std::move(mean.columns)),
@@ -112,7 +114,7 @@ nb::tuple average_best(nb::handle forest, nb::handle values_from, Matrix<std::in
     auto [columns, columns_array] = new_matrix<std::int32_t>(n_rows, k);
     auto [scores, scores_array] = new_matrix<float>(n_rows, k);
     {
-        nb::gil_scoped_release nogil;
+        const NativeWork work;
         average_top(leaves, values, leaf_of.data(), n_rows, k, columns, scores);
     }
     return nb::make_tuple(columns_array, scores_array);
@@ -139,7 +141,7 @@ nb::object find_damage_in(nb::handle forest, nb::handle labels, std::size_t n_fe
     }
     const char* damage = nullptr;
     {
-        nb::gil_scoped_release nogil;
+        const NativeWork work;
         damage = find_damage(trees, leaves, values, extent);
     }
     return damage ? nb::cast(damage) : nb::none();

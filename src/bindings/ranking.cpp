@@ -1,4 +1,5 @@
 #include "arrays.hpp"
+#include "native_work.hpp"
 #include "ranks.hpp"
 
 namespace sketchforest {
@@ -8,7 +9,7 @@ nb::tuple ranks_of(Vector<std::int64_t> row_start, Vector<std::int64_t> labels, 
     const Truth truth{row_start.data(), labels.data(), row_start.size() - 1};
     std::vector<std::int64_t> n_at_least(labels.size()), n_true_at_least(labels.size());
     {
-        nb::gil_scoped_release nogil;
+        const NativeWork work;
         true_ranks(truth, scores, n_at_least.data(), n_true_at_least.data());
     }
     return nb::make_tuple(to_array(std::move(n_at_least)), to_array(std::move(n_true_at_least)));

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "arrays.hpp"
+#include "native_work.hpp"
 
 namespace sketchforest {
 
@@ -19,7 +20,7 @@ class PythonStop final : public Stop {
     explicit PythonStop(const StopFlag& flag) : flag_(flag) {}
 
     bool requested(std::size_t n_rows) override {
-        if (flag_.is_set.load(std::memory_order_relaxed)) return true;
+        if (flag_.is_set.load(std::memory_order_relaxed) || NativeWork::must_end()) return true;
         // Small nodes do not look at the clock, which would take as long as some of them.
         n_rows_ += n_rows;
         if (n_rows_ < 4096) return signalled_;

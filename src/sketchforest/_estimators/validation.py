@@ -119,8 +119,8 @@ def check_structure(name: str, given: object) -> None:
                     raise ValueError(f"an index is not in [0, {size})")
     except ValueError as error:
         raise ValueError(
-            f"{name} must be a sparse matrix whose indices lie within its shape {matrix.shape}; got "
-            f"one where {str(error).rstrip('.')}. Make it anew from its entries."
+            f"{name} must be a sparse matrix whose indices lie within its shape {matrix.shape}; "
+            f"got one where {str(error).rstrip('.')}. Make it anew from its entries."
         ) from error
 
 

@@ -11,6 +11,7 @@ from joblib.parallel import get_active_backend
 from sklearn import config_context, get_config
 from sklearn.utils.parallel import Parallel, delayed
 
+from sketchforest import _core
 from sketchforest._progress import stage, watched
 
 Task = TypeVar("Task")
@@ -90,7 +91,8 @@ def _on_threads(
     the main thread, finds it at no lock of Python's; no task is begun after it, and no thread is
     left: one that is in the native core when Python shuts down brings the process down.
     """
-    n_threads = min(effective_n_jobs(n_jobs), len(tasks))
+    # When the process ends, threads other than the one that ends it rest.
+    n_threads = 1 if _core.is_closing() else min(effective_n_jobs(n_jobs), len(tasks))
     numbers = iter(range(len(tasks)))
     taking = threading.Lock()
     done: SimpleQueue[tuple[int, Result | None, BaseException | None]] = SimpleQueue()

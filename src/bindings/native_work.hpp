@@ -1,0 +1,60 @@
+// Work without the GIL, in a process that may end meanwhile.
+//
+// A thread that asks a dying interpreter for the GIL is ended there and then, through frames of
+// ours that cannot be unwound, and takes the process with it. So the interpreter waits, before it
+// dies, for the work that is under way (`close`, which runs at exit); growth is stopped, and
+// threads that come back from their work, or begin some, rest until the process is gone.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "arrays.hpp"
+
+namespace sketchforest {
+
+class NativeWork {
+  public:
+    NativeWork() : state_(PyEval_SaveThread()) {
+        ++n_running;
+        if (must_end()) rest();
+    }
+    ~NativeWork() {
+        if (must_end()) rest();
+        PyEval_RestoreThread(state_);
+        --n_running;
+    }
+    NativeWork(const NativeWork&) = delete;
+    NativeWork& operator=(const NativeWork&) = delete;
+
+    // Whether this thread, which has released the GIL, must not ask for it again.
+    static bool must_end() { return is_closing && closer != std::this_thread::get_id(); }
+
+    static void close() {
+        closer = std::this_thread::get_id();
+        is_closing = true;
+        const PyThreadStateHolder without_gil;
+        while (n_running > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    static bool closing() { return is_closing; }
+    // After a fork, other threads and their work are not there.
+    static void forget_others() { n_running = 0; }
+
+  private:
+    struct PyThreadStateHolder {
+        PyThreadState* const state = PyEval_SaveThread();
+        ~PyThreadStateHolder() { PyEval_RestoreThread(state); }
+    };
+    [[noreturn]] static void rest() {
+        --n_running;
+        for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+    }
+
+    static inline std::atomic<bool> is_closing{false};
+    static inline std::atomic<long> n_running{0};
+    static inline std::thread::id closer;
+    PyThreadState* const state_;
+};
+
+}  // namespace sketchforest

@@ -14,7 +14,7 @@ from sketchforest._estimators.parameters import (
 )
 from sketchforest._estimators.regressor import TreesRegressor
 from sketchforest.projection import ProjectionLike
-from sketchforest.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sketchforest.tree import ExtraTreeClassifier, ExtraTreeRegressor
 
 
 class ExtraTreesClassifier(ForestMixin, TreesClassifier):
@@ -65,7 +65,7 @@ class ExtraTreesClassifier(ForestMixin, TreesClassifier):
         Of a data frame with names of type str.
     label_names_ : (n_labels,) array
         Of a data frame Y with names of type str, or from a model file.
-    estimators_ : list of DecisionTreeClassifier
+    estimators_ : list of ExtraTreeClassifier
     feature_importances_ : (n_features,) array
     oob_score_ : float
         If `oob_score`, the score of rows that trees did not see.
@@ -85,7 +85,7 @@ class ExtraTreesClassifier(ForestMixin, TreesClassifier):
     (200, 3)
     """
 
-    _tree_class = DecisionTreeClassifier
+    _tree_class = ExtraTreeClassifier
     _splitter = "random"
 
     def __init__(
@@ -173,7 +173,7 @@ class ExtraTreesRegressor(ForestMixin, TreesRegressor):
         Of a data frame with names of type str.
     label_names_ : (n_outputs,) array
         Of a data frame Y with names of type str, or from a model file.
-    estimators_ : list of DecisionTreeRegressor
+    estimators_ : list of ExtraTreeRegressor
     feature_importances_ : (n_features,) array
     oob_score_ : float
         If `oob_score`, the score of rows that trees did not see.
@@ -190,7 +190,7 @@ class ExtraTreesRegressor(ForestMixin, TreesRegressor):
     (20, 2)
     """
 
-    _tree_class = DecisionTreeRegressor
+    _tree_class = ExtraTreeRegressor
     _splitter = "random"
 
     def __init__(

@@ -172,3 +172,105 @@ class DecisionTreeRegressor(SingleTreeMixin, TreesRegressor):
         self.projection = projection
         self.n_components = n_components
         self.random_state = random_state
+
+
+class ExtraTreeClassifier(DecisionTreeClassifier):
+    """A single extra-tree, for many labels or for classes: a `DecisionTreeClassifier` that cuts
+    features at random, and draws some of them at each split.
+
+    Parameters
+    ----------
+    splitter : "random", "best" or "oblique", default="random"
+    max_features : int, float, "sqrt", "log2" or None, default="sqrt"
+    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes,
+    min_impurity_decrease, projection, n_components, random_state, class_weight
+        As for `DecisionTreeClassifier`.
+
+    Examples
+    --------
+    >>> from sketchforest import ExtraTreeClassifier
+    >>> tree = ExtraTreeClassifier(random_state=0).fit([[0.0], [1.0], [2.0]], ["a", "a", "b"])
+    >>> tree.predict([[2.5]])
+    array(['b'], dtype='<U1')
+    """
+
+    def __init__(
+        self,
+        splitter: Literal["random", "best", "oblique"] = "random",
+        *,
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: MaxFeatures = "sqrt",
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        projection: ProjectionLike = "gaussian",
+        n_components: NComponents = None,
+        random_state: RandomState = None,
+        class_weight: ClassWeight = None,
+    ) -> None:
+        super().__init__(
+            splitter,
+            max_depth=max_depth,
+            min_samples_split=min_samples_split,
+            min_samples_leaf=min_samples_leaf,
+            min_weight_fraction_leaf=min_weight_fraction_leaf,
+            max_features=max_features,
+            max_leaf_nodes=max_leaf_nodes,
+            min_impurity_decrease=min_impurity_decrease,
+            projection=projection,
+            n_components=n_components,
+            random_state=random_state,
+            class_weight=class_weight,
+        )
+
+
+class ExtraTreeRegressor(DecisionTreeRegressor):
+    """A single extra-tree, for one or many real outputs: a `DecisionTreeRegressor` that cuts
+    features at random.
+
+    Parameters
+    ----------
+    splitter : "random", "best" or "oblique", default="random"
+    max_features : int, float, "sqrt", "log2" or None, default=1.0
+    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes,
+    min_impurity_decrease, projection, n_components, random_state
+        As for `DecisionTreeRegressor`.
+
+    Examples
+    --------
+    >>> from sketchforest import ExtraTreeRegressor
+    >>> tree = ExtraTreeRegressor(random_state=0).fit([[0.0], [1.0], [2.0]], [0.0, 0.0, 4.0])
+    >>> tree.predict([[2.5]])
+    array([4.])
+    """
+
+    def __init__(
+        self,
+        splitter: Literal["random", "best", "oblique"] = "random",
+        *,
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: MaxFeatures = 1.0,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        projection: ProjectionLike = "gaussian",
+        n_components: NComponents = None,
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(
+            splitter,
+            max_depth=max_depth,
+            min_samples_split=min_samples_split,
+            min_samples_leaf=min_samples_leaf,
+            min_weight_fraction_leaf=min_weight_fraction_leaf,
+            max_features=max_features,
+            max_leaf_nodes=max_leaf_nodes,
+            min_impurity_decrease=min_impurity_decrease,
+            projection=projection,
+            n_components=n_components,
+            random_state=random_state,
+        )

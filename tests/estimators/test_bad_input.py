@@ -9,6 +9,8 @@ from scipy import sparse
 from sketchforest import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    ExtraTreeClassifier,
+    ExtraTreeRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     RandomForestClassifier,
@@ -31,12 +33,14 @@ CLASSIFIERS = (
     ExtraTreesClassifier,
     SketchForestClassifier,
     DecisionTreeClassifier,
+    ExtraTreeClassifier,
 )
 REGRESSORS = (
     RandomForestRegressor,
     ExtraTreesRegressor,
     SketchForestRegressor,
     DecisionTreeRegressor,
+    ExtraTreeRegressor,
 )
 ESTIMATORS = (*CLASSIFIERS, *REGRESSORS)
 

@@ -71,7 +71,7 @@ class Parameters:
         given = estimator.get_params(deep=False)
         if "oblique" in given:
             _check_not_auto(given)
-            given = {name: value for name, value in given.items() if not _is_by_kind(name, value)}
+            given = {name: value for name, value in given.items() if not is_by_kind(name, value)}
         check_parameters(given)
         known = {field.name for field in fields(cls)}
         values = {name: value for name, value in given.items() if name in known}
@@ -87,7 +87,8 @@ class Parameters:
         return [name for name in names if getattr(self, name) == "auto"]
 
 
-def _is_by_kind(name: str, value: object) -> bool:
+def is_by_kind(name: str, value: object) -> bool:
+    """Whether a forest of oblique and other trees lets each kind have what is best for it."""
     return name in ("min_samples_split", "min_samples_leaf") and value is None
 
 

@@ -46,6 +46,9 @@ class ExtraTreesClassifier(ForestMixin, TreesClassifier):
     threshold : float, array, "f1", "f1-per-label" or "top-K", default=0.5
         As for `RandomForestClassifier`. F1 needs rows that trees do not see: bootstrap=True, or
         `max_samples`.
+    criterion : "gini"
+    monotonic_cst : None
+        No others: splits are searched by variance, which is what a projection keeps.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
     max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose,
     warm_start
@@ -92,6 +95,7 @@ class ExtraTreesClassifier(ForestMixin, TreesClassifier):
         self,
         n_estimators: int | Literal["auto"] = 100,
         *,
+        criterion: Literal["gini"] = "gini",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -99,6 +103,7 @@ class ExtraTreesClassifier(ForestMixin, TreesClassifier):
         max_features: MaxFeatures = "sqrt",
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        monotonic_cst: None = None,
         bootstrap: bool = False,
         max_samples: int | float | None = None,
         oob_score: OobScore = False,
@@ -113,6 +118,7 @@ class ExtraTreesClassifier(ForestMixin, TreesClassifier):
         threshold: Threshold = 0.5,
     ) -> None:
         self.n_estimators = n_estimators
+        self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
@@ -120,6 +126,7 @@ class ExtraTreesClassifier(ForestMixin, TreesClassifier):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.monotonic_cst = monotonic_cst
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.oob_score = oob_score
@@ -158,6 +165,10 @@ class ExtraTreesRegressor(ForestMixin, TreesRegressor):
     max_features : int, float, "sqrt", "log2", "auto" or None, default=1.0
         Features drawn at each split: all of them, as in scikit-learn. With many outputs, "sqrt" is
         faster by far and often as good.
+    criterion : "squared_error" or "friedman_mse", default="squared_error"
+        Two names of one score: the variance of outputs, which is what a projection keeps.
+    monotonic_cst : None
+        No constraints of monotonicity.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes,
     min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose, warm_start
         As in scikit-learn. Impurity is measured in the space in which splits are searched. With
@@ -197,6 +208,7 @@ class ExtraTreesRegressor(ForestMixin, TreesRegressor):
         self,
         n_estimators: int | Literal["auto"] = 100,
         *,
+        criterion: Literal["squared_error", "friedman_mse"] = "squared_error",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -204,6 +216,7 @@ class ExtraTreesRegressor(ForestMixin, TreesRegressor):
         max_features: MaxFeatures = 1.0,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        monotonic_cst: None = None,
         bootstrap: bool = False,
         max_samples: int | float | None = None,
         oob_score: OobScore = False,
@@ -216,6 +229,7 @@ class ExtraTreesRegressor(ForestMixin, TreesRegressor):
         warm_start: bool = False,
     ) -> None:
         self.n_estimators = n_estimators
+        self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
@@ -223,6 +237,7 @@ class ExtraTreesRegressor(ForestMixin, TreesRegressor):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.monotonic_cst = monotonic_cst
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.oob_score = oob_score

@@ -74,6 +74,9 @@ class DecisionTreeClassifier(SingleTreeMixin, TreesClassifier):
         As for the forests.
     n_components : int, float, "log", "sqrt", "all" or None, default=None
         As for the forests.
+    criterion : "gini"
+    monotonic_cst : None
+        No others: splits are searched by variance, which is what a projection keeps.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
     max_leaf_nodes, min_impurity_decrease, random_state, class_weight
         As in scikit-learn.
@@ -94,6 +97,7 @@ class DecisionTreeClassifier(SingleTreeMixin, TreesClassifier):
         self,
         splitter: Literal["best", "random", "oblique"] = "best",
         *,
+        criterion: Literal["gini"] = "gini",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -101,12 +105,14 @@ class DecisionTreeClassifier(SingleTreeMixin, TreesClassifier):
         max_features: MaxFeatures = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        monotonic_cst: None = None,
         projection: ProjectionLike = "gaussian",
         n_components: NComponents = None,
         random_state: RandomState = None,
         class_weight: ClassWeight = None,
     ) -> None:
         self.splitter = splitter
+        self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
@@ -114,6 +120,7 @@ class DecisionTreeClassifier(SingleTreeMixin, TreesClassifier):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.monotonic_cst = monotonic_cst
         self.projection = projection
         self.n_components = n_components
         self.random_state = random_state
@@ -132,6 +139,10 @@ class DecisionTreeRegressor(SingleTreeMixin, TreesRegressor):
         As for the forests.
     n_components : int, float, "log", "sqrt", "all" or None, default=None
         As for the forests.
+    criterion : "squared_error" or "friedman_mse", default="squared_error"
+        Two names of one score: the variance of outputs, which is what a projection keeps.
+    monotonic_cst : None
+        No constraints of monotonicity.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
     max_leaf_nodes, min_impurity_decrease, random_state
         As in scikit-learn.
@@ -150,6 +161,7 @@ class DecisionTreeRegressor(SingleTreeMixin, TreesRegressor):
         self,
         splitter: Literal["best", "random", "oblique"] = "best",
         *,
+        criterion: Literal["squared_error", "friedman_mse"] = "squared_error",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -157,11 +169,13 @@ class DecisionTreeRegressor(SingleTreeMixin, TreesRegressor):
         max_features: MaxFeatures = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        monotonic_cst: None = None,
         projection: ProjectionLike = "gaussian",
         n_components: NComponents = None,
         random_state: RandomState = None,
     ) -> None:
         self.splitter = splitter
+        self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
@@ -169,6 +183,7 @@ class DecisionTreeRegressor(SingleTreeMixin, TreesRegressor):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.monotonic_cst = monotonic_cst
         self.projection = projection
         self.n_components = n_components
         self.random_state = random_state
@@ -182,8 +197,9 @@ class ExtraTreeClassifier(DecisionTreeClassifier):
     ----------
     splitter : "random", "best" or "oblique", default="random"
     max_features : int, float, "sqrt", "log2" or None, default="sqrt"
-    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes,
-    min_impurity_decrease, projection, n_components, random_state, class_weight
+    criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf,
+    max_leaf_nodes, min_impurity_decrease, monotonic_cst, projection, n_components,
+    random_state, class_weight
         As for `DecisionTreeClassifier`.
 
     Examples
@@ -198,6 +214,7 @@ class ExtraTreeClassifier(DecisionTreeClassifier):
         self,
         splitter: Literal["random", "best", "oblique"] = "random",
         *,
+        criterion: Literal["gini"] = "gini",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -205,6 +222,7 @@ class ExtraTreeClassifier(DecisionTreeClassifier):
         max_features: MaxFeatures = "sqrt",
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        monotonic_cst: None = None,
         projection: ProjectionLike = "gaussian",
         n_components: NComponents = None,
         random_state: RandomState = None,
@@ -212,6 +230,7 @@ class ExtraTreeClassifier(DecisionTreeClassifier):
     ) -> None:
         super().__init__(
             splitter,
+            criterion=criterion,
             max_depth=max_depth,
             min_samples_split=min_samples_split,
             min_samples_leaf=min_samples_leaf,
@@ -219,6 +238,7 @@ class ExtraTreeClassifier(DecisionTreeClassifier):
             max_features=max_features,
             max_leaf_nodes=max_leaf_nodes,
             min_impurity_decrease=min_impurity_decrease,
+            monotonic_cst=monotonic_cst,
             projection=projection,
             n_components=n_components,
             random_state=random_state,
@@ -234,8 +254,8 @@ class ExtraTreeRegressor(DecisionTreeRegressor):
     ----------
     splitter : "random", "best" or "oblique", default="random"
     max_features : int, float, "sqrt", "log2" or None, default=1.0
-    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes,
-    min_impurity_decrease, projection, n_components, random_state
+    criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf,
+    max_leaf_nodes, min_impurity_decrease, monotonic_cst, projection, n_components, random_state
         As for `DecisionTreeRegressor`.
 
     Examples
@@ -250,6 +270,7 @@ class ExtraTreeRegressor(DecisionTreeRegressor):
         self,
         splitter: Literal["random", "best", "oblique"] = "random",
         *,
+        criterion: Literal["squared_error", "friedman_mse"] = "squared_error",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -257,12 +278,14 @@ class ExtraTreeRegressor(DecisionTreeRegressor):
         max_features: MaxFeatures = 1.0,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        monotonic_cst: None = None,
         projection: ProjectionLike = "gaussian",
         n_components: NComponents = None,
         random_state: RandomState = None,
     ) -> None:
         super().__init__(
             splitter,
+            criterion=criterion,
             max_depth=max_depth,
             min_samples_split=min_samples_split,
             min_samples_leaf=min_samples_leaf,
@@ -270,6 +293,7 @@ class ExtraTreeRegressor(DecisionTreeRegressor):
             max_features=max_features,
             max_leaf_nodes=max_leaf_nodes,
             min_impurity_decrease=min_impurity_decrease,
+            monotonic_cst=monotonic_cst,
             projection=projection,
             n_components=n_components,
             random_state=random_state,

@@ -51,6 +51,7 @@ class TreesEstimator(BaseEstimator):
     """Trees grown on a projection of the outputs; their leaves keep training rows."""
 
     _splitter: ClassVar[str] = "best"  # of a forest; a single tree has it as a parameter
+    _criteria: ClassVar[tuple[str, ...]]  # that splits may be searched by
     _forest: Forest
     _targets: Targets
     _settings: GrowSettings

@@ -28,6 +28,7 @@ class HasParameters(Protocol):
     """What every estimator is."""
 
     _splitter: str
+    _criteria: tuple[str, ...]
 
     def get_params(self, deep: bool = True) -> dict[str, object]: ...
 
@@ -73,6 +74,7 @@ class Parameters:
             _check_not_auto(given)
             given = {name: value for name, value in given.items() if not is_by_kind(name, value)}
         check_parameters(given)
+        _check_criterion(given.get("criterion", estimator._criteria[0]), estimator._criteria)
         known = {field.name for field in fields(cls)}
         values = {name: value for name, value in given.items() if name in known}
         if "splitter" not in given:  # a forest's is its kind
@@ -99,6 +101,14 @@ def _check_not_auto(given: Mapping[str, object]) -> None:
                 f"{name} must not be 'auto' in a forest of oblique and other trees; got 'auto'. "
                 "Leave it out for the default."
             )
+
+
+def _check_criterion(given: object, known: tuple[str, ...]) -> None:
+    if not (isinstance(given, str) and given in known):
+        raise ValueError(
+            f"criterion must be {' or '.join(map(repr, known))}, a variance, which is what a "
+            f"projection of outputs keeps; got {given!r}. Use scikit-learn's estimators for others."
+        )
 
 
 class Rule(NamedTuple):
@@ -165,6 +175,11 @@ RULES: dict[str, Rule] = {
     "max_leaf_nodes": _or_none(_at_least(2)),
     "min_impurity_decrease": Rule(
         "a number of at least 0", lambda v: _is_between(v, 0, float(_LARGEST))
+    ),
+    "monotonic_cst": Rule(
+        "None, since constraints of monotonicity are not supported, as they are by "
+        "scikit-learn's estimators",
+        lambda v: v is None,
     ),
     "bootstrap": _FLAG,
     "max_samples": Rule(

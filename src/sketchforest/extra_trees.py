@@ -46,6 +46,8 @@ class ExtraTreesClassifier(ForestMixin, TreesClassifier):
     threshold : float, array, "f1", "f1-per-label" or "top-K", default=0.5
         As for `RandomForestClassifier`. F1 needs rows that trees do not see: bootstrap=True, or
         `max_samples`.
+    ccp_alpha : float, default=0.0
+        What a leaf costs: splits that lower the impurity by less are undone, as in scikit-learn.
     criterion : "gini"
     monotonic_cst : None
         No others: splits are searched by variance, which is what a projection keeps.
@@ -103,6 +105,7 @@ class ExtraTreesClassifier(ForestMixin, TreesClassifier):
         max_features: MaxFeatures = "sqrt",
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
         monotonic_cst: None = None,
         bootstrap: bool = False,
         max_samples: int | float | None = None,
@@ -126,6 +129,7 @@ class ExtraTreesClassifier(ForestMixin, TreesClassifier):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
         self.bootstrap = bootstrap
         self.max_samples = max_samples
@@ -165,6 +169,8 @@ class ExtraTreesRegressor(ForestMixin, TreesRegressor):
     max_features : int, float, "sqrt", "log2", "auto" or None, default=1.0
         Features drawn at each split: all of them, as in scikit-learn. With many outputs, "sqrt" is
         faster by far and often as good.
+    ccp_alpha : float, default=0.0
+        What a leaf costs: splits that lower the impurity by less are undone, as in scikit-learn.
     criterion : "squared_error" or "friedman_mse", default="squared_error"
         Two names of one score: the variance of outputs, which is what a projection keeps.
     monotonic_cst : None
@@ -216,6 +222,7 @@ class ExtraTreesRegressor(ForestMixin, TreesRegressor):
         max_features: MaxFeatures = 1.0,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
         monotonic_cst: None = None,
         bootstrap: bool = False,
         max_samples: int | float | None = None,
@@ -237,6 +244,7 @@ class ExtraTreesRegressor(ForestMixin, TreesRegressor):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
         self.bootstrap = bootstrap
         self.max_samples = max_samples

@@ -53,6 +53,8 @@ class RandomForestClassifier(ForestMixin, TreesClassifier):
         on rows that trees did not see; a row then has its most probable label in any case. "top-K"
         gives the K most probable labels. It may be changed after a fit; to "f1" and "f1-per-label"
         after one with either of them, or with `oob_score`.
+    ccp_alpha : float, default=0.0
+        What a leaf costs: splits that lower the impurity by less are undone, as in scikit-learn.
     criterion : "gini"
     monotonic_cst : None
         No others: splits are searched by variance, which is what a projection keeps.
@@ -109,6 +111,7 @@ class RandomForestClassifier(ForestMixin, TreesClassifier):
         max_features: MaxFeatures = "sqrt",
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
         monotonic_cst: None = None,
         bootstrap: bool = True,
         max_samples: int | float | None = None,
@@ -132,6 +135,7 @@ class RandomForestClassifier(ForestMixin, TreesClassifier):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
         self.bootstrap = bootstrap
         self.max_samples = max_samples
@@ -171,6 +175,8 @@ class RandomForestRegressor(ForestMixin, TreesRegressor):
     max_features : int, float, "sqrt", "log2", "auto" or None, default=1.0
         Features drawn at each split: all of them, as in scikit-learn. With many outputs, "sqrt" is
         faster by far and often as good.
+    ccp_alpha : float, default=0.0
+        What a leaf costs: splits that lower the impurity by less are undone, as in scikit-learn.
     criterion : "squared_error" or "friedman_mse", default="squared_error"
         Two names of one score: the variance of outputs, which is what a projection keeps.
     monotonic_cst : None
@@ -221,6 +227,7 @@ class RandomForestRegressor(ForestMixin, TreesRegressor):
         max_features: MaxFeatures = 1.0,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
         monotonic_cst: None = None,
         bootstrap: bool = True,
         max_samples: int | float | None = None,
@@ -242,6 +249,7 @@ class RandomForestRegressor(ForestMixin, TreesRegressor):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
         self.bootstrap = bootstrap
         self.max_samples = max_samples

@@ -157,7 +157,7 @@ def test_predictions_without_top_are_those_above_the_threshold(command, tmp_path
 
 
 # Taken for the sake of programs that were written for scikit-learn.
-OF_ONE_MEANING = ("criterion", "monotonic_cst")
+FROM_PYTHON_ALONE = ("criterion", "ccp_alpha", "monotonic_cst")
 
 
 def test_every_parameter_of_the_forests_is_an_option(command):
@@ -169,7 +169,7 @@ def test_every_parameter_of_the_forests_is_an_option(command):
 
     _, help, _ = command("train", "--help")
     for kind in (RandomForestClassifier, ExtraTreesClassifier, SketchForestClassifier):
-        for name in set(kind().get_params()) - {"verbose", "warm_start", *OF_ONE_MEANING}:
+        for name in set(kind().get_params()) - {"verbose", "warm_start", *FROM_PYTHON_ALONE}:
             assert f"--{name.replace('_', '-')}" in help
     assert "…" not in help
 

@@ -315,13 +315,15 @@ def test_a_bad_parameter_of_a_forest_is_named_with_its_rule_and_value(kind, name
 
 
 @pytest.mark.parametrize("kind", [kind for kind in ESTIMATORS if "Sketch" not in kind.__name__])
-def test_another_criterion_and_constraints_of_monotonicity_are_refused(kind):
+def test_another_criterion_a_bad_ccp_alpha_and_constraints_of_monotonicity_are_refused(kind):
     own, other = "'gini'", ("entropy", "log_loss", "squared_error", None)
     if kind in REGRESSORS:
         own, other = "'squared_error' or 'friedman_mse'", ("poisson", "absolute_error", "gini", 3)
     for value in other:
         message = f"^criterion must be {own}, .*; got {value!r}. Use scikit-learn's estimators"
         refuse_to_fit(kind, message, criterion=value)
+    for value in (-0.1, np.inf, np.nan, "x", None):
+        refuse_to_fit(kind, "^ccp_alpha must be a number of at least 0; got", ccp_alpha=value)
     constraints = [0] * N_FEATURES
     refuse_to_fit(kind, "^monotonic_cst must be None, .*; got", monotonic_cst=constraints)
 

@@ -64,6 +64,7 @@ class Parameters:
     threshold: Threshold = DEFAULT
     oblique: float = 0.0  # share of the trees
     ridge: float = 2.0
+    ccp_alpha: float = 0.0
 
     @classmethod
     def of(cls, estimator: HasParameters) -> "Parameters":
@@ -176,6 +177,7 @@ RULES: dict[str, Rule] = {
     "min_impurity_decrease": Rule(
         "a number of at least 0", lambda v: _is_between(v, 0, float(_LARGEST))
     ),
+    "ccp_alpha": Rule("a number of at least 0", lambda v: _is_between(v, 0, float(_LARGEST))),
     "monotonic_cst": Rule(
         "None, since constraints of monotonicity are not supported, as they are by "
         "scikit-learn's estimators",

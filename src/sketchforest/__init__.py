@@ -13,13 +13,20 @@ if TYPE_CHECKING:
     from sketchforest.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
     from sketchforest.forest import RandomForestClassifier, RandomForestRegressor, load_forest
     from sketchforest.sketch_forest import SketchForestClassifier, SketchForestRegressor
-    from sketchforest.tree import DecisionTreeClassifier, DecisionTreeRegressor
+    from sketchforest.tree import (
+        DecisionTreeClassifier,
+        DecisionTreeRegressor,
+        ExtraTreeClassifier,
+        ExtraTreeRegressor,
+    )
 
 __version__ = "0.1.0"
 
 __all__ = [
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "ExtraTreeClassifier",
+    "ExtraTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "RandomForestClassifier",

@@ -17,10 +17,12 @@ ESTIMATORS = {
     "RandomForestClassifier": Registered("forest", "random-forest"),
     "ExtraTreesClassifier": Registered("extra_trees", "extra-trees"),
     "DecisionTreeClassifier": Registered("tree", "decision-tree"),
+    "ExtraTreeClassifier": Registered("tree", "extra-tree"),
     "SketchForestRegressor": Registered("sketch_forest", "sketch-regressor"),
     "RandomForestRegressor": Registered("forest", "random-forest-regressor"),
     "ExtraTreesRegressor": Registered("extra_trees", "extra-trees-regressor"),
     "DecisionTreeRegressor": Registered("tree", "decision-tree-regressor"),
+    "ExtraTreeRegressor": Registered("tree", "extra-tree-regressor"),
 }
 COMMAND_LINE_NAMES = {entry.command_line_name: name for name, entry in ESTIMATORS.items()}
 DEFAULT_ON_COMMAND_LINE = "sketch"

@@ -14,7 +14,7 @@ from sketchforest._estimators.parameters import (
 )
 from sketchforest._estimators.regressor import TreesRegressor
 from sketchforest.projection import ProjectionLike
-from sketchforest.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sketchforest.tree import ExtraTreeClassifier, ExtraTreeRegressor
 
 
 class ExtraTreesClassifier(ForestMixin, TreesClassifier):
@@ -46,6 +46,11 @@ class ExtraTreesClassifier(ForestMixin, TreesClassifier):
     threshold : float, array, "f1", "f1-per-label" or "top-K", default=0.5
         As for `RandomForestClassifier`. F1 needs rows that trees do not see: bootstrap=True, or
         `max_samples`.
+    ccp_alpha : float, default=0.0
+        What a leaf costs: splits that lower the impurity by less are undone, as in scikit-learn.
+    criterion : "gini"
+    monotonic_cst : None
+        No others: splits are searched by variance, which is what a projection keeps.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
     max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose,
     warm_start
@@ -65,7 +70,7 @@ class ExtraTreesClassifier(ForestMixin, TreesClassifier):
         Of a data frame with names of type str.
     label_names_ : (n_labels,) array
         Of a data frame Y with names of type str, or from a model file.
-    estimators_ : list of DecisionTreeClassifier
+    estimators_ : list of ExtraTreeClassifier
     feature_importances_ : (n_features,) array
     oob_score_ : float
         If `oob_score`, the score of rows that trees did not see.
@@ -85,13 +90,14 @@ class ExtraTreesClassifier(ForestMixin, TreesClassifier):
     (200, 3)
     """
 
-    _tree_class = DecisionTreeClassifier
+    _tree_class = ExtraTreeClassifier
     _splitter = "random"
 
     def __init__(
         self,
         n_estimators: int | Literal["auto"] = 100,
         *,
+        criterion: Literal["gini"] = "gini",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -99,6 +105,8 @@ class ExtraTreesClassifier(ForestMixin, TreesClassifier):
         max_features: MaxFeatures = "sqrt",
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: None = None,
         bootstrap: bool = False,
         max_samples: int | float | None = None,
         oob_score: OobScore = False,
@@ -113,6 +121,7 @@ class ExtraTreesClassifier(ForestMixin, TreesClassifier):
         threshold: Threshold = 0.5,
     ) -> None:
         self.n_estimators = n_estimators
+        self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
@@ -120,6 +129,8 @@ class ExtraTreesClassifier(ForestMixin, TreesClassifier):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.oob_score = oob_score
@@ -158,6 +169,12 @@ class ExtraTreesRegressor(ForestMixin, TreesRegressor):
     max_features : int, float, "sqrt", "log2", "auto" or None, default=1.0
         Features drawn at each split: all of them, as in scikit-learn. With many outputs, "sqrt" is
         faster by far and often as good.
+    ccp_alpha : float, default=0.0
+        What a leaf costs: splits that lower the impurity by less are undone, as in scikit-learn.
+    criterion : "squared_error" or "friedman_mse", default="squared_error"
+        Two names of one score: the variance of outputs, which is what a projection keeps.
+    monotonic_cst : None
+        No constraints of monotonicity.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes,
     min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose, warm_start
         As in scikit-learn. Impurity is measured in the space in which splits are searched. With
@@ -173,7 +190,7 @@ class ExtraTreesRegressor(ForestMixin, TreesRegressor):
         Of a data frame with names of type str.
     label_names_ : (n_outputs,) array
         Of a data frame Y with names of type str, or from a model file.
-    estimators_ : list of DecisionTreeRegressor
+    estimators_ : list of ExtraTreeRegressor
     feature_importances_ : (n_features,) array
     oob_score_ : float
         If `oob_score`, the score of rows that trees did not see.
@@ -190,13 +207,14 @@ class ExtraTreesRegressor(ForestMixin, TreesRegressor):
     (20, 2)
     """
 
-    _tree_class = DecisionTreeRegressor
+    _tree_class = ExtraTreeRegressor
     _splitter = "random"
 
     def __init__(
         self,
         n_estimators: int | Literal["auto"] = 100,
         *,
+        criterion: Literal["squared_error", "friedman_mse"] = "squared_error",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -204,6 +222,8 @@ class ExtraTreesRegressor(ForestMixin, TreesRegressor):
         max_features: MaxFeatures = 1.0,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: None = None,
         bootstrap: bool = False,
         max_samples: int | float | None = None,
         oob_score: OobScore = False,
@@ -216,6 +236,7 @@ class ExtraTreesRegressor(ForestMixin, TreesRegressor):
         warm_start: bool = False,
     ) -> None:
         self.n_estimators = n_estimators
+        self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
@@ -223,6 +244,8 @@ class ExtraTreesRegressor(ForestMixin, TreesRegressor):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.oob_score = oob_score

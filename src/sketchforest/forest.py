@@ -53,6 +53,11 @@ class RandomForestClassifier(ForestMixin, TreesClassifier):
         on rows that trees did not see; a row then has its most probable label in any case. "top-K"
         gives the K most probable labels. It may be changed after a fit; to "f1" and "f1-per-label"
         after one with either of them, or with `oob_score`.
+    ccp_alpha : float, default=0.0
+        What a leaf costs: splits that lower the impurity by less are undone, as in scikit-learn.
+    criterion : "gini"
+    monotonic_cst : None
+        No others: splits are searched by variance, which is what a projection keeps.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
     max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose,
     warm_start
@@ -98,6 +103,7 @@ class RandomForestClassifier(ForestMixin, TreesClassifier):
         self,
         n_estimators: int | Literal["auto"] = 100,
         *,
+        criterion: Literal["gini"] = "gini",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -105,6 +111,8 @@ class RandomForestClassifier(ForestMixin, TreesClassifier):
         max_features: MaxFeatures = "sqrt",
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: None = None,
         bootstrap: bool = True,
         max_samples: int | float | None = None,
         oob_score: OobScore = False,
@@ -119,6 +127,7 @@ class RandomForestClassifier(ForestMixin, TreesClassifier):
         threshold: Threshold = 0.5,
     ) -> None:
         self.n_estimators = n_estimators
+        self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
@@ -126,6 +135,8 @@ class RandomForestClassifier(ForestMixin, TreesClassifier):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.oob_score = oob_score
@@ -164,6 +175,12 @@ class RandomForestRegressor(ForestMixin, TreesRegressor):
     max_features : int, float, "sqrt", "log2", "auto" or None, default=1.0
         Features drawn at each split: all of them, as in scikit-learn. With many outputs, "sqrt" is
         faster by far and often as good.
+    ccp_alpha : float, default=0.0
+        What a leaf costs: splits that lower the impurity by less are undone, as in scikit-learn.
+    criterion : "squared_error" or "friedman_mse", default="squared_error"
+        Two names of one score: the variance of outputs, which is what a projection keeps.
+    monotonic_cst : None
+        No constraints of monotonicity.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes,
     min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose, warm_start
         As in scikit-learn. Impurity is measured in the space in which splits are searched. With
@@ -202,6 +219,7 @@ class RandomForestRegressor(ForestMixin, TreesRegressor):
         self,
         n_estimators: int | Literal["auto"] = 100,
         *,
+        criterion: Literal["squared_error", "friedman_mse"] = "squared_error",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -209,6 +227,8 @@ class RandomForestRegressor(ForestMixin, TreesRegressor):
         max_features: MaxFeatures = 1.0,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: None = None,
         bootstrap: bool = True,
         max_samples: int | float | None = None,
         oob_score: OobScore = False,
@@ -221,6 +241,7 @@ class RandomForestRegressor(ForestMixin, TreesRegressor):
         warm_start: bool = False,
     ) -> None:
         self.n_estimators = n_estimators
+        self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
@@ -228,6 +249,8 @@ class RandomForestRegressor(ForestMixin, TreesRegressor):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.oob_score = oob_score

@@ -5,7 +5,8 @@ from typing import Literal
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.base import TreesEstimator
@@ -20,8 +21,9 @@ from sketchforest._estimators.regressor import TreesRegressor
 from sketchforest._estimators.sklearn_twin import sklearn_twin
 from sketchforest._trees.hierarchy import decision_paths
 from sketchforest._trees.predict import leaves_of
+from sketchforest._trees.pruning import pruning_path
 from sketchforest._trees.structure import TreeStructure
-from sketchforest._typing import MatrixLike
+from sketchforest._typing import MatrixLike, WeightsLike
 from sketchforest.projection import ProjectionLike
 
 
@@ -51,6 +53,18 @@ class SingleTreeMixin(TreesEstimator):
         """
         return sklearn_twin(self)
 
+    def cost_complexity_pruning_path(
+        self, X: MatrixLike, y: MatrixLike, sample_weight: WeightsLike = None
+    ) -> Bunch:
+        """The values of `ccp_alpha` from which on the tree for X and y is another.
+
+        A Bunch of `ccp_alphas`, ascending from 0, at which one split after the other is undone,
+        and `impurities`, those of the leaves that are left. This estimator stays as it is.
+        """
+        whole = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight)
+        alphas, impurities = pruning_path(whole._forest, whole._targets)
+        return Bunch(ccp_alphas=alphas, impurities=impurities)
+
     def get_depth(self) -> int:
         """Number of splits on the longest way from the root to a leaf."""
         check_is_fitted(self)
@@ -74,6 +88,11 @@ class DecisionTreeClassifier(SingleTreeMixin, TreesClassifier):
         As for the forests.
     n_components : int, float, "log", "sqrt", "all" or None, default=None
         As for the forests.
+    ccp_alpha : float, default=0.0
+        What a leaf costs: splits that lower the impurity by less are undone, as in scikit-learn.
+    criterion : "gini"
+    monotonic_cst : None
+        No others: splits are searched by variance, which is what a projection keeps.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
     max_leaf_nodes, min_impurity_decrease, random_state, class_weight
         As in scikit-learn.
@@ -94,6 +113,7 @@ class DecisionTreeClassifier(SingleTreeMixin, TreesClassifier):
         self,
         splitter: Literal["best", "random", "oblique"] = "best",
         *,
+        criterion: Literal["gini"] = "gini",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -101,12 +121,15 @@ class DecisionTreeClassifier(SingleTreeMixin, TreesClassifier):
         max_features: MaxFeatures = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: None = None,
         projection: ProjectionLike = "gaussian",
         n_components: NComponents = None,
         random_state: RandomState = None,
         class_weight: ClassWeight = None,
     ) -> None:
         self.splitter = splitter
+        self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
@@ -114,6 +137,8 @@ class DecisionTreeClassifier(SingleTreeMixin, TreesClassifier):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
         self.projection = projection
         self.n_components = n_components
         self.random_state = random_state
@@ -132,6 +157,12 @@ class DecisionTreeRegressor(SingleTreeMixin, TreesRegressor):
         As for the forests.
     n_components : int, float, "log", "sqrt", "all" or None, default=None
         As for the forests.
+    ccp_alpha : float, default=0.0
+        What a leaf costs: splits that lower the impurity by less are undone, as in scikit-learn.
+    criterion : "squared_error" or "friedman_mse", default="squared_error"
+        Two names of one score: the variance of outputs, which is what a projection keeps.
+    monotonic_cst : None
+        No constraints of monotonicity.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
     max_leaf_nodes, min_impurity_decrease, random_state
         As in scikit-learn.
@@ -150,6 +181,7 @@ class DecisionTreeRegressor(SingleTreeMixin, TreesRegressor):
         self,
         splitter: Literal["best", "random", "oblique"] = "best",
         *,
+        criterion: Literal["squared_error", "friedman_mse"] = "squared_error",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -157,11 +189,14 @@ class DecisionTreeRegressor(SingleTreeMixin, TreesRegressor):
         max_features: MaxFeatures = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: None = None,
         projection: ProjectionLike = "gaussian",
         n_components: NComponents = None,
         random_state: RandomState = None,
     ) -> None:
         self.splitter = splitter
+        self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
@@ -169,6 +204,124 @@ class DecisionTreeRegressor(SingleTreeMixin, TreesRegressor):
         self.max_features = max_features
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
         self.projection = projection
         self.n_components = n_components
         self.random_state = random_state
+
+
+class ExtraTreeClassifier(DecisionTreeClassifier):
+    """A single extra-tree, for many labels or for classes: a `DecisionTreeClassifier` that cuts
+    features at random, and draws some of them at each split.
+
+    Parameters
+    ----------
+    splitter : "random", "best" or "oblique", default="random"
+    max_features : int, float, "sqrt", "log2" or None, default="sqrt"
+    criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf,
+    max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, projection, n_components,
+    random_state, class_weight
+        As for `DecisionTreeClassifier`.
+
+    Examples
+    --------
+    >>> from sketchforest import ExtraTreeClassifier
+    >>> tree = ExtraTreeClassifier(random_state=0).fit([[0.0], [1.0], [2.0]], ["a", "a", "b"])
+    >>> tree.predict([[2.5]])
+    array(['b'], dtype='<U1')
+    """
+
+    def __init__(
+        self,
+        splitter: Literal["random", "best", "oblique"] = "random",
+        *,
+        criterion: Literal["gini"] = "gini",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: MaxFeatures = "sqrt",
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: None = None,
+        projection: ProjectionLike = "gaussian",
+        n_components: NComponents = None,
+        random_state: RandomState = None,
+        class_weight: ClassWeight = None,
+    ) -> None:
+        super().__init__(
+            splitter,
+            criterion=criterion,
+            max_depth=max_depth,
+            min_samples_split=min_samples_split,
+            min_samples_leaf=min_samples_leaf,
+            min_weight_fraction_leaf=min_weight_fraction_leaf,
+            max_features=max_features,
+            max_leaf_nodes=max_leaf_nodes,
+            min_impurity_decrease=min_impurity_decrease,
+            ccp_alpha=ccp_alpha,
+            monotonic_cst=monotonic_cst,
+            projection=projection,
+            n_components=n_components,
+            random_state=random_state,
+            class_weight=class_weight,
+        )
+
+
+class ExtraTreeRegressor(DecisionTreeRegressor):
+    """A single extra-tree, for one or many real outputs: a `DecisionTreeRegressor` that cuts
+    features at random.
+
+    Parameters
+    ----------
+    splitter : "random", "best" or "oblique", default="random"
+    max_features : int, float, "sqrt", "log2" or None, default=1.0
+    criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf,
+    max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, projection,
+    n_components, random_state
+        As for `DecisionTreeRegressor`.
+
+    Examples
+    --------
+    >>> from sketchforest import ExtraTreeRegressor
+    >>> tree = ExtraTreeRegressor(random_state=0).fit([[0.0], [1.0], [2.0]], [0.0, 0.0, 4.0])
+    >>> tree.predict([[2.5]])
+    array([4.])
+    """
+
+    def __init__(
+        self,
+        splitter: Literal["random", "best", "oblique"] = "random",
+        *,
+        criterion: Literal["squared_error", "friedman_mse"] = "squared_error",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: MaxFeatures = 1.0,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: None = None,
+        projection: ProjectionLike = "gaussian",
+        n_components: NComponents = None,
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(
+            splitter,
+            criterion=criterion,
+            max_depth=max_depth,
+            min_samples_split=min_samples_split,
+            min_samples_leaf=min_samples_leaf,
+            min_weight_fraction_leaf=min_weight_fraction_leaf,
+            max_features=max_features,
+            max_leaf_nodes=max_leaf_nodes,
+            min_impurity_decrease=min_impurity_decrease,
+            ccp_alpha=ccp_alpha,
+            monotonic_cst=monotonic_cst,
+            projection=projection,
+            n_components=n_components,
+            random_state=random_state,
+        )

@@ -139,13 +139,17 @@ def test_mlflow(data, tmp_path):
 
 def test_skops(data):
     skops = pytest.importorskip("skops.io")
-    forest = classifier().fit(data.X, data.y)
-    packed = skops.dumps(forest)
-    trusted = skops.get_untrusted_types(data=packed)
-    assert all(name.startswith(("sketchforest.", "numpy.")) for name in trusted)
-    assert np.array_equal(
-        skops.loads(packed, trusted=trusted).predict(data.X), forest.predict(data.X)
-    )
+    for model in (
+        classifier().fit(data.X, data.y),
+        classifier(n_components=3).fit(data.X, data.Y),
+        SketchForestClassifier(5, random_state=0).fit(data.X, data.Y),
+    ):
+        packed = skops.dumps(model)
+        trusted = skops.get_untrusted_types(data=packed)
+        assert not [name for name in trusted if "._" in name]  # users know what they trust
+        loaded = skops.loads(packed, trusted=trusted)
+        assert np.array_equal(loaded.predict(data.X), model.predict(data.X))
+        assert np.array_equal(loaded.feature_importances_, model.feature_importances_)
 
 
 def test_pickle_joblib_and_cloudpickle(data):

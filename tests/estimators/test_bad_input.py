@@ -9,6 +9,8 @@ from scipy import sparse
 from sketchforest import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    ExtraTreeClassifier,
+    ExtraTreeRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     RandomForestClassifier,
@@ -31,12 +33,14 @@ CLASSIFIERS = (
     ExtraTreesClassifier,
     SketchForestClassifier,
     DecisionTreeClassifier,
+    ExtraTreeClassifier,
 )
 REGRESSORS = (
     RandomForestRegressor,
     ExtraTreesRegressor,
     SketchForestRegressor,
     DecisionTreeRegressor,
+    ExtraTreeRegressor,
 )
 ESTIMATORS = (*CLASSIFIERS, *REGRESSORS)
 
@@ -308,6 +312,26 @@ def test_a_bad_parameter_of_a_forest_is_named_with_its_rule_and_value(kind, name
     values, rule = FOREST_RULES[name]
     for value in values:
         refuse_to_fit(kind, f"^{name} must be {rule}.*; got {value!r}", **{name: value})
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ESTIMATORS if "Sketch" not in kind.__name__])
+def test_another_criterion_a_bad_ccp_alpha_and_constraints_of_monotonicity_are_refused(kind):
+    own, other = "'gini'", ("entropy", "log_loss", "squared_error", None)
+    if kind in REGRESSORS:
+        own, other = "'squared_error' or 'friedman_mse'", ("poisson", "absolute_error", "gini", 3)
+    for value in other:
+        message = f"^criterion must be {own}, .*; got {value!r}. Use scikit-learn's estimators"
+        refuse_to_fit(kind, message, criterion=value)
+    for value in (-0.1, np.inf, np.nan, "x", None):
+        refuse_to_fit(kind, "^ccp_alpha must be a number of at least 0; got", ccp_alpha=value)
+    constraints = [0] * N_FEATURES
+    refuse_to_fit(kind, "^monotonic_cst must be None, .*; got", monotonic_cst=constraints)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in REGRESSORS if "Sketch" not in kind.__name__])
+def test_friedman_mse_is_another_name_of_the_squared_error(kind):
+    usual, other = small(kind).fit(X, Y), small(kind, criterion="friedman_mse").fit(X, Y)
+    assert np.array_equal(usual.predict(X), other.predict(X))
 
 
 @pytest.mark.parametrize("kind", [DecisionTreeClassifier, DecisionTreeRegressor])

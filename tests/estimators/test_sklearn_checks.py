@@ -39,6 +39,8 @@ from sklearn.utils.estimator_checks import (
 from sketchforest import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    ExtraTreeClassifier,
+    ExtraTreeRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     RandomForestClassifier,
@@ -62,8 +64,10 @@ CLASSIFIERS = (
     ExtraTreesClassifier,
     SketchForestClassifier,
     DecisionTreeClassifier,
+    ExtraTreeClassifier,
 )
-ESTIMATORS = (*FORESTS, DecisionTreeClassifier, DecisionTreeRegressor)
+TREES = (DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor)
+ESTIMATORS = (*FORESTS, *TREES)
 LRAP = make_scorer(lrap, response_method="predict_proba")
 
 

@@ -14,6 +14,8 @@ from sklearn.exceptions import NotFittedError
 from sketchforest import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    ExtraTreeClassifier,
+    ExtraTreeRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     RandomForestClassifier,
@@ -22,8 +24,9 @@ from sketchforest import (
 )
 from sketchforest._estimators import sklearn_twin
 
-CLASSIFIERS = [DecisionTreeClassifier, RandomForestClassifier, ExtraTreesClassifier]
-REGRESSORS = [DecisionTreeRegressor, RandomForestRegressor, ExtraTreesRegressor]
+TREES = [DecisionTreeClassifier, ExtraTreeClassifier, DecisionTreeRegressor, ExtraTreeRegressor]
+CLASSIFIERS = [*TREES[:2], RandomForestClassifier, ExtraTreesClassifier]
+REGRESSORS = [*TREES[2:], RandomForestRegressor, ExtraTreesRegressor]
 N_TRAIN = 200
 
 
@@ -42,11 +45,11 @@ def outputs(X):
 
 def small(kind, **params):
     params = {"random_state": 0, **params}
-    return kind(**params) if "Decision" in kind.__name__ else kind(n_estimators=6, **params)
+    return kind(**params) if kind in TREES else kind(n_estimators=6, **params)
 
 
 def assert_genuine(twin, ours):
-    module = tree if "Decision" in type(ours).__name__ else ensemble
+    module = tree if type(ours) in TREES else ensemble
     assert type(twin) is getattr(module, type(ours).__name__)
     if module is ensemble:
         assert len(twin.estimators_) == len(ours.estimators_) == twin.n_estimators
@@ -100,7 +103,7 @@ def test_real_outputs(kind, n_outputs, X, Y):
     if not sklearn_versions.SPLITS_MISSING_VALUES:
         X = np.nan_to_num(X)
     their_paths, our_paths = twin.decision_path(X), ours.decision_path(X)
-    if "Decision" in kind.__name__:
+    if kind in TREES:
         their_paths, our_paths = (their_paths, 0), (our_paths, 0)
     assert np.array_equal(their_paths[0].toarray(), our_paths[0].toarray())
     assert np.array_equal(their_paths[1], our_paths[1])

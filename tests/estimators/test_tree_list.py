@@ -10,6 +10,8 @@ from sklearn.base import clone
 from sketchforest import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    ExtraTreeClassifier,
+    ExtraTreeRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     RandomForestClassifier,
@@ -156,3 +158,25 @@ def test_the_samples_of_each_tree_are_as_many_as_were_drawn(kind, n_drawn):
             assert np.array_equal(np.unique(rows), np.sort(tree._forest.members))
     whole = fitted(kind, bootstrap=False)
     assert all(np.array_equal(rows, np.arange(120)) for rows in whole.estimators_samples_)
+
+
+def test_the_trees_of_extra_trees_are_extra_trees_with_the_parameters_of_the_forest():
+    for forest, kind in (
+        (fitted(ExtraTreesClassifier, max_features=None), ExtraTreeClassifier),
+        (fitted(ExtraTreesRegressor, max_features=0.5, max_depth=3), ExtraTreeRegressor),
+    ):
+        tree = forest.estimators_[0]
+        assert type(tree) is type(forest.estimator) is kind
+        assert forest.estimator.splitter == tree.splitter == "random"
+        assert (tree.max_features, tree.max_depth) == (forest.max_features, forest.max_depth)
+
+
+def test_a_forest_of_one_extra_tree_is_that_extra_tree():
+    for kind, single in (
+        (ExtraTreesClassifier, ExtraTreeClassifier),
+        (ExtraTreesRegressor, ExtraTreeRegressor),
+    ):
+        forest = fitted(kind, 1)
+        tree = single(random_state=0).fit(X, OUTPUTS if kind in REGRESSORS else CLASSES)
+        assert np.array_equal(tree.apply(X), forest.apply(X)[:, 0])
+        assert np.array_equal(predictions(tree), predictions(forest))

@@ -5,6 +5,7 @@ from scipy import sparse
 
 from sketchforest import (
     DecisionTreeClassifier,
+    ExtraTreeClassifier,
     ExtraTreesRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -26,6 +27,7 @@ FITTED = {
         5, class_weight={"ash": 2.0}, random_state=np.random.RandomState(3)
     ).fit(X, NAMES),
     "tree": lambda: DecisionTreeClassifier(max_depth=3).fit(X, NAMES),
+    "extra tree": lambda: ExtraTreeClassifier(random_state=0).fit(X, LABELS),
     "stump": lambda: DecisionTreeClassifier().fit(X, np.zeros(120, int)),
     "outputs": lambda: ExtraTreesRegressor(5, random_state=0).fit(X, X[:, :2]),
     "weighted output": lambda: RandomForestRegressor(5, random_state=0).fit(X, X[:, 0], X[:, 1]),

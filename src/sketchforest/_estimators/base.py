@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.growing import grow
 from sketchforest._estimators.oob_attributes import oob_attributes
+from sketchforest._estimators.plain_state import PlainState
 from sketchforest._estimators.preparation import (
     Prepared,
     advance,
@@ -47,10 +47,11 @@ ATTACHED = (
 )
 
 
-class TreesEstimator(BaseEstimator):
+class TreesEstimator(PlainState):
     """Trees grown on a projection of the outputs; their leaves keep training rows."""
 
     _splitter: ClassVar[str] = "best"  # of a forest; a single tree has it as a parameter
+    _criteria: ClassVar[tuple[str, ...]]  # that splits may be searched by
     _forest: Forest
     _targets: Targets
     _settings: GrowSettings

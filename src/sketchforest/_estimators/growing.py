@@ -1,16 +1,25 @@
 """All trees of a fit: their settings, where some are chosen by rows that trees did not see."""
 
+from functools import partial
+
 from sketchforest._estimators.preparation import Prepared
 from sketchforest._selection.auto import AUTO_TREES, choose_settings, grow_until_flat
 from sketchforest._selection.comparison import Comparison
 from sketchforest._selection.out_of_bag import Criterion, OutOfBagScorer
 from sketchforest._trees.grow import grow_trees
 from sketchforest._trees.model import Tree
+from sketchforest._trees.parallel import run_all
 from sketchforest._trees.problem import GrowSettings
+from sketchforest._trees.pruning import prune
 
 
 def grow(prepared: Prepared) -> tuple[GrowSettings, list[Tree]]:
     """How the trees are grown, and all of them; those of an earlier fit come first."""
+    settings, trees = _grow_whole(prepared)
+    return settings, _pruned(prepared, trees)
+
+
+def _grow_whole(prepared: Prepared) -> tuple[GrowSettings, list[Tree]]:
     params, problem = prepared.params, prepared.problem
     settings, trees = problem.settings, []
     if prepared.earlier is not None:
@@ -23,6 +32,22 @@ def grow(prepared: Prepared) -> tuple[GrowSettings, list[Tree]]:
     missing = range(first + len(trees), first + int(params.n_estimators))
     return settings, trees + grow_trees(
         problem.data, settings, missing, params.n_jobs, params.verbose
+    )
+
+
+def _pruned(prepared: Prepared, trees: list[Tree]) -> list[Tree]:
+    """Those of an earlier fit are pruned already, and stay as they are."""
+    params, targets = prepared.params, prepared.targets
+    if params.ccp_alpha == 0:
+        return trees
+    n_earlier = 0 if prepared.earlier is None else prepared.earlier.forest.n_trees
+    prune_one = partial(prune, targets=targets, alpha=float(params.ccp_alpha))
+    return trees[:n_earlier] + run_all(
+        prune_one,
+        trees[n_earlier:],
+        n_jobs=params.n_jobs,
+        description="pruning trees",
+        verbose=params.verbose,
     )
 
 

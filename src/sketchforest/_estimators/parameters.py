@@ -28,6 +28,7 @@ class HasParameters(Protocol):
     """What every estimator is."""
 
     _splitter: str
+    _criteria: tuple[str, ...]
 
     def get_params(self, deep: bool = True) -> dict[str, object]: ...
 
@@ -63,6 +64,7 @@ class Parameters:
     threshold: Threshold = DEFAULT
     oblique: float = 0.0  # share of the trees
     ridge: float = 2.0
+    ccp_alpha: float = 0.0
 
     @classmethod
     def of(cls, estimator: HasParameters) -> "Parameters":
@@ -71,8 +73,9 @@ class Parameters:
         given = estimator.get_params(deep=False)
         if "oblique" in given:
             _check_not_auto(given)
-            given = {name: value for name, value in given.items() if not _is_by_kind(name, value)}
+            given = {name: value for name, value in given.items() if not is_by_kind(name, value)}
         check_parameters(given)
+        _check_criterion(given.get("criterion", estimator._criteria[0]), estimator._criteria)
         known = {field.name for field in fields(cls)}
         values = {name: value for name, value in given.items() if name in known}
         if "splitter" not in given:  # a forest's is its kind
@@ -87,7 +90,8 @@ class Parameters:
         return [name for name in names if getattr(self, name) == "auto"]
 
 
-def _is_by_kind(name: str, value: object) -> bool:
+def is_by_kind(name: str, value: object) -> bool:
+    """Whether a forest of oblique and other trees lets each kind have what is best for it."""
     return name in ("min_samples_split", "min_samples_leaf") and value is None
 
 
@@ -98,6 +102,14 @@ def _check_not_auto(given: Mapping[str, object]) -> None:
                 f"{name} must not be 'auto' in a forest of oblique and other trees; got 'auto'. "
                 "Leave it out for the default."
             )
+
+
+def _check_criterion(given: object, known: tuple[str, ...]) -> None:
+    if not (isinstance(given, str) and given in known):
+        raise ValueError(
+            f"criterion must be {' or '.join(map(repr, known))}, a variance, which is what a "
+            f"projection of outputs keeps; got {given!r}. Use scikit-learn's estimators for others."
+        )
 
 
 class Rule(NamedTuple):
@@ -164,6 +176,12 @@ RULES: dict[str, Rule] = {
     "max_leaf_nodes": _or_none(_at_least(2)),
     "min_impurity_decrease": Rule(
         "a number of at least 0", lambda v: _is_between(v, 0, float(_LARGEST))
+    ),
+    "ccp_alpha": Rule("a number of at least 0", lambda v: _is_between(v, 0, float(_LARGEST))),
+    "monotonic_cst": Rule(
+        "None, since constraints of monotonicity are not supported, as they are by "
+        "scikit-learn's estimators",
+        lambda v: v is None,
     ),
     "bootstrap": _FLAG,
     "max_samples": Rule(

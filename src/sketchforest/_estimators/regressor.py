@@ -13,6 +13,8 @@ from sketchforest.metrics import r2
 class TreesRegressor(RegressorMixin, InspectedTrees):
     """Predicts means of outputs."""
 
+    _criteria = ("squared_error", "friedman_mse")  # two names of the same, says scikit-learn
+
     def predict(self, X: MatrixLike) -> np.ndarray | sparse.csr_array:
         """(n_samples,) or (n_samples, n_outputs) means of the outputs, sparse if fitted on sparse
         Y."""

@@ -6,6 +6,7 @@ from typing import ClassVar
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.base import TreesEstimator
+from sketchforest._estimators.parameters import is_by_kind
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.model import Forest
 from sketchforest._trees.predict import ForestPredictor
@@ -49,7 +50,7 @@ class TreeListMixin(TreesEstimator):
         params = {
             name: chosen[name] if name in chosen and ours[name] == "auto" else ours[name]
             for name in ours
-            if name in theirs and name not in NOT_OF_A_TREE and ours[name] is not None
+            if name in theirs and name not in NOT_OF_A_TREE and not is_by_kind(name, ours[name])
         }
         return params | {"splitter": self._splitter}
 

@@ -49,7 +49,12 @@ class NodeMeans:
         sums.data /= np.repeat(self._bag.sum(axis=1), np.diff(sums.indptr))
         return sums
 
-    def summed_variance(self) -> np.ndarray:
+    def impurity(self) -> np.ndarray:
+        """(n_nodes,) Gini impurity of classes, its mean over the labels, or the mean over the
+        outputs of their variance."""
+        return self._summed_variance() * self._targets.impurity_scale
+
+    def _summed_variance(self) -> np.ndarray:
         """(n_nodes,) variance within the node, added up over the labels."""
         total = np.zeros(len(self.n_rows))
         for block in self.by_blocks():

@@ -103,7 +103,7 @@ class TreeStructure:
     def impurity(self) -> np.ndarray:
         """(node_count,) Gini impurity of classes, its mean over the labels, or the mean over the
         outputs of their variance."""
-        return self._means.summed_variance() * self._targets.impurity_scale
+        return self._means.impurity()
 
     def compute_feature_importances(self, normalize: bool = True) -> np.ndarray:
         """(n_features,) decrease of `impurity` by the splits of each feature, as a share of all."""

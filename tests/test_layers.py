@@ -21,6 +21,7 @@ TOOLS = {
 # Each part with what it may import besides itself and the tools, from the bottom to the top.
 MAY_IMPORT = {
     "_core": set(),
+    "_pages": set(),
     "datasets": set(),
     "metrics": {"_core"},
     "projection": {"_core"},

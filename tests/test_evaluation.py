@@ -72,6 +72,11 @@ def test_the_curve_of_thresholds_meets_the_decisions_of_the_model(threshold):
     assert [e.f1 for e in own] == pytest.approx([found.scores["micro_f1"]])
 
 
+def test_classes_may_stand_in_a_column():
+    forest = RandomForestClassifier(5, random_state=0).fit(X, LABELS[:, 0])
+    assert evaluate(forest, X, LABELS[:, [0]]).scores == evaluate(forest, X, LABELS[:, 0]).scores
+
+
 def test_no_threshold_is_drawn_for_classes():
     forest = RandomForestClassifier(5, random_state=0).fit(X, LABELS[:, 0])
     assert list(evaluate(forest, X, LABELS[:, 0]).thresholds) == []

@@ -42,6 +42,7 @@ MAY_IMPORT |= {
     "tuning": {*MAY_IMPORT, *PUBLIC} - {"datasets"},
 }
 MAY_IMPORT["_workflows"] = {*MAY_IMPORT}
+MAY_IMPORT["report"] = {*MAY_IMPORT} - {"_workflows", "tuning", "datasets"}
 MAY_IMPORT["lab"] = {*MAY_IMPORT}
 MAY_IMPORT["cli"] = {*MAY_IMPORT}
 

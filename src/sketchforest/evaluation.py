@@ -312,6 +312,8 @@ def decisions(model: "TreesClassifier", X: Matrix) -> sparse.csr_array:
 
 def _indicator(model: "TreesClassifier", Y: Matrix) -> sparse.csr_array:
     """Y as (n_rows, n_labels), also where it has one class a row."""
+    if model._classes is not None and isinstance(Y, np.ndarray) and np.shape(Y)[1:] == (1,):
+        Y = Y.ravel()  # fit takes a column, too
     if model._classes is None or np.ndim(Y) == 2:
         return sparse.csr_array(Y).astype(bool)
     columns = np.searchsorted(model._classes, np.asarray(Y))

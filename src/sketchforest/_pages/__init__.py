@@ -26,7 +26,13 @@ def environment(folder: Path) -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
+    found.policies["json.dumps_kwargs"] = {
+        "ensure_ascii": False,  # names in other scripts stay short
+        "separators": (",", ":"),
+        "allow_nan": False,
+    }
     found.globals["stylesheet"] = Markup((FOLDER / "page.css").read_text(encoding="utf-8"))
     return found
 

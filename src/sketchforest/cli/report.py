@@ -55,6 +55,7 @@ def report(
 
     Example:  sketchforest report model.sf test.csv --out report.html
     """
+    from sketchforest._files import check_out
     from sketchforest._units import size
     from sketchforest._workflows.evaluation import evaluate_file
     from sketchforest._workflows.models import trained_columns
@@ -62,6 +63,7 @@ def report(
 
     is_card = markdown or (out is not None and is_markdown(out))
     target = out or (_CARD if is_card else _PAGE)
+    check_out(target)
     forest = options.load_model(model, n_jobs, threshold)
     known = options.columns(
         text_column,

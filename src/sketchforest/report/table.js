@@ -82,8 +82,8 @@
       show();
     });
   });
-  for (const control of [find, which]) {
-    control.addEventListener("input", () => {
+  for (const [control, event] of [[find, "input"], [which, "change"]]) {
+    control.addEventListener(event, () => {
       page = 0;
       show();
     });

@@ -8,7 +8,7 @@ import numpy as np
 from sketchforest._display import shortened
 from sketchforest.evaluation import Evaluation, LabelTable
 from sketchforest.metrics.meanings import meaning
-from sketchforest.report.wording import BETTER, explained
+from sketchforest.report.wording import BETTER, explained, of_classes
 
 if TYPE_CHECKING:
     from sketchforest._estimators.inspection import InspectedTrees
@@ -58,6 +58,7 @@ def scores_of(evaluation: Evaluation, is_of_classes: bool) -> list[Score]:
     for names in together.values():
         better = BETTER[meaning(names[0]).better]
         titles = [meaning(name).title for name in names]
+        titles = list(map(of_classes, titles)) if is_of_classes else titles
         values = [_figure(evaluation, name) for name in names]
         found.append(Score(titles, values, better, explained(names, is_of_classes)))
     return found
@@ -70,7 +71,8 @@ def headlines(evaluation: Evaluation, is_of_classes: bool) -> list[Score]:
     for name in wanted:
         if name in evaluation.scores:
             title, says, better = meaning(name)
-            title = "accuracy" if is_of_classes and name == "precision_at_1" else title
+            if is_of_classes:
+                title = "accuracy" if name == "precision_at_1" else of_classes(title)
             found.append(Score([title], [_figure(evaluation, name)], BETTER[better], says))
     return found
 

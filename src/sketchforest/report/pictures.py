@@ -28,7 +28,7 @@ def ranking_picture(evaluation: Evaluation) -> Picture | None:
     """Precision and nDCG of the k best labels."""
     if len(evaluation.curve) < 2:
         return None
-    ks = Axis("k", 1, len(evaluation.curve))
+    ks = Axis("k", 1, len(evaluation.curve), is_whole=True)
     picture = Picture(ks, SHARE, "Precision and nDCG of the k most probable labels of a row")
     precision, ndcg = zip(*evaluation.curve, strict=True)
     picture.line(list(enumerate(ndcg, 1)), "first", "nDCG@k")

@@ -18,6 +18,7 @@ class Axis:
     low: float
     high: float
     is_log: bool = False
+    is_whole: bool = False  # counts: no tick between them
 
     def share(self, value: float) -> float:
         """How far along the axis: 0 to 1."""
@@ -29,12 +30,14 @@ class Axis:
     def ticks(self) -> list[float]:
         if self.is_log:
             powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
-            inner = (1,) if len(powers) > 3 else (1, 2, 5)
+            ratio = self.high / self.low
+            inner = (1,) if ratio > 150 else (1, 2, 5) if ratio > 10 else range(1, 10)
             found = [digit * 10.0**power for power in powers for digit in inner]
             return [tick for tick in found if self.low <= tick <= self.high]
         rough = (self.high - self.low) / 4
         unit = 10.0 ** math.floor(math.log10(rough))
         step = next(unit * digit for digit in (1, 2, 5, 10) if unit * digit >= 0.8 * rough)
+        step = max(1.0, step) if self.is_whole else step
         first = math.ceil(self.low / step - 1e-9)
         n_ticks = math.floor(self.high / step + 1e-9) - first + 1
         return [round((first + at) * step, 12) for at in range(n_ticks)]
@@ -69,7 +72,7 @@ class Picture:
         is_left = x < (LEFT + RIGHT) / 2
         mark = (
             '<line class="here" x1="{x}" x2="{x}" y1="{top}" y2="{bottom}"/>'
-            '<text x="{at}" y="{beside}" text-anchor="{anchor}">{says}</text>'
+            '<text class="over" x="{at}" y="{beside}" text-anchor="{anchor}">{says}</text>'
         )
         self._marks.append(
             Markup(mark).format(

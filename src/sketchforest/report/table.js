@@ -2,6 +2,7 @@
 // The table of labels: sorted by its heads, filtered, and shown a page at a time.
 (() => {
   const PAGE = 50;
+  const FEW = 10; // are seen at once, and need no filter
   const part = document.getElementById("all");
   const lines = JSON.parse(document.getElementById("lines").textContent);
   const heads = [...part.querySelectorAll("thead th")];
@@ -90,6 +91,6 @@
   }
   previous.addEventListener("click", () => { page -= 1; show(); });
   next.addEventListener("click", () => { page += 1; show(); });
-  part.querySelector(".controls").hidden = false;
+  part.querySelector(".controls").hidden = lines.length <= FEW;
   show();
 })();

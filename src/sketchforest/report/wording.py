@@ -60,4 +60,10 @@ def explained(names: Sequence[str], is_of_classes: bool = False) -> str:
     metric = metric if at else names[0]
     known = {**_SCORES, **(_SCORES_OF_CLASSES if is_of_classes else {})}
     ks = ", ".join(name.rpartition("_at_")[2] for name in names)
-    return known.get(metric, meaning(names[0]).says).format(ks=ks)
+    text = known.get(metric, meaning(names[0]).says).format(ks=ks)
+    return of_classes(text) if is_of_classes else text
+
+
+def of_classes(text: str) -> str:
+    """The same of classes, where it speaks of labels."""
+    return text.replace("labels", "classes").replace("label", "class")

@@ -268,6 +268,26 @@ def test_settings_that_are_not_usual_come_first(report, forest):
     assert set(names) == {n for n, v in forest.get_params().items() if v != usual[n]}
 
 
+@pytest.mark.parametrize("threshold", [np.linspace(0.1, 0.9, 30), "f1-per-label", "top-3", 0.4])
+def test_every_kind_of_threshold_is_reported(threshold):
+    forest = RandomForestClassifier(20, random_state=0, oob_score=True, threshold=threshold)
+    forest.fit(DATA.X[TRAIN], DATA.Y[TRAIN])
+    page = Page(make_report(forest, DATA.X[TEST], DATA.Y[TEST]).to_html())
+    marks = [row[0] for row in page.table("threshold") if "in use" in row[0]]
+    assert len(marks) == (threshold == 0.4 if isinstance(threshold, float) else 0)
+
+
+def test_what_is_never_predicted_is_said_in_the_words_of_the_model():
+    X = np.zeros((40, 2))
+    y = np.array(["often"] * 30 + ["rare"] * 10)
+    forest = RandomForestClassifier(5, random_state=0).fit(X, y)
+    html = make_report(forest, X, y).to_html()
+    assert "1 class is in the data, but never predicted.</p>" in html
+    forest = RandomForestClassifier(5, random_state=0).fit(X, y[:, None] == ["often", "rare"])
+    html = make_report(forest, X, y[:, None] == ["often", "rare"]).to_html()
+    assert "1 label is in the data, but never predicted. A lower threshold" in html
+
+
 def test_a_report_is_saved_by_the_ending_of_its_name(report, tmp_path):
     report.save(tmp_path / "card.md")
     report.save(tmp_path / "page.html")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 MAX_LABELS = 10_000  # in the page, which stays below a few megabytes
 N_EXTREMES = 8  # of the best labels, and of the worst
 ENOUGH_ROWS = 5  # for a label to be among them, if enough labels have so many
+_LOWER_THRESHOLD = " A lower threshold, or one for each label (f1-per-label), finds more of them."
 _HEADLINES = ("lrap", "precision_at_1", "micro_f1", "macro_f1", "r2")
 _HEADLINES_OF_CLASSES = ("precision_at_1", "macro_f1", "lrap", "calibration_error")
 
@@ -126,8 +127,13 @@ def _ap(line: LabelLine) -> float:
     return line.average_precision or 0.0
 
 
-def remarks(evaluation: Evaluation, lines: list[LabelLine]) -> list[str]:
+def remarks(evaluation: Evaluation, lines: list[LabelLine], is_of_classes: bool) -> list[str]:
     """What a reader should know before the scores are believed."""
+    said = _remarks(evaluation, lines, "" if is_of_classes else _LOWER_THRESHOLD)
+    return list(map(of_classes, said)) if is_of_classes else said
+
+
+def _remarks(evaluation: Evaluation, lines: list[LabelLine], way_out: str) -> list[str]:
     said = []
     if evaluation.n_trained_on:
         said.append(
@@ -148,10 +154,7 @@ def remarks(evaluation: Evaluation, lines: list[LabelLine]) -> list[str]:
         )
     never = sum(1 for line in lines if line.n_true and not line.n_predicted)
     if never:
-        said.append(
-            f"{_labels(never)} in the data, but never predicted. A lower threshold, or one for "
-            "each label (f1-per-label), finds more of them."
-        )
+        said.append(f"{_labels(never)} in the data, but never predicted.{way_out}")
     n_rows = [line.n_true for line in lines if line.n_true]
     few = sum(n < ENOUGH_ROWS for n in n_rows)
     if few and 4 * few >= len(n_rows):
@@ -173,7 +176,9 @@ def settings_of(model: "InspectedTrees") -> list[Setting]:
     for name, value in model.get_params(deep=False).items():
         text = shortened(repr(value), 120)
         found.append(Setting(name, text, text == repr(usual[name])))
-        chosen = getattr(model, f"{name}_", None) if value == "auto" else None
+        chosen = (
+            getattr(model, f"{name}_", None) if isinstance(value, str) and value == "auto" else None
+        )
         if chosen is not None:
             found[-1] = Setting(name, f"{text}, which chose {chosen}", False)
     return sorted(found, key=lambda setting: setting.is_usual)

@@ -124,7 +124,7 @@ class Report:
             "n_rows": f"{evaluation.scores['rows']:,.0f}",
             "headlines": headlines(evaluation, self.is_of_classes),
             "scores": scores_of(evaluation, self.is_of_classes),
-            "remarks": remarks(evaluation, lines),
+            "remarks": remarks(evaluation, lines, self.is_of_classes),
             "best": best,
             "worst": worst,
             "least_rows": least_rows,

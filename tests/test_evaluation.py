@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.metrics import average_precision_score
+from sklearn.metrics import average_precision_score, f1_score
 
 from sketchforest import RandomForestClassifier, RandomForestRegressor
+from sketchforest._estimators.thresholds import threshold_curve
 from sketchforest.evaluation import LABEL_COLUMNS, evaluate, meaning
 from sketchforest.metrics.labels import average_precisions, calibration, calibration_errors
 
@@ -40,6 +41,45 @@ def test_average_precision_is_that_of_scikit_learn(seed):
             assert ours[label] == pytest.approx(expected)
         else:
             assert np.isnan(ours[label])
+
+
+@pytest.mark.parametrize("at_least_one", [False, True])
+@pytest.mark.parametrize("seed", range(30))
+def test_a_threshold_decides_for_the_labels_above_it_and_the_best_of_a_row(seed, at_least_one):
+    truth, scores = random_case(seed)
+    thresholds = np.append(np.unique(scores)[::2], [0, 0.37]).astype(np.float32)
+    sparse_pair = sparse.csr_array(truth), sparse.csr_array(scores)
+    found = threshold_curve(*sparse_pair, thresholds, at_least_one)
+    assert [each.threshold for each in found] == np.unique(thresholds).tolist()
+    for each in found:
+        decided = scores > np.float32(each.threshold)
+        if at_least_one:
+            best = scores.argmax(axis=1)
+            rows = np.arange(len(scores))
+            decided[rows, best] |= scores[rows, best] > 0
+        assert (each.n_predicted, each.n_hits) == (decided.sum(), (decided & truth).sum())
+        assert each.n_true == truth.sum()
+        expected = f1_score(truth.ravel(), decided.ravel(), zero_division=0)
+        assert each.f1 == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("threshold", [0.3, "f1"])
+def test_the_curve_of_thresholds_meets_the_decisions_of_the_model(threshold):
+    forest = RandomForestClassifier(20, random_state=0, oob_score=True, threshold=threshold)
+    forest.fit(X[TRAIN], LABELS[TRAIN])
+    found = evaluate(forest, X[TEST], LABELS[TEST])
+    own = [e for e in found.thresholds if e.threshold == float(forest.thresholds_)]
+    assert [e.f1 for e in own] == pytest.approx([found.scores["micro_f1"]])
+
+
+def test_classes_may_stand_in_a_column():
+    forest = RandomForestClassifier(5, random_state=0).fit(X, LABELS[:, 0])
+    assert evaluate(forest, X, LABELS[:, [0]]).scores == evaluate(forest, X, LABELS[:, 0]).scores
+
+
+def test_no_threshold_is_drawn_for_classes():
+    forest = RandomForestClassifier(5, random_state=0).fit(X, LABELS[:, 0])
+    assert list(evaluate(forest, X, LABELS[:, 0]).thresholds) == []
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -21,6 +21,7 @@ TOOLS = {
 # Each part with what it may import besides itself and the tools, from the bottom to the top.
 MAY_IMPORT = {
     "_core": set(),
+    "_pages": set(),
     "datasets": set(),
     "metrics": {"_core"},
     "projection": {"_core"},
@@ -41,6 +42,7 @@ MAY_IMPORT |= {
     "tuning": {*MAY_IMPORT, *PUBLIC} - {"datasets"},
 }
 MAY_IMPORT["_workflows"] = {*MAY_IMPORT}
+MAY_IMPORT["report"] = {*MAY_IMPORT} - {"_workflows", "tuning", "datasets"}
 MAY_IMPORT["lab"] = {*MAY_IMPORT}
 MAY_IMPORT["cli"] = {*MAY_IMPORT}
 

@@ -35,7 +35,16 @@ __all__ = [
     "SketchForestRegressor",
     "load_forest",
 ]
-_SUBMODULES = ("datasets", "evaluation", "explain", "export", "metrics", "projection", "tuning")
+_SUBMODULES = (
+    "datasets",
+    "evaluation",
+    "explain",
+    "export",
+    "metrics",
+    "projection",
+    "report",
+    "tuning",
+)
 
 
 def __getattr__(name: str) -> object:

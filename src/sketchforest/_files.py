@@ -28,3 +28,9 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
         with draft.open("rb") as file:
             os.fsync(file.fileno())
         draft.replace(target)
+
+
+def check_out(out: Path) -> None:
+    """Before the work, which may take hours."""
+    if out.is_dir() or not out.parent.is_dir():
+        raise ValueError(f"out must be a file in a folder that exists; got '{out}'.")

@@ -1,9 +1,10 @@
 """How good a model is on rows with known labels: scores that say what they mean, and a table with a
 line for each label."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 from scipy import sparse
@@ -20,10 +21,12 @@ from sketchforest._display import (
     tidy,
 )
 from sketchforest._estimators.names import label_names
+from sketchforest._estimators.thresholds import Decided, threshold_curve
 from sketchforest._progress import stage
 from sketchforest._typing import Matrix
 from sketchforest.metrics import coverage_error, lrap, ndcg_at_k, precision_at_k, psp_at_k, r2
 from sketchforest.metrics.labels import average_precisions, calibration, calibration_errors
+from sketchforest.metrics.meanings import Meaning, meaning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,8 +35,11 @@ if TYPE_CHECKING:
     from sketchforest._estimators.classifier import TreesClassifier
     from sketchforest._estimators.inspection import InspectedTrees
 
+__all__ = ["LABEL_COLUMNS", "Evaluation", "LabelTable", "Meaning", "evaluate", "meaning"]
+
 DEPTHS = (1, 3, 5)
 TEST_ROWS = 2048  # that are predicted at a time
+THRESHOLDS = np.arange(100) / 100
 LABEL_COLUMNS = (
     "label",
     "true",
@@ -47,39 +53,7 @@ LABEL_COLUMNS = (
 )
 LabelRow = tuple[str, int, int, int, float, float, float, float, float]
 SHOWN = 10
-
-
-class Meaning(NamedTuple):
-    """What a score is called, what it says, and which way is good."""
-
-    title: str
-    says: str
-    better: str  # "higher" or "lower"; "" for a number that is no score
-
-
-_MEANINGS = {
-    "rows": Meaning("rows", "how many were scored", ""),
-    "lrap": Meaning("LRAP", "how near the top true labels rank", "higher"),
-    "precision": Meaning("P@{k}", "share of the {k} best that is true", "higher"),
-    "ndcg": Meaning("nDCG@{k}", "the same, higher ranks count more", "higher"),
-    "psp": Meaning("PSP@{k}", "as P@{k}, rare labels count more", "higher"),
-    "coverage_error": Meaning("coverage error", "rank of the last true label", "lower"),
-    "micro_f1": Meaning("F1, all decisions", "precision and recall of predict", "higher"),
-    "macro_f1": Meaning("F1, mean of labels", "the same of each label, the mean", "higher"),
-    "average_precision": Meaning(
-        "average precision", "how well labels rank rows, the mean", "higher"
-    ),
-    "calibration_error": Meaning("calibration error", "gap of probabilities and shares", "lower"),
-    "r2": Meaning("R²", "share of the variance that is predicted", "higher"),
-}
 _ARROWS = {"higher": "↑", "lower": "↓", "": " "}
-
-
-def meaning(name: str) -> Meaning:
-    """Of a score, as in "lrap" or "precision_at_5"."""
-    metric, at, k = name.rpartition("_at_")
-    found = _MEANINGS.get(metric if at else name, Meaning(name, "", ""))
-    return Meaning(*(part.format(k=k) for part in found))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -159,6 +133,10 @@ class Evaluation:
     bins : list of triples
         Pairs of rows and labels by their probability, in steps of a tenth: the mean probability,
         the share that came true, and how many they are.
+    thresholds : list of Decided
+        What other thresholds would decide, from 0 on; empty for classes and for a regressor.
+    seconds : float
+        That the probabilities of all rows took.
     n_unknown : int
         Labels in the file that the model does not know.
     n_trained_on : int
@@ -169,6 +147,8 @@ class Evaluation:
     labels: LabelTable | None = None
     curve: Sequence[tuple[float, float]] = ()
     bins: Sequence[tuple[float, float, int]] = ()
+    thresholds: Sequence[Decided] = ()
+    seconds: float = 0.0
     n_unknown: int = 0
     n_trained_on: int = 0
 
@@ -249,10 +229,13 @@ def evaluate(model: "InspectedTrees", X: Matrix, Y: Matrix) -> Evaluation:
     True
     """
     if not is_classifier(model):
-        rows = float(np.shape(Y)[0])
-        return Evaluation({"rows": rows, "r2": float(r2(Y, model.predict(X)))})
+        started = time.perf_counter()
+        predicted = model.predict(X)
+        seconds = time.perf_counter() - started
+        scores = {"rows": float(np.shape(Y)[0]), "r2": float(r2(Y, predicted))}
+        return Evaluation(scores, seconds=seconds)
     truth = _indicator(model, Y)
-    scores, predicted = _predict(model, X)
+    scores, predicted, seconds = _predict(model, X)
     Y_train = model._targets.class_labels.to_csr(np.uint8)
     depths = [k for k in DEPTHS if k <= truth.shape[1]]
     found = {"rows": float(truth.shape[0]), "lrap": lrap(truth, scores)}
@@ -279,23 +262,40 @@ def evaluate(model: "InspectedTrees", X: Matrix, Y: Matrix) -> Evaluation:
     found["calibration_error"] = float(table.calibration_error.mean())
     ks = range(1, min(10, truth.shape[1]) + 1)
     curve = [(precision_at_k(truth, scores, k), ndcg_at_k(truth, scores, k)) for k in ks]
-    return Evaluation(found, table, curve, calibration(truth, scores))
+    bins = calibration(truth, scores)
+    return Evaluation(found, table, curve, bins, _thresholds(model, truth, scores), seconds)
 
 
-def _predict(model: "TreesClassifier", X: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Scores and decisions; of a matrix a block of rows at a time, so that one sees how far it
-    is."""
+def _thresholds(
+    model: "TreesClassifier", truth: sparse.csr_array, scores: sparse.csr_array
+) -> list[Decided]:
+    """Of a hundred thresholds, and of that of the model where it has one for all labels."""
+    if model._classes is not None:
+        return []
+    decision = model._decision()
+    own = [] if decision.above is None or np.ndim(decision.above) else [decision.above]
+    return threshold_curve(truth, scores, np.append(THRESHOLDS, own), decision.at_least_one)
+
+
+def _predict(
+    model: "TreesClassifier", X: Matrix
+) -> tuple[sparse.csr_array, sparse.csr_array, float]:
+    """Scores and decisions, and the seconds that the scores took; of a matrix a block of rows at a
+    time, so that one sees how far it is."""
     blocks, n_rows = [X], None
     if isinstance(X, np.ndarray | sparse.csr_array | sparse.csr_matrix):
         n_rows = X.shape[0]
         blocks = [X[at : at + TEST_ROWS] for at in range(0, n_rows, TEST_ROWS)]
-    scores, decided = [], []
+    scores, decided, seconds = [], [], 0.0
     with stage("testing", n_rows) as shown:
         for block in blocks:
+            started = time.perf_counter()
             scores.append(model.predict_sparse(block))
+            seconds += time.perf_counter() - started
             decided.append(decisions(model, block))
             shown.advance(scores[-1].shape[0])
-    return sparse.vstack(scores, format="csr"), sparse.vstack(decided, format="csr")
+    together = sparse.vstack(scores, format="csr"), sparse.vstack(decided, format="csr")
+    return *together, seconds
 
 
 def is_classifier(model: "InspectedTrees") -> "TypeGuard[TreesClassifier]":
@@ -312,6 +312,8 @@ def decisions(model: "TreesClassifier", X: Matrix) -> sparse.csr_array:
 
 def _indicator(model: "TreesClassifier", Y: Matrix) -> sparse.csr_array:
     """Y as (n_rows, n_labels), also where it has one class a row."""
+    if model._classes is not None and isinstance(Y, np.ndarray) and np.shape(Y)[1:] == (1,):
+        Y = Y.ravel()  # fit takes a column, too
     if model._classes is None or np.ndim(Y) == 2:
         return sparse.csr_array(Y).astype(bool)
     columns = np.searchsorted(model._classes, np.asarray(Y))

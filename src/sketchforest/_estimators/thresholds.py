@@ -114,6 +114,54 @@ def _are_true(truth: sparse.csr_array, scores: sparse.csr_array) -> np.ndarray:
     return found
 
 
+class Decided(NamedTuple):
+    """How many labels of all rows are predicted by a threshold, and how many of these are true."""
+
+    threshold: float
+    n_predicted: int
+    n_hits: int
+    n_true: int  # whatever is predicted
+
+    @property
+    def precision(self) -> float:
+        return self.n_hits / self.n_predicted if self.n_predicted else float("nan")
+
+    @property
+    def recall(self) -> float:
+        return self.n_hits / self.n_true if self.n_true else float("nan")
+
+    @property
+    def f1(self) -> float:
+        total = self.n_predicted + self.n_true
+        return 2 * self.n_hits / total if total else 0.0
+
+
+def threshold_curve(
+    truth: sparse.csr_array,
+    scores: sparse.csr_array,
+    thresholds: np.ndarray,
+    at_least_one: bool = False,
+) -> list[Decided]:
+    """What one threshold for all labels decides, for each of some thresholds, lowest first.
+
+    Truth and scores are as for `best_thresholds`.
+    """
+    is_true = _are_true(truth, scores)
+    is_fixed = np.zeros(scores.nnz, bool)
+    if at_least_one:
+        is_fixed[first_largest(scores)] = True
+    thresholds = np.unique(np.asarray(thresholds, np.float32))
+
+    def n_above(among: np.ndarray) -> np.ndarray:
+        score = np.sort(scores.data[among & ~is_fixed])
+        n_fixed = np.count_nonzero(among & is_fixed)
+        return n_fixed + len(score) - np.searchsorted(score, thresholds, side="right")
+
+    n_predicted, n_hits = n_above(np.ones(scores.nnz, bool)), n_above(is_true)
+    found = zip(thresholds.tolist(), n_predicted.tolist(), n_hits.tolist(), strict=True)
+    return [Decided(*each, truth.nnz) for each in found]
+
+
 class _Entries(NamedTuple):
     """Pairs of a row and a label that have a score; those that are fixed are predicted anyway."""
 

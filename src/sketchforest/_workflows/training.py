@@ -11,6 +11,7 @@ from scipy import sparse
 
 from sketchforest import RandomForestClassifier, SketchForestClassifier
 from sketchforest._estimators.thresholds import f1_kind
+from sketchforest._files import check_out
 from sketchforest._progress import stage
 from sketchforest._registry import (
     COMMAND_LINE_NAMES,
@@ -98,7 +99,7 @@ def train_file(
     With `tunes`, the settings are those that `sketchforest.tuning.tune` finds within the budget.
     """
     params = _check_params(estimator, params or {}, tunes)
-    _check_out(out)
+    check_out(out)
     source = read_training_file(file, format, columns, encoding, **(options or ReadOptions()))
     train_rows, test_rows = _split(source.dataset, holdout, test, params.get("random_state"))
     source, vectorizer = with_features(source, train_rows, text)
@@ -189,12 +190,6 @@ def _estimator_class(name: str) -> type[Model]:
     if name not in COMMAND_LINE_NAMES:
         raise ValueError(f"estimator must be one of {', '.join(COMMAND_LINE_NAMES)}; got {name!r}.")
     return estimator_class(COMMAND_LINE_NAMES[name])
-
-
-def _check_out(out: Path) -> None:
-    """Before the work, which may take hours."""
-    if out.is_dir() or not out.parent.is_dir():
-        raise ValueError(f"out must be a file in a folder that exists; got '{out}'.")
 
 
 def _split(

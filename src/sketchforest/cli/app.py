@@ -18,6 +18,7 @@ from sketchforest.cli.evaluate import evaluate
 from sketchforest.cli.explain import explain
 from sketchforest.cli.info import info
 from sketchforest.cli.predict import predict
+from sketchforest.cli.report import report
 from sketchforest.cli.reproduce import reproduce
 from sketchforest.cli.train import train
 from sketchforest.cli.tune import tune
@@ -32,7 +33,20 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-for command in (train, predict, evaluate, tune, explain, info, convert, datasets, reproduce, demo):
+_COMMANDS = (
+    train,
+    predict,
+    evaluate,
+    report,
+    tune,
+    explain,
+    info,
+    convert,
+    datasets,
+    reproduce,
+    demo,
+)
+for command in _COMMANDS:
     app.command(cls=Command)(command)
 app.add_typer(bench_app, name="bench")
 

@@ -2,8 +2,9 @@
 
 import json
 import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -69,10 +70,36 @@ def config_text(context: typer.Context, name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write_config(context: typer.Context, model: Path) -> Path:
+class Made(NamedTuple):
+    """What a training notes of itself beside its model, which is the same when it is repeated."""
+
+    date: str
+    seconds: float
+    version: str
+
+
+def write_config(context: typer.Context, model: Path, seconds: float) -> Path:
     """The call beside its model; nothing in it is of this machine but the paths as they were
-    typed."""
-    path = model.with_name(f"{model.name}.toml")
+    typed, and the time it took."""
+    from sketchforest import __version__
+
+    path = _beside(model)
+    made = Made(datetime.now(UTC).date().isoformat(), round(seconds, 3), __version__)
+    lines = [f"{name} = {json.dumps(value)}" for name, value in made._asdict().items()]
     with written_whole(path) as draft:
-        draft.write_text(config_text(context, path.name), encoding="utf-8")
+        text = "\n".join([config_text(context, path.name), "[made]", *lines, ""])
+        draft.write_text(text, encoding="utf-8")
     return path
+
+
+def read_made(model: Path) -> Made | None:
+    """What stands beside a model; None where nothing does, or something else."""
+    try:
+        made = tomllib.loads(_beside(model).read_text("utf-8"))["made"]
+        return Made(str(made["date"]), float(made["seconds"]), str(made["version"]))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError):
+        return None
+
+
+def _beside(model: Path) -> Path:
+    return model.with_name(f"{model.name}.toml")

@@ -177,7 +177,7 @@ def train(
             compact=compact,
             options=options.read_options(xml),
         )
-    write_config(context, out)
+    write_config(context, out, outcome.seconds)
     if json:
         options.print_json(outcome_json(outcome))
     else:

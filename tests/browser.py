@@ -1,0 +1,55 @@
+"""A real browser for tests of pages: Debian's chromium, driven by selenium."""
+
+import shutil
+from contextlib import contextmanager
+
+import pytest
+
+PHONE, DESK = (390, 844), (1100, 900)
+
+
+@contextmanager
+def open_browser(size=DESK, scheme="light"):
+    """Without a window; `scheme` is what the reader's system prefers. Skips where there is none."""
+    webdriver = pytest.importorskip("selenium.webdriver")
+    programs = shutil.which("chromium"), shutil.which("chromedriver")
+    if None in programs:
+        pytest.skip("needs a browser: apt-get install chromium chromium-driver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = programs[0]
+    # A test may run as root and in a small container; the pages are our own.
+    for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu"):
+        options.add_argument(f"--{argument}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    service = webdriver.ChromeService(programs[1])
+    driver = webdriver.Chrome(options=options, service=service)
+    try:
+        width, height = size
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+        yield driver
+    finally:
+        driver.quit()
+
+
+def complaints(driver):
+    """What the browser wrote to its console: errors, and loads that the page's policy refused."""
+    return [entry["message"] for entry in driver.get_log("browser")]
+
+
+# Contrast of a text with what is behind it, as WCAG 2 defines it.
+CONTRAST = """
+const part = (value) => value <= .03928 ? value / 12.92 : ((value + .055) / 1.055) ** 2.4;
+const light = (colour) => {
+  const [r, g, b] = colour.match(/[\\d.]+/g).map((value) => part(value / 255));
+  return .2126 * r + .7152 * g + .0722 * b;
+};
+const behind = (element) => {
+  const colour = getComputedStyle(element).backgroundColor;
+  return /, 0\\)$/.test(colour) ? behind(element.parentElement) : colour;
+};
+const found = [light(getComputedStyle(arguments[0]).color), light(behind(arguments[0]))];
+return (Math.max(...found) + .05) / (Math.min(...found) + .05);
+"""

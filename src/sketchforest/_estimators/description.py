@@ -121,8 +121,7 @@ def _predicted(model: "TreesEstimator") -> str:
     found = getattr(model, "thresholds_", None)
     if found is None:
         return "by predict_proba alone: no threshold is known"
-    chosen_by_f1 = f", and the most probable one in any case (threshold={threshold!r})"
-    how = chosen_by_f1 if isinstance(threshold, str) else ""
+    how = f", at least one a row ({threshold})" if isinstance(threshold, str) else ""
     if np.ndim(found) == 0:
         return f"labels above {float(found):.3f}{how}"
     return f"labels above {found.min():.3f} to {found.max():.3f}{how}"

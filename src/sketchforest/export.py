@@ -52,6 +52,11 @@ def to_onnx(model: "TreesEstimator") -> "ModelProto":
     check_readable_elsewhere(model, "to_onnx")
     helper, number = onnx.helper, onnx.TensorProto.FLOAT
     targets = model._targets
+    if targets.column_classes is not None:
+        raise ValueError(
+            "to_onnx is for labels, one class a row or real outputs; this model was fitted on "
+            f"{targets.n_outputs} columns of classes. Fit a model to each."
+        )
     n_columns = targets.labels.shape[1]
     name = "probabilities" if targets.is_classification else "variable"
     trees = _tree_attributes(model)

@@ -185,13 +185,15 @@ BAD_Y = {
     "lists": ([[1, 2], [3]] * 20, "Y must have rows of one length; .*MultiLabelBinarizer"),
     "1-d sparse": (sparse.coo_array(ONES), "Y must have two dimensions where it is sparse"),
 }
-NO_INDICATOR = "Y must be an indicator matrix of zeros and ones; got {}. Use a one-dimensional Y"
+NO_INDICATOR = (
+    "indicator matrix of zeros and ones where it is sparse; got the value {}. Use toarray"
+)
 BAD_LABELS = {
-    "counts": (2 * Y, NO_INDICATOR.format("the value 2.0")),
-    "negative": (replaced(Y, -1).astype(int), NO_INDICATOR.format("the value -1")),
-    "halves": (sparse.csr_array(Y / 2), NO_INDICATOR.format("the value 0.5")),
-    "objects": (Y.astype(object), NO_INDICATOR.format("dtype object")),
-    "strings": (Y.astype(str), NO_INDICATOR.format("dtype <U32")),
+    "counts": (sparse.csr_array(2 * Y), NO_INDICATOR.format("2.0")),
+    "negative": (sparse.csr_array(replaced(Y, -1).astype(int)), NO_INDICATOR.format("-1")),
+    "halves": (sparse.csr_array(Y / 2), NO_INDICATOR.format("0.5")),
+    "columns of halves": (Y / 2, "Unknown label type: continuous"),
+    "columns of objects": (Y.astype(object), "Unknown label type: unknown"),
     "real numbers": (X[:, 0], "Unknown label type: continuous"),
     "types that do not mix": (np.array(["a", 1] * 20, object), "Y must hold classes of one type"),
     "unknown classes": (np.array(["a", None] * 20), "Y must hold classes of one type"),
@@ -617,8 +619,10 @@ def test_huge_and_tiny_values_are_not_infinite(kind):
 TRIED = {
     "lists of tags": ([["a", "b"], ["b"]] * 20, "MultiLabelBinarizer"),
     "sets of tags": ([{"a", "b"}, {"b"}] * 20, "got a set of them. Use MultiLabelBinarizer"),
-    "columns of names": ([["a", "c"], ["b", "d"]] * 20, "MultiOutputClassifier for several"),
-    "columns of classes": ([[0, 2], [1, 1]] * 20, "got the value 2. .*MultiOutputClassifier"),
+    "sparse columns of classes": (
+        sparse.csr_array([[0, 2], [1, 1]] * 20),
+        "got the value 2. Use toarray",
+    ),
 }
 
 

@@ -26,6 +26,9 @@ FITTED = {
     "classes": lambda: RandomForestClassifier(
         5, class_weight={"ash": 2.0}, random_state=np.random.RandomState(3)
     ).fit(X, NAMES),
+    "columns of classes": lambda: RandomForestClassifier(5, random_state=0).fit(
+        X, np.stack([NAMES, NAMES[::-1]], axis=1)
+    ),
     "tree": lambda: DecisionTreeClassifier(max_depth=3).fit(X, NAMES),
     "extra tree": lambda: ExtraTreeClassifier(random_state=0).fit(X, LABELS),
     "stump": lambda: DecisionTreeClassifier().fit(X, np.zeros(120, int)),

@@ -67,8 +67,8 @@ class TreesEstimator(PlainState):
         X : (n_samples, n_features) array, scipy sparse matrix or data frame
             NaN means missing.
         y : (n_samples, n_outputs) array, scipy sparse matrix or data frame, or (n_samples,) array
-            The labels Y. A classifier takes an indicator matrix of zeros and ones, or one class a
-            row; a regressor takes numbers.
+            The labels Y. A classifier takes an indicator matrix of zeros and ones, one class a row,
+            or several columns of classes; a regressor takes numbers.
         sample_weight : (n_samples,) array, optional
             A weight of 0 leaves a row out.
 

@@ -25,7 +25,7 @@ def weigh_classes(
         return weights
     # As scikit-learn: a forest balances the weights of the classes, a tree their rows.
     counts = (weights > 0).astype(float) if is_tree and weights is not None else weights
-    of_classes = row_weights(class_weight, targets.class_labels, targets.classes, counts)
+    of_classes = _weights_of_rows(class_weight, targets.class_labels, targets, counts)
     product = of_classes if weights is None else weights * of_classes
     if not product.any():
         raise ValueError(
@@ -38,7 +38,36 @@ def weigh_classes(
 def balance_bag(targets: Targets, rows: np.ndarray, counts: np.ndarray | None) -> np.ndarray:
     """Weights of the rows of one tree that balance the classes among them."""
     picked = SparseRows.from_csr(targets.class_labels.to_csr()[rows])
-    return row_weights("balanced", picked, targets.classes, counts)
+    return _weights_of_rows("balanced", picked, targets, counts)
+
+
+def _weights_of_rows(
+    class_weight: GivenWeights, labels: SparseRows, targets: Targets, counts: np.ndarray | None
+) -> np.ndarray:
+    """With several columns of classes, the product over the columns."""
+    columns = targets.column_classes
+    if columns is None:
+        return row_weights(class_weight, labels, targets.classes, counts)
+    if isinstance(class_weight, dict):
+        raise ValueError(
+            "class_weight must be a list of dicts, or 'balanced', for several columns of classes; "
+            f"got {class_weight!r}."
+        )
+    if isinstance(class_weight, list) and len(class_weight) != len(columns):
+        raise ValueError(
+            "number of elements in class_weight should match number of outputs: it must be "
+            f"{len(columns)}; got {len(class_weight)}."
+        )
+    given: list[GivenWeights] = [class_weight] * len(columns)
+    if isinstance(class_weight, list):
+        given = list(class_weight)
+    indicators = targets.by_column(np.arange(labels.n_columns)[None])
+    codes = labels.columns.reshape(-1, len(columns))
+    product = np.ones(labels.n_rows)
+    for number, (weights, classes) in enumerate(zip(given, columns, strict=True)):
+        own = codes[:, number] - indicators[number][0, 0]
+        product *= _weights_of_classes(weights, own, classes, counts)[own]
+    return product
 
 
 def row_weights(
@@ -54,7 +83,7 @@ def row_weights(
     label, and a list has one for each.
     """
     if classes is not None:
-        return _weights_of_classes(class_weight, labels, classes, counts)[labels.columns]
+        return _weights_of_classes(class_weight, labels.columns, classes, counts)[labels.columns]
     absent, present = _weights_of_labels(class_weight, labels, counts)
     # Logarithms, since a product over a thousand labels leaves the range of a double.
     with np.errstate(divide="ignore"):
@@ -65,10 +94,10 @@ def row_weights(
 
 
 def _weights_of_classes(
-    class_weight: GivenWeights, labels: SparseRows, classes: np.ndarray, counts: np.ndarray | None
+    class_weight: GivenWeights, codes: np.ndarray, classes: np.ndarray, counts: np.ndarray | None
 ) -> np.ndarray:
     if isinstance(class_weight, str):
-        sizes = np.bincount(labels.columns, weights=counts, minlength=len(classes))
+        sizes = np.bincount(codes, weights=counts, minlength=len(classes))
         return _balanced(sizes, sizes.sum(), int(np.count_nonzero(sizes)))
     if isinstance(class_weight, list):
         raise ValueError(

@@ -28,41 +28,52 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
     _f1_thresholds: F1Thresholds  # where rows were scored
 
     @property
-    def classes_(self) -> np.ndarray:
-        """(n_classes,) classes, or for many labels (n_labels, 2) with [0, 1] for each."""
+    def classes_(self) -> np.ndarray | list[np.ndarray]:
+        """(n_classes,) classes, or for many labels (n_labels, 2) with [0, 1] for each; a list of
+        them for several columns of classes."""
         check_is_fitted(self)
+        if self._targets.column_classes is not None:
+            return self._targets.classes_by_output
         if self._classes is not None:
             return self._classes
         return np.tile(np.array([0, 1], dtype=self._targets.dtype), (self.n_outputs_, 1))
 
     @property
     def n_classes_(self) -> int | list[int]:
-        """Number of classes, or for many labels a list with 2 for each."""
+        """Number of classes, or a list of them: 2 for each of many labels."""
         check_is_fitted(self)
-        return len(self._classes) if self._classes is not None else [2] * self.n_outputs_
+        numbers: list[int] = self._targets.classes_per_output.tolist()
+        return numbers[0] if self._targets.classes is not None else numbers
 
-    def predict_proba(self, X: MatrixLike) -> np.ndarray:
-        """(n_samples, n_labels) float32 probability of each label, or (n_samples, n_classes).
+    def predict_proba(self, X: MatrixLike) -> np.ndarray | list[np.ndarray]:
+        """(n_samples, n_labels) float32 probability of each label, or (n_samples, n_classes); a
+        list of these for several columns of classes.
 
         A result that is larger than the memory is refused: `predict_sparse` and `predict_topk`
         give what matters of it.
         """
         checked = self._check_new(X)
-        return dense_averages(self._predictor, self._targets, checked, self._n_jobs)
+        averages = dense_averages(self._predictor, self._targets, checked, self._n_jobs)
+        is_one = self._targets.column_classes is None
+        return averages if is_one else self._targets.by_column(averages)
 
-    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray | list[np.ndarray]:
         """The logarithm of `predict_proba`, of the same shape; -inf where that is 0."""
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            found = self.predict_proba(X)
+            return list(map(np.log, found)) if isinstance(found, list) else np.log(found)
 
     def predict(self, X: MatrixLike) -> np.ndarray | sparse.csr_array:
         """(n_samples, n_labels) indicators, sparse if fitted on sparse Y; or (n_samples,) classes.
 
         A label is predicted where its probability is above the threshold. Where that is chosen by
         F1, a row has its most probable label in any case. Of several most probable classes, the
-        first is predicted.
+        first is predicted, in each column of classes.
         """
         checked = self._check_new(X)
+        if self._targets.column_classes is not None:
+            largest = [found.argmax(axis=1) for found in self.predict_proba(checked)]
+            return np.stack(list(map(np.take, self._targets.column_classes, largest)), axis=1)
         if self._classes is not None:
             return self._classes[self._predictor.largest(checked, self._n_jobs)]
         decision = self._decision()
@@ -120,7 +131,13 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
 
     @property
     def _classes(self) -> np.ndarray | None:
-        """None: many labels."""
+        """None: many labels. Who asks is not prepared for several columns of classes."""
+        if self._targets.column_classes is not None:
+            raise ValueError(
+                "Y must be an indicator matrix or one class a row here; this model was fitted on "
+                f"{self.n_outputs_} columns of classes. Use predict or predict_proba, or a model "
+                "for each."
+            )
         return self._targets.classes
 
     def _likely_labels(self, X: Matrix) -> sparse.csr_array:

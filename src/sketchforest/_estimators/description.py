@@ -101,7 +101,7 @@ def _facts(model: "TreesEstimator") -> dict[str, str]:
     reads_text = "vectorizer_" in vars(model)
     facts["features"] = f"{model.n_features_in_:,}" + (" terms of texts" if reads_text else "")
     what = "outputs" if not targets.is_classification else "labels"
-    what = what if targets.classes is None else "classes"
+    what = "classes" if targets.has_classes else what
     some = ", ".join(label_names(model)[:5]) + (", …" if n_labels > 5 else "")
     facts[what] = f"{n_labels:,}: {some}"
     if targets.is_indicator:

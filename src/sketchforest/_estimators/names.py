@@ -10,9 +10,11 @@ if TYPE_CHECKING:
 
 def label_names(model: "TreesEstimator") -> np.ndarray:
     """(n_labels,) names as they were trained; numbers from 0 where there were none."""
-    names = getattr(model, "label_names_", None)
+    names, columns = getattr(model, "label_names_", None), model._targets.column_classes
     if names is None:
         names = model._targets.classes
+    if names is None and columns is not None:
+        return np.array([f"{at}: {name}" for at, names in enumerate(columns) for name in names])
     return np.arange(model._labels.shape[1]).astype(str) if names is None else names.astype(str)
 
 

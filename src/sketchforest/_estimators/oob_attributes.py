@@ -88,6 +88,11 @@ def _predictions(
 def check_oob_metric(params: Parameters, targets: Targets) -> None:
     """Raises for a name that no metric has, and for a callable that takes no predictions, before
     the trees are grown."""
+    if targets.column_classes is not None and params.oob_score:
+        raise ValueError(
+            "The type of target cannot be used to compute OOB estimates: oob_score must be False "
+            f"for several columns of classes; got {params.oob_score!r}. Fit a forest to each."
+        )
     if callable(params.oob_score):
         _try_metric(params.oob_score, params, targets)
     if not isinstance(params.oob_score, str):

@@ -26,6 +26,7 @@ PARTS: dict[str, type[Any]] = {
         ObliqueSettings,
     )
 }
+MADE_ANEW = ("_predictor", "tree_")  # with their tables, when they are needed
 PART = "sketchforest part"  # the key under which a dict says what it was
 
 
@@ -34,8 +35,7 @@ class PlainState(BaseEstimator):
 
     def __getstate__(self) -> dict[str, object]:
         state: dict[str, object] = super().__getstate__()
-        # The tables of the predictor are made anew when they are needed.
-        return {name: _to_plain(value) for name, value in state.items() if name != "_predictor"}
+        return {name: _to_plain(value) for name, value in state.items() if name not in MADE_ANEW}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         super().__setstate__({name: _from_plain(value) for name, value in state.items()})

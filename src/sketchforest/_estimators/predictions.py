@@ -63,7 +63,7 @@ def dense_averages(
     if not targets.is_classification:
         check_fits_memory(shape, np.float64, "Predict fewer rows at a time.")
         return predictor.average(X, n_jobs, np.float64, exclude)
-    dtype = np.float32 if targets.classes is None else np.float64
+    dtype = np.float64 if targets.has_classes else np.float32
     check_fits_memory(shape, dtype, "Use predict_sparse or predict_topk.")
     averages = predictor.average(X, n_jobs, dtype, exclude)
     return np.minimum(averages, 1, out=averages)  # rounding may exceed it; log_loss then refuses

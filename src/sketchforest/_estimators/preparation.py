@@ -117,7 +117,7 @@ def prepare(
         sample_weight=None if weights is None or len(np.unique(weights[rows])) == 1 else weights,
         rows=rows,
         # A product over many labels is so uneven that a bag would be a handful of rows.
-        draws_by_weight=targets.classes is not None
+        draws_by_weight=targets.has_classes
         or not isinstance(class_weight, str | dict | list)
         or class_weight == "balanced_subsample",
         balance=partial(balance_bag, targets) if is_balanced else None,
@@ -159,12 +159,12 @@ def _draw_seed(random_state: RandomState) -> int:
 
 def _check_threshold(params: Parameters, targets: Targets) -> None:
     is_usual = params.threshold in (DEFAULT, GLOBAL) if np.isscalar(params.threshold) else False
-    if targets.classes is not None and not is_usual:
+    if targets.has_classes and not is_usual:
         raise ValueError(
             "threshold must be left out for classes, of which the most probable is predicted;"
             f" got {params.threshold!r}. It is for indicator matrices Y."
         )
-    if targets.classes is None and f1_kind(params.threshold) is None:
+    if not targets.has_classes and f1_kind(params.threshold) is None:
         given_decision(params.threshold, targets.labels.shape[1])
 
 

@@ -37,7 +37,7 @@ def sklearn_twin(estimator: "TreesEstimator") -> BaseEstimator:
     _check_fits_memory(estimator._forest, estimator._targets)
     twin = _twin_class(estimator)()
     twin.set_params(**_common_params(estimator, twin))
-    classes = _classes_by_output(estimator._targets)
+    classes = estimator._targets.classes_by_output
     if hasattr(estimator, "feature_names_in_"):
         twin.feature_names_in_ = estimator.feature_names_in_
     if "n_estimators" not in twin.get_params(deep=False):
@@ -107,15 +107,6 @@ def _common_params(estimator: "TreesEstimator", twin: BaseEstimator) -> dict[str
         params["oob_score"] = True
     by_kind = ("min_samples_split", "min_samples_leaf")  # None: as is best for a kind of trees
     return {name: v for name, v in params.items() if not (name in by_kind and v is None)}
-
-
-def _classes_by_output(targets: Targets) -> list[np.ndarray]:
-    """The classes of each output; none where outputs are real."""
-    if targets.classes is not None:
-        return [targets.classes]
-    if not targets.is_classification:
-        return []
-    return [np.array([0, 1], dtype=targets.dtype)] * targets.n_outputs
 
 
 def _with_tree(

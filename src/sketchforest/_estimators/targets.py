@@ -21,17 +21,22 @@ from sketchforest._warning import warn
 
 
 def check_class_targets(estimator: BaseEstimator, Y: MatrixLike) -> Targets:
-    """Y of a classifier: an indicator matrix, dense or sparse, or one class a row."""
+    """Y of a classifier: an indicator matrix, dense or sparse, one class a row, or several columns
+    of classes."""
     names, is_spmatrix = _label_names(Y), sparse.isspmatrix(Y)
     Y = _checked(estimator, Y)
     if Y.ndim == 1:
         return _one_class_a_row(Y)
-    if Y.dtype.kind not in "biuf":
-        raise _not_an_indicator(f"dtype {Y.dtype}")
     values = Y if isinstance(Y, np.ndarray) else Y.data
-    wrong = np.asarray((values != 0) & (values != 1))
-    if wrong.any():
-        raise _not_an_indicator(f"the value {np.asarray(values)[wrong].flat[0]!s}")
+    wrong = np.asarray((values != 0) & (values != 1)) if Y.dtype.kind in "biuf" else True
+    if np.any(wrong) and isinstance(Y, np.ndarray):
+        return _columns_of_classes(Y)
+    if np.any(wrong):
+        got = f"the value {values[wrong][0]!s}" if Y.dtype.kind in "biuf" else f"dtype {Y.dtype}"
+        raise ValueError(
+            f"Y must be an indicator matrix of zeros and ones where it is sparse; got {got}. Use "
+            "toarray() for several columns of classes, or a regressor for real outputs."
+        )
     # As bool before duplicates are added up: a label given twice is a label.
     labels = canonical(sparse.csr_array(Y.astype(bool)))
     labels.eliminate_zeros()
@@ -90,6 +95,23 @@ def _one_class_a_row(Y: np.ndarray) -> Targets:
         n_columns=len(classes),
     )
     return Targets(one_hot, is_sparse=False, classes=classes, dtype=Y.dtype)
+
+
+def _columns_of_classes(Y: np.ndarray) -> Targets:
+    """The indicators of all classes of all columns are the labels."""
+    columns = [_one_class_a_row(column) for column in Y.T]
+    classes = tuple(column.classes_by_output[0] for column in columns)
+    first = np.cumsum([0, *map(len, classes)])
+    codes = [
+        start + column.class_labels.columns for start, column in zip(first, columns, strict=False)
+    ]
+    labels = SparseRows(
+        row_start=np.arange(len(Y) + 1, dtype=np.int64) * len(columns),
+        columns=np.stack(codes, axis=1).astype(np.int32).ravel(),
+        values=None,
+        n_columns=int(first[-1]),
+    )
+    return Targets(labels, is_sparse=False, dtype=Y.dtype, column_classes=classes)
 
 
 def _label_names(Y: object) -> np.ndarray | None:
@@ -159,11 +181,3 @@ def _ravel_column(Y: np.ndarray) -> np.ndarray:
         DataConversionWarning,
     )
     return Y.ravel()
-
-
-def _not_an_indicator(got: str) -> ValueError:
-    return ValueError(
-        f"Y must be an indicator matrix of zeros and ones; got {got}. Use a one-dimensional Y for "
-        "classes, sklearn.multioutput.MultiOutputClassifier for several columns of classes, or a "
-        "regressor for real outputs."
-    )

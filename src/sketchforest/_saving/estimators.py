@@ -81,6 +81,12 @@ def save_estimator(
             given["feature_names"] = terms
     settings = _settings_to_json(estimator._settings)
     classes, names_in = targets.classes, state.get("feature_names_in_")
+    columns = {}
+    if targets.column_classes is not None:
+        columns["column_classes"] = [
+            {"classes": found.tolist(), "classes_dtype": found.dtype.str}
+            for found in targets.column_classes
+        ]
     about = {
         "library_version": __version__,
         "estimator": type(estimator).__name__,
@@ -94,6 +100,7 @@ def save_estimator(
         "classes_dtype": None if classes is None else classes.dtype.str,
         "label_dtype": None if targets.dtype is None else targets.dtype.str,
         **text,
+        **columns,
         **_check_names(given, estimator),
         "notes": state.get("notes_") if notes is None else notes,
     }
@@ -238,6 +245,7 @@ def _targets(about: dict[str, Any], labels: Labels) -> Targets:
         dtype=None if dtype is None else converted(np.dtype, dtype),
         is_vector=bool(about["state"].get("_is_vector", False)),
         is_spmatrix=bool(about["state"].get("_is_spmatrix", False)),
+        column_classes=_column_classes(about, labels),
     )
 
 
@@ -248,6 +256,20 @@ def _classes(about: dict[str, Any], labels: Labels) -> np.ndarray | None:
     if classes.shape != (labels.shape[1],):
         raise DamagedError("classes have another number")
     return classes
+
+
+def _column_classes(about: dict[str, Any], labels: Labels) -> tuple[np.ndarray, ...] | None:
+    if "column_classes" not in about:
+        return None
+    try:
+        given = [(column["classes"], column["classes_dtype"]) for column in about["column_classes"]]
+    except (TypeError, KeyError) as error:
+        raise DamagedError("its column_classes cannot be read") from error
+    found = tuple(converted(np.array, *column) for column in given)
+    sizes = [classes.size for classes in found if classes.ndim == 1]
+    if len(sizes) != len(found) or sum(sizes) != labels.shape[1] or not all(sizes):
+        raise DamagedError("classes have another number")
+    return found
 
 
 def _check_names(

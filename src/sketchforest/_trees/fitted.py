@@ -15,11 +15,13 @@ class Targets:
 
     labels: Labels
     is_sparse: bool
-    classes: np.ndarray | None = None  # of a classifier; None: an indicator matrix
+    classes: np.ndarray | None = None  # where each row has one class
     dtype: np.dtype | None = None  # of a classifier's Y
     is_vector: bool = False  # one real output, given as (n_samples,)
     label_names: np.ndarray | None = None  # of a data frame with names of type str
     is_spmatrix: bool = False  # sparse, in scipy's container of the older interface
+    # Of several columns of classes, whose indicators are the labels, one column after the other.
+    column_classes: tuple[np.ndarray, ...] | None = None
 
     @property
     def is_classification(self) -> bool:
@@ -27,31 +29,55 @@ class Targets:
 
     @property
     def is_indicator(self) -> bool:
-        """Whether rows have labels, and not one class each or real outputs."""
-        return self.is_classification and self.classes is None
+        """Whether rows have labels, and not classes or real outputs."""
+        return self.is_classification and not self.has_classes
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether rows have one class each, or one in each of several columns."""
+        return self.classes is not None or self.column_classes is not None
 
     @property
     def n_outputs(self) -> int:
-        return 1 if self.classes is not None else self.labels.shape[1]
+        return len(self.classes_by_output) if self.has_classes else self.labels.shape[1]
+
+    @property
+    def classes_by_output(self) -> list[np.ndarray]:
+        """The classes of each output; none where outputs are real."""
+        if self.column_classes is not None:
+            return list(self.column_classes)
+        if self.classes is not None:
+            return [self.classes]
+        if not self.is_classification:
+            return []
+        return [np.array([0, 1], dtype=self.dtype)] * self.labels.shape[1]
 
     @property
     def classes_per_output(self) -> np.ndarray:
         """(n_outputs,) number of classes; 2 for a label, 1 for a real output."""
-        n_classes = len(self.classes) if self.classes is not None else 1 + self.is_classification
-        return np.full(self.n_outputs, n_classes, dtype=np.intp)
+        if not self.has_classes:
+            return np.full(self.n_outputs, 1 + self.is_classification, dtype=np.intp)
+        return np.array([len(classes) for classes in self.classes_by_output], dtype=np.intp)
+
+    def by_column(self, of_classes: np.ndarray) -> list[np.ndarray]:
+        """The columns of (n, labels) values that belong to each column of classes."""
+        ends = np.cumsum(self.classes_per_output)[:-1]
+        return np.split(of_classes, ends, axis=1)
 
     @property
     def impurity_scale(self) -> float:
         """From the variance summed over labels to scikit-learn's impurity."""
-        if self.classes is not None:
-            return 1.0  # Gini, 1 - sum p^2, is the summed variance of the classes' indicators
+        if self.has_classes:
+            # Gini, 1 - sum p^2, is the summed variance of the classes' indicators.
+            return 1 / self.n_outputs
         n_labels = self.labels.shape[1]
         return 2 / n_labels if self.is_classification else 1 / n_labels  # mean of 2 p (1 - p)
 
     def equals(self, other: "Targets") -> bool:
         """Whether the rows have the same labels or classes, in whatever container."""
         mine, theirs = _arrays_of(self), _arrays_of(other)
-        return self.labels.shape == other.labels.shape and all(map(_is_same, mine, theirs))
+        has_same_shape = self.labels.shape == other.labels.shape and len(mine) == len(theirs)
+        return has_same_shape and all(map(_is_same, mine, theirs))
 
     @property
     def class_labels(self) -> SparseRows:
@@ -79,10 +105,10 @@ class Fitted:
 
 
 def _arrays_of(targets: Targets) -> list[np.ndarray | None]:
-    labels = targets.labels
+    labels, classes = targets.labels, (targets.classes, *(targets.column_classes or ()))
     if isinstance(labels, np.ndarray):
-        return [labels, None, None, targets.classes]
-    return [labels.row_start, labels.columns, labels.values, targets.classes]
+        return [labels, None, None, *classes]
+    return [labels.row_start, labels.columns, labels.values, *classes]
 
 
 def _is_same(one: np.ndarray | None, other: np.ndarray | None) -> bool:

@@ -83,8 +83,11 @@ class TreeStructure:
         """(node_count, n_outputs, max_n_classes) means of outputs, or shares of classes."""
         self._check_value_fits()
         means = np.concatenate([block.means for block in self._means.by_blocks()], axis=1)
-        if self._targets.classes is not None:
-            return means[:, None, :]
+        if self._targets.has_classes:
+            shares = np.zeros((self.node_count, self.n_outputs, self.max_n_classes))
+            for output, of_classes in enumerate(self._targets.by_column(means)):
+                shares[:, output, : of_classes.shape[1]] = of_classes
+            return shares
         if self._targets.is_classification:
             return np.stack([1 - means, means], axis=2)
         return means[:, :, None]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
 from joblib import effective_n_jobs
 from sklearn.ensemble import RandomForestRegressor
 
@@ -56,7 +57,7 @@ def measure_sketchforest(
         n_components=n_components,
     )
     fit_seconds, _ = timed(partial(forest.fit, data.X[train], data.Y[train]))
-    lrap, precision = ranking_quality(data.Y[test], forest.predict_proba(data.X[test]))
+    lrap, precision = ranking_quality(data.Y[test], np.asarray(forest.predict_proba(data.X[test])))
     return Measurement(
         package="sketchforest",
         n_components=n_components,

@@ -127,7 +127,7 @@ def _scored_forest(forest: Forest, fit_seconds: float, data: TrainTestSplit) -> 
     if forest._forest.directions is not None:
         arrays += vars(forest._forest.directions).values()
     n_bytes = sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
-    return _scored(data, scores, fit_seconds, predict_seconds, n_bytes)
+    return _scored(data, np.asarray(scores), fit_seconds, predict_seconds, n_bytes)
 
 
 def _measure_other(

@@ -1,0 +1,102 @@
+"""Several columns of classes: as in scikit-learn, lists with one item for each column."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn import tree as sklearn_tree
+from sklearn.utils.class_weight import compute_sample_weight
+
+from sketchforest import (
+    DecisionTreeClassifier,
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    SketchForestClassifier,
+)
+from sketchforest.export import to_onnx
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(200, 4)).astype(np.float32)
+COLORS = np.array(["blue", "green", "red"])[np.searchsorted([-0.5, 0.5], X[:, 0])]
+SIZES = np.array(["large", "small"])[(X[:, 1] + RNG.normal(size=200) > 0).astype(int)]
+Y = np.stack([COLORS, SIZES], axis=1)
+NUMBERS = np.stack([np.searchsorted([-0.5, 0.5], X[:, 0]) - 1, 7 * (X[:, 1] > 0)], axis=1)
+FORESTS = (RandomForestClassifier, ExtraTreesClassifier, SketchForestClassifier)
+
+
+@pytest.mark.parametrize("kind", FORESTS)
+@pytest.mark.parametrize("Y", [Y, NUMBERS, Y.astype(object)], ids=lambda Y: str(Y.dtype))
+def test_a_forest_predicts_each_column(kind, Y):
+    forest = kind(20, random_state=0).fit(X, Y)
+    assert [classes.tolist() for classes in forest.classes_] == [
+        np.unique(column).tolist() for column in Y.T
+    ]
+    assert forest.n_classes_ == [3, 2]
+    assert forest.n_outputs_ == 2
+    probabilities = forest.predict_proba(X)
+    assert [found.shape for found in probabilities] == [(200, 3), (200, 2)]
+    for found, logarithm in zip(probabilities, forest.predict_log_proba(X), strict=True):
+        np.testing.assert_allclose(found.sum(axis=1), 1)
+        np.testing.assert_allclose(np.exp(logarithm), found)
+    predicted = forest.predict(X)
+    assert predicted.shape == Y.shape
+    assert predicted.dtype == Y.dtype
+    assert ((predicted == Y).mean(axis=0) > 0.85).all()
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced", [{"red": 3.0}, {"small": 0.5}]])
+def test_a_tree_is_that_of_scikit_learn(class_weight):
+    params = {"max_depth": 2, "class_weight": class_weight, "random_state": 0}
+    ours = DecisionTreeClassifier(**params).fit(X, Y)
+    theirs = sklearn_tree.DecisionTreeClassifier(**params).fit(X, Y)
+    for name in ("feature", "threshold", "value", "impurity", "weighted_n_node_samples"):
+        found, expected = getattr(ours.tree_, name), getattr(theirs.tree_, name)
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-12)
+    for model in (ours, ours.to_sklearn(), pickle.loads(pickle.dumps(ours))):
+        assert np.array_equal(model.predict(X), theirs.predict(X))
+        for found, expected in zip(model.predict_proba(X), theirs.predict_proba(X), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_balanced_bags_weigh_each_column():
+    forest = RandomForestClassifier(3, class_weight="balanced_subsample", random_state=0)
+    forest.fit(X, Y)
+    for rows, tree in zip(forest.estimators_samples_, forest._forest.trees(), strict=True):
+        of_rows = compute_sample_weight("balanced", Y, indices=rows) * np.bincount(rows, None, 200)
+        np.testing.assert_allclose(tree.weights, of_rows[tree.members])
+
+
+def test_names_tell_the_column():
+    forest = RandomForestClassifier(5, random_state=0).fit(X, Y)
+    assert "0: blue" in str(forest.describe())
+    assert {name for row in forest.suggest(X[:5]) for name, _ in row} <= {
+        *("0: blue", "0: green", "0: red"),
+        *("1: large", "1: small"),
+    }
+
+
+def test_what_is_for_one_column_says_so():
+    forest = RandomForestClassifier(5, random_state=0).fit(X, Y)
+    with pytest.raises(ValueError, match="fitted on 2 columns of classes"):
+        forest.predict_topk(X)
+    with pytest.raises(ValueError, match="2 columns of classes"):
+        to_onnx(forest)
+    for params, message in (
+        ({"oob_score": True}, "oob_score must be False for several columns"),
+        ({"threshold": 0.3}, "threshold must be left out for classes"),
+        ({"class_weight": {"red": 2.0}}, "must be a list of dicts, or 'balanced'"),
+        ({"class_weight": [{"red": 2.0}]}, "it must be 2; got 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            RandomForestClassifier(5, **params).fit(X, Y)
+    with pytest.raises(ValueError, match="Use toarray"):
+        forest.fit(X, sparse.csr_array(NUMBERS))
+    with pytest.raises(ValueError, match="continuous values"):
+        forest.fit(X, X[:, :2])
+
+
+def test_a_warm_start_refuses_other_classes_in_a_column():
+    forest = RandomForestClassifier(2, random_state=0, warm_start=True).fit(X, Y)
+    with pytest.raises(ValueError, match="got another Y"):
+        forest.set_params(n_estimators=4).fit(X, Y[:, ::-1])

@@ -1,52 +1,30 @@
 """The page in a real browser: Debian's chromium and chromium-driver, driven by selenium."""
 
-import shutil
-
 import pytest
+from browser import DESK, PHONE, complaints, open_browser
 
-pytest.importorskip("selenium", reason="needs selenium")
+By = pytest.importorskip("selenium.webdriver.common.by", reason="needs selenium").By
+Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
 
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service as Driver
-from selenium.webdriver.common.by import By
-from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.wait import WebDriverWait
-
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(
-    not (CHROMIUM and DRIVER), reason="needs chromium and chromedriver (Debian: chromium-driver)"
-)
 SOUP = "How long does soup keep in the fridge?"
 
 
 @pytest.fixture(scope="module")
-def browser():
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Driver(DRIVER))
-    yield driver
-    driver.quit()
+def desk():
+    with open_browser(DESK) as driver:
+        yield driver
 
 
-@pytest.fixture(autouse=True)
-def _nothing_is_complained_of(browser):
-    look(browser)
-    browser.get_log("browser")
-    yield
-    assert browser.get_log("browser") == []
-
-
-def look(browser, width=1100, height=900, scheme="light"):
-    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+@pytest.fixture
+def browser(desk):
+    complaints(desk)  # those of another page
+    yield desk
+    assert complaints(desk) == []
 
 
 def wait(browser, found):
+    from selenium.webdriver.support.wait import WebDriverWait
+
     return WebDriverWait(browser, 30).until(lambda _: found())
 
 
@@ -113,32 +91,34 @@ def test_rows_of_a_table_have_fields_and_wide_rows_a_list(browser, service):
     assert find(browser, "#unknown").text.endswith(": wor")
 
 
-def test_dark_and_light_follow_the_system(browser, service):
-    type_text(browser, service)
+def test_dark_and_light_follow_the_system(service):
     brightness = {}
     for scheme in ("light", "dark"):
-        look(browser, scheme=scheme)
-        color = find(browser, "body").value_of_css_property("background-color")
+        with open_browser(DESK, scheme) as driver:
+            type_text(driver, service)
+            color = find(driver, "body").value_of_css_property("background-color")
         brightness[scheme] = sum(map(int, color.strip("rgba()").split(",")[:3]))
     assert brightness["light"] > 600
     assert brightness["dark"] < 200
 
 
-@pytest.mark.parametrize("page", ["/", "/?model=posts", "/docs"])
-def test_a_narrow_screen_is_not_scrolled_sideways(browser, service, page):
-    look(browser, width=390, height=800)
-    if page == "/docs":
-        browser.get(service.url + page)
-    else:
-        type_text(browser, service, "soup " + "w" * 80, page)
-    assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
+def test_a_narrow_screen_is_not_scrolled_sideways(service):
+    with open_browser(PHONE) as driver:
+        for page in ("/", "/?model=posts", "/docs"):
+            if page == "/docs":
+                driver.get(service.url + page)
+            else:
+                type_text(driver, service, "soup " + "w" * 80, page)
+            assert driver.execute_script("return document.documentElement.scrollWidth") <= PHONE[0]
 
 
 def test_the_keyboard_alone_is_enough(browser, service):
+    from selenium.webdriver import ActionChains
+
     browser.get(service.url)
 
     def press(*keys):
-        webdriver.ActionChains(browser).send_keys(*keys).perform()
+        ActionChains(browser).send_keys(*keys).perform()
 
     def tab_to(matches):
         for _ in range(30):

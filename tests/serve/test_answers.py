@@ -1,8 +1,10 @@
 """What the endpoints answer: the same as the library does."""
 
+import numpy as np
 import pytest
 
-from sketchforest import __version__
+from sketchforest import DecisionTreeClassifier, RandomForestClassifier, __version__, load_forest
+from sketchforest._trees.fitted import F1Thresholds
 
 SOUP = "How long does soup keep in the fridge?"
 
@@ -27,6 +29,38 @@ def test_labels_that_are_predicted_are_those_of_the_forest(service, forests):
         found = {label["label"] for label in row["labels"] if label["predicted"]}
         assert found == set(names[expected.astype(bool)])
     assert predicted.any(axis=1).all()
+
+
+@pytest.mark.parametrize("threshold", [0.3, "top-2", "f1", "f1-per-label"])
+def test_thresholds_of_every_kind_decide_as_the_forest_does(models, threshold, tmp_path):
+    from sketchforest.serve.served import ServedModel, Source
+
+    forest = load_forest(models["matrix"]).set_params(threshold=threshold)
+    # High enough that some rows have no label above them, and one anyway.
+    high = F1Thresholds(np.float32(0.6), np.linspace(0.5, 0.7, 8).astype(np.float32))
+    forest._f1_thresholds = high
+    forest.save(tmp_path / "model.sf")
+    served = ServedModel.load(Source("matrix", tmp_path / "model.sf"))
+    rows = [{f"word{i}": 1, f"word{i * 7 % 60}": 1} for i in range(40)]
+    predicted = np.asarray(forest.predict(served.reader.read(rows)).toarray(), bool)
+    for row, expected in zip(served.suggest(rows, 8, float("inf")), predicted, strict=True):
+        found = {label["label"] for label in row if label["predicted"]}
+        assert found == set(forest.label_names_[expected])
+    if isinstance(threshold, str) and threshold.startswith("f1"):
+        assert (forest.predict_proba(served.reader.read(rows)).max(axis=1) < 0.5).any()
+
+
+def test_single_trees_and_classes_are_served_too(tmp_path):
+    from sketchforest.serve.served import ServedModel, Source
+
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    DecisionTreeClassifier().fit(X, np.eye(4, dtype=int)).save(tmp_path / "labels.sf")
+    RandomForestClassifier(5).fit(X, ["a", "a", "b", "b"]).save(tmp_path / "classes.sf")
+    for name, best in (("labels", "3"), ("classes", "b")):
+        served = ServedModel.load(Source(name, tmp_path / f"{name}.sf"))
+        [row] = served.suggest([[3.0]], 2, float("inf"))
+        assert [label["label"] for label in row if label["predicted"]] == [best]
+        assert served.explain([3.0], best, 1, 2)["labels"][0]["label"] == best
 
 
 def test_a_batch_of_more_rows_than_are_predicted_at_once_comes_back_in_order(models, forests):

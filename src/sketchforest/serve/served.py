@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sketchforest._display import shortened
+from sketchforest._estimators.thresholds import DEFAULT, Decision
 from sketchforest._typing import Matrix
 from sketchforest._workflows import Classifier
 from sketchforest._workflows.models import (
@@ -66,6 +67,7 @@ class ServedModel:
     reader: RowReader
     names: np.ndarray = field(repr=False)  # of the labels
     known: frozenset[str] = field(repr=False)  # the same
+    decision: Decision  # when labels are predicted
 
     @classmethod
     def load(cls, source: Source) -> "ServedModel":
@@ -81,7 +83,7 @@ class ServedModel:
                 "'sketchforest predict' for it."
             )
         names = label_names(model)
-        served = cls(source.name, model, reader, names, frozenset(names.tolist()))
+        served = cls(source.name, model, reader, names, frozenset(names.tolist()), _decision(model))
         served.warm_up()
         return served
 
@@ -125,14 +127,11 @@ class ServedModel:
     def _is_predicted(self, labels: np.ndarray, scores: np.ndarray) -> np.ndarray:
         """(n_rows, k) of labels in the order of their scores, the best first."""
         rank = np.arange(labels.shape[1])
-        if self.model._classes is not None:
-            return np.broadcast_to(rank == 0, labels.shape)
-        decision = self.model._decision()
-        if decision.k is not None:
-            return np.broadcast_to(rank < decision.k, labels.shape)
-        above = decision.above
+        k, above, at_least_one = self.decision
+        if k is not None:
+            return np.broadcast_to(rank < k, labels.shape)
         least = above[labels] if isinstance(above, np.ndarray) else above
-        return (scores > least) | ((rank == 0) & decision.at_least_one)
+        return (scores > least) | ((rank == 0) & at_least_one)
 
     def explain(self, row: Row, label: object, k: int, n_rows: int) -> Json:
         """Why a row has its scores, for some labels; the words of its texts that count; and the
@@ -205,6 +204,15 @@ class ServedModel:
             "trained_on": Path(notes_of(model).get("file", "")).name or None,
         }
         return about | {"label_names": self.names.tolist()} if is_whole else about
+
+
+def _decision(model: Classifier) -> Decision:
+    if model._classes is not None:
+        return Decision(k=1)
+    try:
+        return model._decision()
+    except ValueError:  # no threshold was chosen in training; the most probable label is one
+        return Decision(above=np.float32(DEFAULT), at_least_one=True)
 
 
 def _similar_rows(found: Explanation, n_rows: int) -> list[Json]:

@@ -50,6 +50,17 @@ def test_the_commands_of_the_readme_work_as_they_are_written(tmp_path):
     assert json.loads(printed[2])["labels"] == ["storage", "soup"]
 
 
+def test_texts_are_kept_where_asked_for_those_of_the_training_rows(command, tmp_path):
+    path = tmp_path / "model.sf"
+    wanted = ("--keep-texts", "--holdout", "0.2", "--quiet")
+    assert command("train", QUESTIONS, "--out", path, *COLUMNS, *QUICK, *wanted)[0] == 0
+    forest = load_forest(path)
+    with QUESTIONS.open(newline="") as file:
+        questions = [row["question"] for row in csv.DictReader(file)]
+    assert list(forest.row_texts_) == [questions[row] for row in forest.row_numbers_]
+    assert len(forest.row_texts_) < len(questions)
+
+
 @pytest.fixture
 def model(command, tmp_path):
     path = tmp_path / "model.sf"

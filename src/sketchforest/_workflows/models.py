@@ -8,6 +8,7 @@ from typing import TypedDict
 
 import numpy as np
 
+from sketchforest import load_forest
 from sketchforest._estimators.names import feature_names, label_names, shown_features
 from sketchforest._saving.vectorizer import Vectorizer
 from sketchforest._typing import MatrixLike
@@ -27,6 +28,7 @@ __all__ = [
     "is_classifier",
     "label_names",
     "notes_of",
+    "open_model",
     "shown_features",
     "trained_columns",
 ]
@@ -53,6 +55,34 @@ class Notes(TypedDict, total=False):
     rows: int
     out_of_bag: "OutOfBag"
     test: dict[str, float]  # scores
+
+
+def open_model(path: AnyPath, n_jobs: int | None = None) -> Model:
+    """The model in a file; its rows are matched by the names of their features before they become
+    numbers."""
+    model = read_model(path)
+    name_features(model)
+    if n_jobs is not None and "n_jobs" in model.get_params():
+        model.set_params(n_jobs=n_jobs)
+    return model
+
+
+def read_model(path: AnyPath) -> Model:
+    try:
+        model = load_forest(path)
+    except ValueError as error:
+        _, is_foreign, reason = str(error).partition(" is not one: ")
+        if is_foreign:
+            raise ValueError(f"{path} is not a sketchforest model: {reason}") from error
+        raise
+    return model
+
+
+def name_features(model: Model) -> None:
+    """What a data frame called its columns is kept as the names of a file are, so that
+    scikit-learn need not warn that rows have no names."""
+    if hasattr(model, "feature_names_in_"):
+        model.__dict__.setdefault("feature_names_", model.__dict__.pop("feature_names_in_"))
 
 
 def notes_of(model: Model) -> Notes:

@@ -54,6 +54,7 @@ class TextSettings(NamedTuple):
     ngrams: int = 1
     min_count: int = 2
     max_terms: int | None = None
+    keeps_texts: bool = False  # in the model, for readers of explanations
 
 
 class TrainingFile(NamedTuple):
@@ -117,6 +118,8 @@ def train_file(
     attach_names(model, dataset, vectorizer)
     if len(train_rows) < dataset.Y.shape[0]:  # what is said of training rows names the file's
         model.attach(row_numbers=train_rows)
+    if text.keeps_texts and source.texts is not None:
+        model.attach(row_texts=[source.texts[row] for row in train_rows])
     model.notes_ = {**source.notes, "rows": len(train_rows)}  # which the test file is read by
     if out_of_bag is not None:
         model.notes_["out_of_bag"] = out_of_bag

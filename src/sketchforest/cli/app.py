@@ -20,6 +20,7 @@ from sketchforest.cli.info import info
 from sketchforest.cli.predict import predict
 from sketchforest.cli.report import report
 from sketchforest.cli.reproduce import reproduce
+from sketchforest.cli.serve import serve
 from sketchforest.cli.train import train
 from sketchforest.cli.tune import tune
 
@@ -40,6 +41,7 @@ _COMMANDS = (
     report,
     tune,
     explain,
+    serve,
     info,
     convert,
     datasets,

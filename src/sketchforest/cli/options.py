@@ -201,21 +201,9 @@ def _set_threshold(model: "Model", threshold: object) -> None:
 
 
 def load_model(path: Path, n_jobs: int | None = None, threshold: str | None = None) -> "Model":
-    from sketchforest import load_forest
+    from sketchforest._workflows.models import open_model
 
-    try:
-        model = load_forest(path)
-    except ValueError as error:
-        _, is_foreign, reason = str(error).partition(" is not one: ")
-        if is_foreign:
-            raise ValueError(f"{path} is not a sketchforest model: {reason}") from error
-        raise
-    # Columns of files are matched by their names before they become numbers, so that scikit-learn
-    # need not warn that rows have no names.
-    if hasattr(model, "feature_names_in_"):
-        model.__dict__.setdefault("feature_names_", model.__dict__.pop("feature_names_in_"))
-    if n_jobs is not None and "n_jobs" in model.get_params():
-        model.set_params(n_jobs=n_jobs)
+    model = open_model(path, n_jobs)
     if threshold is not None:
         _set_threshold(model, value(threshold))
     return model

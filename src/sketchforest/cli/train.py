@@ -52,6 +52,14 @@ def train(
     ngrams: Annotated[int, _text("Words in a term, at most.", min=1, max=5)] = 1,
     min_count: Annotated[int, _text("Texts that a term must be in.", min=1)] = 2,
     max_terms: Annotated[int | None, _text("Only so many, the most frequent.", min=1)] = None,
+    keep_texts: Annotated[
+        bool,
+        _text(
+            "Keep the texts in the model, which 'serve' shows beside similar rows. Who has the "
+            "model can read them.",
+            "--keep-texts",
+        ),
+    ] = False,
     forest: Annotated[
         str,
         _forest(
@@ -146,10 +154,12 @@ def train(
         raise typer.BadParameter("--test and --holdout cannot be used together.")
     if budget != "none" and not tune:
         raise typer.BadParameter("--budget is for --tune.")
-    text = TextSettings(ngrams, min_count, max_terms)
+    text = TextSettings(ngrams, min_count, max_terms, keep_texts)
     has_text = text_column is not None or _is_fasttext(file, format)
     if text != TextSettings() and not has_text:
-        raise typer.BadParameter("--ngrams, --min-count and --max-terms are for --text-column.")
+        raise typer.BadParameter(
+            "--ngrams, --min-count, --max-terms and --keep-texts are for --text-column."
+        )
     known = signature(SketchForestClassifier).parameters
     params = {name: options.value(str(given[name])) for name in known if name in given}
     with options.progress(quiet):

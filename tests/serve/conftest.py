@@ -1,0 +1,57 @@
+"""Models of each kind, and a service that has them all."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("starlette", reason="needs sketchforest[serve]")
+pytest.importorskip("uvicorn", reason="needs sketchforest[serve]")
+pytest.importorskip("httptools", reason="needs sketchforest[serve]")
+
+from services import LIMITS, serving
+
+from sketchforest import SketchForestClassifier, load_forest
+from sketchforest._workflows.training import TextSettings, train_file
+from sketchforest.datasets import Columns, make_multilabel
+
+QUESTIONS = Path(__file__).parents[2] / "examples" / "questions.csv"
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory):
+    """Model files by name: of texts, of a sparse matrix with names, of a table."""
+    folder = tmp_path_factory.mktemp("models")
+    params = {"n_estimators": 20, "random_state": 0, "n_jobs": 1}
+    columns, text = Columns(text=("question",), tags="tags"), TextSettings(keeps_texts=True)
+    train_file(QUESTIONS, folder / "questions.sf", columns=columns, params=params, text=text)
+    data = make_multilabel(80, 60, 8, labels_per_row=2, features_per_row=6, random_state=0)
+    forest = SketchForestClassifier(20, random_state=0, n_jobs=1).fit(data.X, data.Y)
+    forest.attach(
+        feature_names=[f"word{i}" for i in range(60)], label_names=[f"tag{i}" for i in range(8)]
+    )
+    forest.save(folder / "matrix.sf")
+    rng = np.random.default_rng(0)
+    lines = ["title,body,year,site,tags"]
+    for row in range(60):
+        kind = ("cake", "soup", "rice")[row % 3]
+        site = ("home", "away")[row % 2]
+        lines.append(f"My {kind},about {kind} and {site},{2000 + rng.integers(20)},{site},{kind}")
+    (folder / "posts.csv").write_text("\n".join(lines) + "\n")
+    columns = Columns(text=("title", "body"), tags="tags", categories=("site",), numbers=("year",))
+    train_file(folder / "posts.csv", folder / "posts.sf", columns=columns, params=params)
+    return {path.stem: path for path in sorted(folder.glob("*.sf"))}
+
+
+@pytest.fixture(scope="session")
+def forests(models):
+    return {name: load_forest(path) for name, path in models.items()}
+
+
+@pytest.fixture(scope="session")
+def service(models, tmp_path_factory):
+    """Two workers and three models, the first of which is that of questions."""
+    paths = [models[name] for name in ("questions", "matrix", "posts")]
+    folder = tmp_path_factory.mktemp("service")
+    with serving(folder, *paths, "--workers", "2", *LIMITS) as running:
+        yield running

@@ -1,0 +1,97 @@
+"""Requests that wait at the same time: worked on together, answered each for itself."""
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from sketchforest.serve.gathering import Gathering
+
+
+class Doubling:
+    """Doubles numbers when it may; remembers which came together."""
+
+    def __init__(self):
+        self.calls, self.may_work, self.n_working = [], threading.Event(), 0
+
+    def __call__(self, numbers):
+        self.n_working += 1
+        assert self.n_working == 1
+        self.calls.append(list(numbers))
+        assert self.may_work.wait(20)
+        self.n_working -= 1
+        if 13 in numbers:
+            raise OSError("unlucky")
+        return [ValueError("negative") if n < 0 else 2 * n for n in numbers]
+
+
+def test_what_waits_at_the_same_time_is_worked_on_together_and_answered_for_itself():
+    work = Doubling()
+
+    async def run():
+        with ThreadPoolExecutor(4) as threads:
+            together = Gathering(work, threads, at_most=3)
+            tasks = [asyncio.create_task(together.ask(n)) for n in (1, 2, -3, 4, 5, 13, 6)]
+            await asyncio.sleep(0.05)
+            assert work.calls == [[1]]  # at once, without waiting for company
+            tasks[4].cancel()  # who has left is not worked for
+            await asyncio.sleep(0)
+            work.may_work.set()
+            return await asyncio.gather(*tasks, return_exceptions=True)
+
+    found = asyncio.run(run())
+    assert work.calls == [[1], [2, -3, 4], [13, 6]]
+    assert found[:2] == [2, 4]
+    assert found[3] == 8
+    assert isinstance(found[2], ValueError)
+    assert isinstance(found[4], asyncio.CancelledError)
+    assert isinstance(found[5], OSError)
+    assert isinstance(found[6], OSError)
+
+
+def test_all_that_wait_may_have_left():
+    work = Doubling()
+
+    async def run():
+        with ThreadPoolExecutor(1) as threads:
+            together = Gathering(work, threads, at_most=2)
+            tasks = [asyncio.create_task(together.ask(n)) for n in (1, 2, 3, 4)]
+            await asyncio.sleep(0.05)
+            for task in tasks[1:3]:
+                task.cancel()
+            await asyncio.sleep(0)
+            work.may_work.set()
+            return await asyncio.gather(*tasks, return_exceptions=True)
+
+    found = asyncio.run(run())
+    assert work.calls == [[1], [4]]
+    assert found[0] == 2
+    assert found[3] == 8
+
+
+def test_rows_of_many_clients_at_once_get_their_own_answers(service, forests):
+    texts = ["soup in the fridge", "cake and eggs", "which pan for rice", "bread", "pasta"]
+    questions = []
+    for at in range(60):
+        content = {"row": texts[at % 5], "k": 1 + at % 3}
+        if at % 7 == 3:
+            content["row"] = at  # wrong, among those that are not
+        if at % 7 == 5:
+            content = {"row": {f"word{at}": 1}, "model": "matrix"}
+        questions.append(content)
+    with ThreadPoolExecutor(12) as threads:
+        answers = list(threads.map(lambda content: service.ask("/suggest", content), questions))
+    for content, (status, answer) in zip(questions, answers, strict=True):
+        if isinstance(content["row"], int):
+            assert status == 422
+            assert f"got {content['row']}" in answer["error"]
+            continue
+        assert status == 200
+        assert answer["model"] == content.get("model", "questions")
+        row = [content["row"]]
+        if "model" in content:
+            row = [[float(f"word{i}" in content["row"]) for i in range(60)]]
+        [expected] = forests[answer["model"]].suggest(row, content.get("k", 5))
+        found = [(label["label"], label["score"]) for label in answer["labels"]]
+        assert found == [(name, pytest.approx(score, abs=1e-6)) for name, score in expected]

@@ -53,7 +53,7 @@ from sketchforest.projection import (
 )
 
 LARGEST_SEED = np.iinfo(np.int32).max
-# Defaults of forests of oblique and other trees; what they reach is in docs/study/accuracy.md.
+# Defaults of forests of oblique and other trees; what they reach is in docs/accuracy.md.
 MIXED_COMPONENTS, MIXED_LEAF = 32, 2  # of the other trees
 MANY_LABELS, MANY_LABELS_COMPONENTS, FEW_LABELS_COMPONENTS = 256, 64, 32  # of the oblique ones
 # Where rows must be left out, three of ten trees leave out the same ones: a fifth, but not more

@@ -40,9 +40,9 @@ def accuracy_page(results: Sequence[Mapping[str, str]]) -> str:
         "",
         f"Forests of 100 trees and label trees of linear models, {_settings(methods)}. Means over "
         "random splits of the sizes of the source's, or of 2/3 and 1/3: "
-        f"{_n_splits(scores, methods)}. Made by `sketchforest bench accuracy`, which resumes what it has in accuracy-100-trees.csv. The defaults of the "
-        "sketch forest were chosen on these very sets, on other splits: on yours they may be less "
-        "ahead.",
+        f"{_n_splits(scores, methods)}. Made by `sketchforest bench accuracy`, which resumes what "
+        "it has in accuracy-100-trees.csv. The defaults of the sketch forest were chosen on these "
+        "very sets, on other splits: on yours they may be less ahead.",
         "",
         "![Accuracy against the time of a fit](accuracy.svg)",
         "",

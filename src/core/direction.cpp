@@ -10,9 +10,9 @@
 namespace sketchforest {
 namespace {
 
-// Of a float, that are left out where effects are counted: 8 bits of exponent and 3 others remain.
-constexpr int unlike_bits = 20;
-constexpr std::uint32_t n_buckets = 1u << (31 - unlike_bits);
+// The low bits of a float, where effects are counted: 8 bits of exponent and 3 others remain.
+constexpr int ignored_bits = 20;
+constexpr std::uint32_t n_buckets = 1u << (31 - ignored_bits);
 
 bool make_unit(float* v, std::size_t n) {
     const double squares = kernels().squared_length(v, n);
@@ -151,7 +151,7 @@ void DirectionFinder::keep_strongest(const NodeRows& x, std::size_t n_rows) {
 // bits of a positive float tell its order among most of the others.
 void DirectionFinder::select(std::size_t most, std::size_t n_columns) {
     const auto bucket = [&](std::uint32_t j) {
-        return std::bit_cast<std::uint32_t>(effects_[j]) >> unlike_bits;
+        return std::bit_cast<std::uint32_t>(effects_[j]) >> ignored_bits;
     };
     std::fill(counts_.begin(), counts_.end(), 0u);
     for (std::uint32_t j = 0; j < n_columns; ++j) ++counts_[bucket(j)];

@@ -12,6 +12,11 @@ bench_app = typer.Typer(cls=Group, invoke_without_command=True, pretty_exception
 
 _OUT = Path("sketchforest-bench")
 _STUDY = Path("sketchforest-study")
+_DatasetsOption = Annotated[
+    str, typer.Option(help="Names, separated by commas; else all.", show_default=False)
+]
+_SplitsOption = Annotated[int, typer.Option(min=1, help="Random splits of each set.")]
+_TreesOption = Annotated[int, typer.Option(min=1, help="Trees in each forest.")]
 _StudyOption = Annotated[
     Path, typer.Option(help="Folder for tables; what it has is not measured again.")
 ]
@@ -37,7 +42,7 @@ def bench(
             show_default=False,
         ),
     ] = "",
-    n_estimators: Annotated[int, typer.Option(min=1, help="Trees in each forest.")] = 100,
+    n_estimators: _TreesOption = 100,
     n_jobs: _JobsOption = 2,
     repeats: Annotated[int, typer.Option(min=1, help="Runs of each; medians are shown.")] = 3,
     sklearn_trees: Annotated[
@@ -152,11 +157,9 @@ def large(
 
 @bench_app.command(cls=Command)
 def components(
-    datasets: Annotated[
-        str, typer.Option(help="Names, separated by commas; else all.", show_default=False)
-    ] = "",
-    splits: Annotated[int, typer.Option(min=1, help="Random splits of each set.")] = 5,
-    n_estimators: Annotated[int, typer.Option(min=1, help="Trees in each forest.")] = 100,
+    datasets: _DatasetsOption = "",
+    splits: _SplitsOption = 5,
+    n_estimators: _TreesOption = 100,
     n_jobs: _JobsOption = 2,
     out: _StudyOption = _STUDY,
     data_home: DataHomeOption = None,
@@ -181,14 +184,12 @@ def components(
 
 @bench_app.command(cls=Command)
 def accuracy(
-    datasets: Annotated[
-        str, typer.Option(help="Names, separated by commas; else all.", show_default=False)
-    ] = "",
-    splits: Annotated[int, typer.Option(min=1, help="Random splits of each set.")] = 3,
+    datasets: _DatasetsOption = "",
+    splits: _SplitsOption = 3,
     tuned_splits: Annotated[
         int, typer.Option(min=0, help="Of these, for tuned forests, which take ten times as long.")
     ] = 1,
-    n_estimators: Annotated[int, typer.Option(min=1, help="Trees in each forest.")] = 100,
+    n_estimators: _TreesOption = 100,
     n_jobs: _JobsOption = 2,
     out: _StudyOption = _STUDY,
     data_home: DataHomeOption = None,
@@ -214,11 +215,9 @@ def accuracy(
 
 @bench_app.command(cls=Command)
 def thresholds(
-    datasets: Annotated[
-        str, typer.Option(help="Names, separated by commas; else all.", show_default=False)
-    ] = "",
-    splits: Annotated[int, typer.Option(min=1, help="Random splits of each set.")] = 3,
-    n_estimators: Annotated[int, typer.Option(min=1, help="Trees in each forest.")] = 100,
+    datasets: _DatasetsOption = "",
+    splits: _SplitsOption = 3,
+    n_estimators: _TreesOption = 100,
     n_jobs: _JobsOption = 2,
     out: _StudyOption = _STUDY,
     data_home: DataHomeOption = None,
@@ -243,17 +242,15 @@ def thresholds(
 
 @bench_app.command(cls=Command)
 def tuning(
-    datasets: Annotated[
-        str, typer.Option(help="Names, separated by commas; else all.", show_default=False)
-    ] = "",
+    datasets: _DatasetsOption = "",
     predicted: Annotated[
         str,
         typer.Option(
             "--predicted", "--foretold", help="Sets on which scores of 500 trees are predicted."
         ),
     ] = "bibtex, diatoms, enron-hierarchical, stackex_cooking, Expression-GO",
-    splits: Annotated[int, typer.Option(min=1, help="Random splits of each set.")] = 3,
-    n_estimators: Annotated[int, typer.Option(min=1, help="Trees in each forest.")] = 100,
+    splits: _SplitsOption = 3,
+    n_estimators: _TreesOption = 100,
     n_jobs: _JobsOption = 2,
     out: _StudyOption = _STUDY,
     data_home: DataHomeOption = None,

@@ -16,7 +16,7 @@ SPLITS: tuple[int | None, ...] = (4, 6, None, 20, 40)
 COMPONENTS: tuple[int | None, ...] = (16, None, 256)
 # Of the usual number of features, which is four times their square root.
 FEATURE_FACTORS = (0.25, 1, 4)
-# Which parameter is moved, and by how many levels; those that gained most, first.
+# Which parameter is moved, and by how many levels, in the order in which neighbours are tried.
 STEPS = (
     ("oblique", -1),
     ("min_samples_split", -1),
@@ -59,7 +59,7 @@ class MixedSpace:
         self.usual = self._on_outputs(Setting(estimator, self._projections[0], **start))
 
     def neighbours(self, setting: Setting) -> Iterator[Setting]:
-        """Settings one step away, the more promising first."""
+        """Settings one step away."""
         for name, n_steps in STEPS:
             levels = self._levels[name]
             value = getattr(setting, name)

@@ -1,13 +1,11 @@
 """How accurate forests are, as they are and tuned, beside linear label trees, on every data set."""
 
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 from rich.console import Console
@@ -18,6 +16,7 @@ from sketchforest.lab.bench.adapter import ModelAdapter, Options
 from sketchforest.lab.bench.other_libraries import NapkinXC, Omikuji
 from sketchforest.lab.data import TrainTestSplit
 from sketchforest.lab.experiments import Workspace, run_experiments
+from sketchforest.lab.measure import processor_timed
 from sketchforest.lab.store import ResultStore
 from sketchforest.lab.studies.accuracy_page import accuracy_page, save_front
 from sketchforest.lab.studies.method_experiment import MethodExperiment, find_datasets
@@ -25,7 +24,6 @@ from sketchforest.metrics import lrap, ndcg_at_k, precision_at_k, propensities, 
 from sketchforest.tuning import tune
 
 Forest = RandomForestClassifier | ExtraTreesClassifier | SketchForestClassifier
-_T = TypeVar("_T")
 
 FORESTS = {
     "random forest": RandomForestClassifier,
@@ -101,7 +99,7 @@ def _measures() -> dict[str, Callable[[Options, TrainTestSplit], AccuracyResult]
 
 def _measure_forest(kind: type[Forest], options: Options, data: TrainTestSplit) -> AccuracyResult:
     forest = kind(options.n_estimators, n_jobs=options.n_jobs, random_state=options.seed)
-    seconds, _ = _processor_seconds(partial(forest.fit, data.X_train, data.Y_train))
+    seconds, _ = processor_timed(partial(forest.fit, data.X_train, data.Y_train))
     return _scored_forest(forest, seconds, data)
 
 
@@ -117,12 +115,12 @@ def _measure_tuned(kinds: Sequence[str], options: Options, data: TrainTestSplit)
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a budget that ends early
-        seconds, result = _processor_seconds(search)
+        seconds, result = processor_timed(search)
     return _scored_forest(result.forest, seconds, data)
 
 
 def _scored_forest(forest: Forest, fit_seconds: float, data: TrainTestSplit) -> AccuracyResult:
-    predict_seconds, scores = _processor_seconds(partial(forest.predict_proba, data.X_test))
+    predict_seconds, scores = processor_timed(partial(forest.predict_proba, data.X_test))
     arrays = [*vars(forest._forest).values()]
     if forest._forest.directions is not None:
         arrays += vars(forest._forest.directions).values()
@@ -135,16 +133,10 @@ def _measure_other(
 ) -> AccuracyResult:
     X_train, X_test = sparse.csr_array(data.X_train), sparse.csr_array(data.X_test)
     model = other(TrainTestSplit(X_train, data.Y_train, X_test, data.Y_test), options)
-    fit_seconds, _ = _processor_seconds(model.fit)
+    fit_seconds, _ = processor_timed(model.fit)
     model.prepare_predictions()
-    predict_seconds, prediction = _processor_seconds(partial(model.predict, model.X_test))
+    predict_seconds, prediction = processor_timed(partial(model.predict, model.X_test))
     return _scored(data, model.scores(prediction), fit_seconds, predict_seconds, model.n_bytes())
-
-
-def _processor_seconds(work: Callable[[], _T]) -> tuple[float, _T]:
-    started = time.process_time()
-    result = work()
-    return time.process_time() - started, result
 
 
 def _scored(

@@ -88,9 +88,9 @@ def _verdict(names: Sequence[str], scores: Table, other: str) -> str:
     better = worse = total = 0
     for name in names:
         ours, theirs = scores.get((name, FLAGSHIP)), scores.get((name, other))
-        if ours is None or theirs is None:
+        if ours is None or theirs is None or len(ours) != len(theirs):
             continue
-        mean, sd = mean_and_sd([a - b for a, b in zip(ours, theirs, strict=False)])
+        mean, sd = mean_and_sd([a - b for a, b in zip(ours, theirs, strict=True)])
         total += 1
         better += mean > sd
         worse += mean < -sd

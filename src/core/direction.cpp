@@ -43,19 +43,8 @@ DirectionFinder::DirectionFinder(const ObliqueParams& params, std::size_t n_rows
     for (auto* rows : {&target_, &residual_, &moved_, &scaled_}) rows->resize(n_rows);
 }
 
-bool DirectionFinder::open(const NodeRows& x, const CentredOutputs& outputs) {
-    x.moments(outputs.weights, sums_.data(), variances_.data());
-    // Of a constant column: sums of floats are off by more, the more of them there are.
-    const double rounding = 2e-6 + 2e-7 * std::sqrt(static_cast<double>(outputs.n_rows));
-    const double lengths =
-        kernels().vary(sums_.data(), outputs.weight, rounding, x.width(), variances_.data());
-    if (!(lengths > 0)) return false;
-    penalty_ = params_.ridge * lengths / outputs.weight;
-    return true;
-}
-
 // Power steps find the leading direction from a random start; few of them leave trees different.
-bool DirectionFinder::start(const CentredOutputs& outputs, Stream& stream) {
+bool DirectionFinder::aim_at_leading(const CentredOutputs& outputs, Stream& stream) {
     const std::size_t stride = outputs.stride;
     for (float& component : leading_) component = static_cast<float>(2 * stream.uniform() - 1);
     for (std::uint32_t step = 0; step < params_.n_power_steps; ++step) {
@@ -68,26 +57,40 @@ bool DirectionFinder::start(const CentredOutputs& outputs, Stream& stream) {
 }
 
 bool DirectionFinder::aim_at(const double* direction) {
-    std::copy_n(direction, leading_.size(), leading_.begin());
-    return make_unit(leading_.data(), leading_.size());
-}
-
-bool DirectionFinder::find(const NodeRows& x, const CentredOutputs& outputs) {
-    kernels().multiply_rows(outputs.z, outputs.n_rows, outputs.stride, leading_.data(),
-                            target_.data());
-    found_leading_ = leading_;
-    if (!fit_ridge(x, outputs)) return false;
-    for (std::size_t i = 0; i < outputs.n_rows; ++i) projected_[i] = target_[i] - residual_[i];
+    std::copy_n(direction, next_.size(), next_.begin());
+    if (!make_unit(next_.data(), next_.size())) return false;
+    std::swap(leading_, next_);
     return true;
 }
 
-void DirectionFinder::keep(std::size_t n_columns) {
-    std::copy_n(weights_.data(), n_columns, kept_.data());
-    kept_leading_ = found_leading_;
+bool DirectionFinder::find(NodeRows& x, const CentredOutputs& outputs, std::uint32_t n_steps) {
+    const std::size_t n = outputs.n_rows;
+    kernels().multiply_rows(outputs.z, n, outputs.stride, leading_.data(), target_.data());
+    for (std::size_t i = 0; i < n; ++i) scaled_[i] = outputs.weights[i] * target_[i];
+    if (is_new_node_) {
+        if (!begin_columns(x, outputs)) return false;
+        is_new_node_ = false;
+    } else {
+        x.transposed_times(scaled_.data(), gradient_.data());
+    }
+    if (!fit_ridge(x, outputs, n_steps)) return false;
+    for (std::size_t i = 0; i < n; ++i) projected_[i] = target_[i] - residual_[i];
+    return true;
+}
+
+// What the columns vary in this node, and the gradient, in one pass; false where they do not vary.
+bool DirectionFinder::begin_columns(NodeRows& x, const CentredOutputs& outputs) {
+    x.moments(outputs.weights, scaled_.data(), sums_.data(), variances_.data(), gradient_.data());
+    // Of a constant column: sums of floats are off by more, the more of them there are.
+    const double rounding = 2e-6 + 2e-7 * std::sqrt(static_cast<double>(outputs.n_rows));
+    const double lengths =
+        kernels().vary(sums_.data(), outputs.weight, rounding, x.width(), variances_.data());
+    if (!(lengths > 0)) return false;
+    penalty_ = params_.ridge * lengths / outputs.weight;
+    return true;
 }
 
 bool DirectionFinder::finish(const NodeRows& x, const CentredOutputs& outputs) {
-    std::swap(weights_, kept_);
     keep_strongest(x, outputs.n_rows);
     if (columns_.empty()) return false;
     x.project(columns_, weights_.data(), projected_.data());
@@ -95,19 +98,17 @@ bool DirectionFinder::finish(const NodeRows& x, const CentredOutputs& outputs) {
 }
 
 // Minimises the weighted sum of (target - x . w - constant)^2 + penalty |w|^2. The columns are
-// centred without being written: their sums are known.
-bool DirectionFinder::fit_ridge(const NodeRows& x, const CentredOutputs& outputs) {
+// centred without being written: their sums are known, and the target is centred, so that the first
+// gradient needs no correction.
+bool DirectionFinder::fit_ridge(const NodeRows& x, const CentredOutputs& outputs,
+                                std::uint32_t n_steps) {
     const std::size_t n = outputs.n_rows, width = x.width();
     std::fill_n(weights_.data(), width, 0.0f);
-    for (std::size_t i = 0; i < n; ++i) {
-        residual_[i] = target_[i];
-        scaled_[i] = outputs.weights[i] * target_[i];
-    }
-    x.transposed_times(scaled_.data(), gradient_.data());
+    std::copy_n(target_.data(), n, residual_.data());
     std::copy_n(gradient_.data(), width, step_.data());
     double squares = kernels().squared_length(gradient_.data(), width);
-    for (std::uint32_t step = 0; step < params_.n_steps && squares > 0; ++step) {
-        const bool is_last = step + 1 == params_.n_steps;
+    for (std::uint32_t step = 0; step < n_steps && squares > 0; ++step) {
+        const bool is_last = step + 1 == n_steps;
         if (is_last)
             x.times(step_.data(), moved_.data());
         else
@@ -153,31 +154,33 @@ void DirectionFinder::select(std::size_t most, std::size_t n_columns) {
     const auto bucket = [&](std::uint32_t j) {
         return std::bit_cast<std::uint32_t>(effects_[j]) >> ignored_bits;
     };
-    std::fill(counts_.begin(), counts_.end(), 0u);
-    for (std::uint32_t j = 0; j < n_columns; ++j) ++counts_[bucket(j)];
-    std::size_t n_above = 0;
-    // The bucket of the weakest that is kept; what is in the first is no effect.
-    std::uint32_t last = n_buckets - 1;
-    while (last > 0 && n_above + counts_[last] < most) n_above += counts_[last--];
-    near_.clear();
-    if (last > 0) {
-        for (std::uint32_t j = 0; j < n_columns; ++j)
-            if (bucket(j) == last) near_.push_back(j);
-        const auto stronger = [&](std::uint32_t a, std::uint32_t b) {
-            return effects_[a] != effects_[b] ? effects_[a] > effects_[b] : a < b;
-        };
-        const auto middle = near_.begin() + static_cast<std::ptrdiff_t>(most - n_above);
-        std::nth_element(near_.begin(), middle, near_.end(), stronger);
-        near_.resize(most - n_above);
-        std::sort(near_.begin(), near_.end());
-    }
-    columns_.clear();
-    std::size_t taken = 0;
+    // Most columns have none: they do not occur in the node.
+    std::size_t n_strong = 0;
+    strong_.resize(n_columns);
     for (std::uint32_t j = 0; j < n_columns; ++j) {
-        const bool is_near = taken < near_.size() && near_[taken] == j;
-        taken += is_near;
-        if (is_near || bucket(j) > last) columns_.push_back(j);
+        strong_[n_strong] = j;
+        n_strong += bucket(j) > 0;
     }
+    columns_.assign(strong_.begin(), strong_.begin() + static_cast<std::ptrdiff_t>(n_strong));
+    if (n_strong <= most) return;
+    std::fill(counts_.begin(), counts_.end(), 0u);
+    for (const std::uint32_t j : columns_) ++counts_[bucket(j)];
+    std::size_t n_above = 0;
+    std::uint32_t last = n_buckets - 1;  // the bucket of the weakest that is kept
+    while (n_above + counts_[last] < most) n_above += counts_[last--];
+    near_.clear();
+    for (const std::uint32_t j : columns_)
+        if (bucket(j) == last) near_.push_back(j);
+    const auto stronger = [&](std::uint32_t a, std::uint32_t b) {
+        return effects_[a] != effects_[b] ? effects_[a] > effects_[b] : a < b;
+    };
+    const std::size_t n_near = most - n_above;
+    std::nth_element(near_.begin(), near_.begin() + static_cast<std::ptrdiff_t>(n_near - 1),
+                     near_.end(), stronger);
+    const std::uint32_t weakest = near_[n_near - 1];
+    std::erase_if(columns_, [&](std::uint32_t j) {
+        return bucket(j) < last || (bucket(j) == last && stronger(weakest, j));
+    });
 }
 
 }  // namespace sketchforest

@@ -23,19 +23,16 @@ class DirectionFinder {
     DirectionFinder(const ObliqueParams& params, std::size_t n_rows, std::size_t n_features,
                     std::size_t stride);
 
-    // Begins a node; false where its rows of X do not vary.
-    bool open(const NodeRows& x, const CentredOutputs& outputs);
-    // Aims at the direction in which its outputs vary most; false where they do not vary.
-    bool start(const CentredOutputs& outputs, Stream& stream);
-    // Aims at another direction of the outputs.
+    // What is known of the columns of X is of another node.
+    void open() { is_new_node_ = true; }
+    // Aims at the direction in which the outputs vary most; false where they do not vary.
+    bool aim_at_leading(const CentredOutputs& outputs, Stream& stream);
+    // Aims at another direction of the outputs; false, and nothing changes, where it is none.
     bool aim_at(const double* direction);
-    // Finds the direction in X that predicts the outputs along the one that is aimed at, and about
-    // where the rows lie along it; false where there is none.
-    bool find(const NodeRows& x, const CentredOutputs& outputs);
-    // Keeps the direction, and what was aimed at, as the best so far.
-    void keep(std::size_t n_columns);
-    void aim_at_kept() { std::swap(leading_, kept_leading_); }
-    // Drops the weakest weights of the one that was kept, and finds where the rows lie along it to
+    // Finds the direction in X that predicts the outputs along the one that is aimed at, by so many
+    // steps, and about where the rows lie along it; false where there is none.
+    bool find(NodeRows& x, const CentredOutputs& outputs, std::uint32_t n_steps);
+    // Drops the weakest weights of the one that was found, and finds where the rows lie along it to
     // the last bit; false where nothing is left.
     bool finish(const NodeRows& x, const CentredOutputs& outputs);
 
@@ -45,21 +42,23 @@ class DirectionFinder {
     const float* projected() const { return projected_.data(); }
 
   private:
-    bool fit_ridge(const NodeRows& x, const CentredOutputs& outputs);
+    bool begin_columns(NodeRows& x, const CentredOutputs& outputs);
+    bool fit_ridge(const NodeRows& x, const CentredOutputs& outputs, std::uint32_t n_steps);
     void keep_strongest(const NodeRows& x, std::size_t n_rows);
     void select(std::size_t most, std::size_t n_columns);
 
     const ObliqueParams& params_;
-    AlignedVector<float> leading_, next_, kept_leading_, found_leading_;  // of outputs
-    AlignedVector<float> sums_, variances_, effects_;                     // of columns
-    AlignedVector<float> weights_, kept_;                                 // of columns
-    AlignedVector<float> gradient_, step_, back_;                         // of columns
-    AlignedVector<float> target_, residual_, moved_, scaled_;             // of rows
+    AlignedVector<float> leading_, next_;                      // of outputs
+    AlignedVector<float> sums_, variances_, effects_;          // of columns
+    AlignedVector<float> weights_, kept_;                      // of columns
+    AlignedVector<float> gradient_, step_, back_;              // of columns
+    AlignedVector<float> target_, residual_, moved_, scaled_;  // of rows
     std::vector<float> projected_;
     std::vector<std::uint32_t> columns_;
-    std::vector<std::uint32_t> counts_, near_;  // while columns are chosen
+    std::vector<std::uint32_t> counts_, strong_, near_;  // while columns are chosen
     std::uint32_t strongest_ = 0;
     double penalty_ = 0;
+    bool is_new_node_ = true;
 };
 
 }  // namespace sketchforest

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "kernels.hpp"
 
@@ -11,6 +12,7 @@ namespace {
 
 // So many floats, a few times over, stay in the fastest cache.
 constexpr std::size_t few_features = 4096;
+using Four = float __attribute__((vector_size(16)));
 
 }  // namespace
 
@@ -60,19 +62,33 @@ void NodeRows::compact() {
     }
 }
 
-void NodeRows::moments(const float* weights, float* sums, float* squares) const {
-    std::fill_n(sums, width(), 0.0f);
-    std::fill_n(squares, width(), 0.0f);
-    if (!x_.is_sparse())
-        return kernels().dense_moments({x_.values, rows_.data(), rows_.size(), x_.stride}, weights,
-                                       sums, squares);
+void NodeRows::moments(const float* weights, const float* v, float* sums, float* squares,
+                       float* products) {
+    if (!x_.is_sparse()) {
+        std::fill_n(sums, width(), 0.0f);
+        std::fill_n(squares, width(), 0.0f);
+        kernels().dense_moments({x_.values, rows_.data(), rows_.size(), x_.stride}, weights, sums,
+                                squares);
+        return transposed_times(v, products);
+    }
+    at_once_.assign(4 * width(), 0.0f);
     for (std::size_t i = 0; i < rows_.size(); ++i) {
         const auto [columns, values, n] = row(i);
+        const Four factors{weights[i], weights[i], v[i], 0};
         for (std::size_t at = 0; at < n; ++at) {
-            const float weighted = weights[i] * values[at];
-            sums[columns[at]] += weighted;
-            squares[columns[at]] += weighted * values[at];
+            float* const to = at_once_.data() + 4 * static_cast<std::size_t>(columns[at]);
+            Four added = factors * values[at];
+            added[1] *= values[at];
+            Four sums_so_far;
+            std::memcpy(&sums_so_far, to, sizeof sums_so_far);
+            sums_so_far += added;
+            std::memcpy(to, &sums_so_far, sizeof sums_so_far);
         }
+    }
+    for (std::size_t column = 0; column < width(); ++column) {
+        sums[column] = at_once_[4 * column];
+        squares[column] = at_once_[4 * column + 1];
+        products[column] = at_once_[4 * column + 2];
     }
 }
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "aligned.hpp"
 #include "oblique.hpp"
 
 namespace sketchforest {
@@ -23,8 +24,9 @@ class NodeRows {
         return is_compact_ ? features_[column] : static_cast<std::int32_t>(column);
     }
 
-    // Weighted sums of each column and of its squares.
-    void moments(const float* weights, float* sums, float* squares) const;
+    // Weighted sums of each column and of its squares, and what transposed_times(v) gives.
+    void moments(const float* weights, const float* v, float* sums, float* squares,
+                 float* products);
     // out[column] = sum over rows of v[row] x[row, column]
     void transposed_times(const float* v, float* out) const;
     // out[row] = sum over columns of x[row, column] w[column]
@@ -62,6 +64,7 @@ class NodeRows {
     std::vector<std::size_t> start_;        // of rows in the two arrays below
     std::vector<std::uint32_t> columns_;
     std::vector<float> values_;
+    AlignedVector<float> at_once_;  // four floats a column: three sums that are added to together
 };
 
 }  // namespace sketchforest

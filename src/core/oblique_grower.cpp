@@ -16,7 +16,7 @@ constexpr std::uint32_t no_parent = ~0u;
 // Of the squares of the outputs: a variance below it is rounding.
 constexpr double no_variance = 1e-10;
 // Rows that tell at which direction of the outputs, which has some dozens of components, to aim.
-constexpr std::size_t most_aiming_rows = 256;
+constexpr std::size_t most_aiming_rows = 128;
 
 struct Pending {  // a node that waits for its turn: rows [begin, end) of the order
     std::uint32_t begin, end;
@@ -105,11 +105,7 @@ class ObliqueGrower {
         // A sample may miss the few rows that are not like the others: then all of them aim.
         const bool is_sampled = node.size() > 2 * most_aiming_rows && aim(sample(members));
         const auto outputs = is_sampled ? open_node(members) : aim(members);
-        if (!outputs) return {};
-        if (is_sampled) {
-            if (!finder_.open(x_, *outputs) || !finder_.find(x_, *outputs)) return {};
-            finder_.keep(x_.n_columns());
-        }
+        if (!outputs || !finder_.find(x_, *outputs, params_.n_steps)) return {};
         if (!finder_.finish(x_, *outputs)) return {};
         const Cut cut = find_cut(*outputs);
         if (cut.n_taken == 0 || cut.score.value() < params_.min_gain) return {};
@@ -126,29 +122,22 @@ class ObliqueGrower {
         return sample_;
     }
 
-    // Finds the best direction for the rows; their outputs, or nothing where there is none.
+    // Finds at which direction of the outputs to aim; the outputs of the rows, or nothing where
+    // there is none. The direction between the two sides of a cut tells more of the labels that it
+    // parts than the one in which all of them vary most, and one step finds a cut that is good
+    // enough to tell.
     std::optional<CentredOutputs> aim(std::span<const std::uint32_t> members) {
         const auto outputs = open_node(members);
-        if (!outputs || !finder_.open(x_, *outputs) || !finder_.start(*outputs, stream_)) return {};
-        bool is_found = false;
-        // The direction between the two sides of a cut tells more of the labels that it parts than
-        // the one in which all of them vary most.
-        const std::uint32_t n_refinements = params_.n_refinements;
+        if (!outputs || !finder_.aim_at_leading(*outputs, stream_)) return {};
         double best = -std::numeric_limits<double>::infinity();
-        for (std::uint32_t round = 0; round <= n_refinements; ++round) {
-            if (!finder_.find(x_, *outputs)) break;
-            if (n_refinements > 0) {
-                const Cut cut = find_cut(*outputs);
-                if (cut.n_taken == 0 || !(cut.score.value() > best)) break;
-                best = cut.score.value();
-                if (round < n_refinements && !aim_between_sides(*outputs, cut.n_taken))
-                    round = n_refinements;
-            }
-            finder_.keep(x_.n_columns());
-            is_found = true;
+        for (std::uint32_t round = 0; round < params_.n_refinements; ++round) {
+            if (!finder_.find(x_, *outputs, 1)) return {};
+            const Cut cut = find_cut(*outputs);
+            if (cut.n_taken == 0) return {};
+            if (!(cut.score.value() > best)) break;
+            best = cut.score.value();
+            if (!aim_between_sides(*outputs, cut.n_taken)) break;
         }
-        if (!is_found) return {};
-        finder_.aim_at_kept();
         return outputs;
     }
 
@@ -212,6 +201,7 @@ class ObliqueGrower {
         kernels().sum_float(centred_.data(), wide_weights_.data(), stride_, identity_.data(), n,
                             total_.data());
         x_.load({rows_.data(), n});
+        finder_.open();
         return CentredOutputs{centred_.data(), n, stride_, weights_.data(), weight};
     }
 

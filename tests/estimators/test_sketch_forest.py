@@ -83,6 +83,23 @@ def test_a_handful_of_rows_is_split():
     assert forest.predict([[0.0], [7.0]]) == pytest.approx([0, 1], abs=0.25)
 
 
+@pytest.mark.parametrize("to_X", [sparse.csr_array, lambda X: X.toarray()])
+def test_rows_find_the_same_leaves_together_and_alone(to_X):
+    """Together, they are parted node by node; alone, a row goes down by itself."""
+    X = to_X(sparse.csr_array(WORDS))
+    forest = SketchForestClassifier(6, oblique=1.0, random_state=3, threshold=0.5)
+    forest.fit(X[TRAIN], LABELS[TRAIN])
+    alone = np.vstack([forest.apply(X[row : row + 1]) for row in range(X.shape[0])])
+    assert np.array_equal(forest.apply(X), alone)
+    for tree, leaves in zip(forest.estimators_, forest.apply(X[TRAIN]).T, strict=True):
+        assert np.array_equal(np.bincount(leaves)[np.unique(leaves)], _leaf_sizes(tree))
+
+
+def _leaf_sizes(tree):
+    is_leaf = tree.tree_.children_left < 0
+    return tree.tree_.n_node_samples[is_leaf]
+
+
 def test_a_single_tree_may_be_oblique():
     tree = DecisionTreeClassifier("oblique", random_state=0).fit(WORDS[TRAIN], LABELS[TRAIN])
     assert tree.n_components_ == 32

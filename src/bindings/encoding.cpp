@@ -26,39 +26,44 @@ NumberMatrix to_numbers(const AnyMatrix& x) {
     return {x.data(), number_type(x.dtype()), x.shape(0), x.shape(1), x.stride(0), x.stride(1)};
 }
 
+template <class Code>
+using CodeTable = nb::ndarray<Code, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// Writes the codes of some columns into the table, and returns their values and how many these are.
 template <class T, class Code>
-nb::tuple rank(const NumberMatrix& x, std::size_t first, std::size_t last) {
-    auto [codes, array] = new_matrix<Code>(last - first, x.n_rows);
+nb::tuple rank_columns_into(const AnyMatrix& from, std::size_t first, std::size_t last,
+                            CodeTable<Code> codes) {
+    const NumberMatrix x = to_numbers(from);
     ValueTable<T> table;
     bool fits = true;
     {
         const NativeWork work;
-        fits = rank_columns<T, Code>(x, first, last, codes, table);
+        fits = rank_columns<T, Code>(x, first, last, codes.data() + first * x.n_rows, table);
     }
     if (!fits) throw std::overflow_error("too many distinct values for this width of code");
-    return nb::make_tuple(array, to_array(std::move(table.values)),
-                          to_array(std::move(table.counts)));
+    return nb::make_tuple(to_array(std::move(table.values)), to_array(std::move(table.counts)));
 }
 
-nb::tuple rank_any(const AnyMatrix& from, std::size_t first, std::size_t last, int code_bytes,
-                   bool wide) {
-    const NumberMatrix x = to_numbers(from);
-    if (code_bytes == 2)
-        return wide ? rank<double, std::uint16_t>(x, first, last)
-                    : rank<float, std::uint16_t>(x, first, last);
-    return wide ? rank<double, std::uint32_t>(x, first, last)
-                : rank<float, std::uint32_t>(x, first, last);
+template <class Code>
+nb::tuple rank_any(const AnyMatrix& from, std::size_t first, std::size_t last,
+                   CodeTable<Code> codes, bool wide) {
+    return wide ? rank_columns_into<double, Code>(from, first, last, codes)
+                : rank_columns_into<float, Code>(from, first, last, codes);
 }
 
-nb::tuple by_value(const AnyMatrix& from) {
+template <class Code>
+void transpose(CodeTable<const Code> by_column, CodeTable<Code> by_row, std::size_t first,
+               std::size_t last) {
+    const NativeWork work;
+    transpose_codes(by_column.data(), by_column.shape(1), by_column.shape(0), first, last,
+                    by_row.data());
+}
+
+void by_value(const AnyMatrix& from, std::size_t first, std::size_t last,
+              CodeTable<std::uint32_t> by_column, CodeTable<std::uint32_t> by_row) {
     const NumberMatrix x = to_numbers(from);
-    auto [columns, columns_array] = new_matrix<std::uint32_t>(x.n_columns, x.n_rows);
-    auto [rows, rows_array] = new_matrix<std::uint32_t>(x.n_rows, x.n_columns);
-    {
-        const NativeWork work;
-        code_by_value(x, columns, rows);
-    }
-    return nb::make_tuple(columns_array, rows_array);
+    const NativeWork work;
+    code_by_value(x, first, last, by_column.data(), by_row.data());
 }
 
 template <class T>
@@ -79,8 +84,18 @@ nb::tuple encode_csr(Vector<T> values, Vector<std::int32_t> columns, Vector<std:
 }  // namespace
 
 void bind_encoding(nb::module_& m) {
-    m.def("rank_columns", &rank_any, "x"_a, "first"_a, "last"_a, "code_bytes"_a, "wide"_a);
-    m.def("code_by_value", &by_value, "x"_a);
+    m.def("rank_columns", &rank_any<std::uint16_t>, "x"_a, "first"_a, "last"_a,
+          "codes"_a.noconvert(), "wide"_a);
+    m.def("rank_columns", &rank_any<std::uint32_t>, "x"_a, "first"_a, "last"_a,
+          "codes"_a.noconvert(), "wide"_a);
+    m.def("transpose_codes", &transpose<std::uint8_t>, "by_column"_a.noconvert(),
+          "by_row"_a.noconvert(), "first"_a, "last"_a);
+    m.def("transpose_codes", &transpose<std::uint16_t>, "by_column"_a.noconvert(),
+          "by_row"_a.noconvert(), "first"_a, "last"_a);
+    m.def("transpose_codes", &transpose<std::uint32_t>, "by_column"_a.noconvert(),
+          "by_row"_a.noconvert(), "first"_a, "last"_a);
+    m.def("code_by_value", &by_value, "x"_a, "first"_a, "last"_a, "by_column"_a.noconvert(),
+          "by_row"_a.noconvert());
     m.def("encode_csr", &encode_csr<float>);
     m.def("encode_csr", &encode_csr<double>);
 }

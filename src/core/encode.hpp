@@ -39,8 +39,14 @@ template <class T, class Code>
 bool rank_columns(const NumberMatrix& x, std::size_t first, std::size_t last, Code* codes,
                   ValueTable<T>& table);
 
-// Codes all of X by value (see Codes), by column and by row.
-void code_by_value(const NumberMatrix& x, std::uint32_t* by_column, std::uint32_t* by_row);
+// Rows [first, last) of a table of codes by column, written by row.
+template <class Code>
+void transpose_codes(const Code* by_column, std::size_t n_rows, std::size_t n_columns,
+                     std::size_t first, std::size_t last, Code* by_row);
+
+// Codes rows [first, last) of X by value (see Codes), into tables by column and by row.
+void code_by_value(const NumberMatrix& x, std::size_t first, std::size_t last,
+                   std::uint32_t* by_column, std::uint32_t* by_row);
 
 // Non-zeros of X by row, coded. `codes` is empty where each feature has one value besides zero.
 template <class T>

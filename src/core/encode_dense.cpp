@@ -75,6 +75,7 @@ bool rank_columns(const NumberMatrix& x, std::size_t first, std::size_t last, Co
         for (std::size_t i = 0; i < x.n_rows; ++i)
             codes[j * x.n_rows + i] = static_cast<Code>(ranks[i]);
     }
+    table.values.shrink_to_fit();  // they stay for as long as trees are grown
     return true;
 }
 
@@ -87,9 +88,28 @@ template bool rank_columns(const NumberMatrix&, std::size_t, std::size_t, std::u
 template bool rank_columns(const NumberMatrix&, std::size_t, std::size_t, std::uint32_t*,
                            ValueTable<double>&);
 
+template <class Code>
+void transpose_codes(const Code* by_column, std::size_t n_rows, std::size_t n_columns,
+                     std::size_t first, std::size_t last, Code* by_row) {
+    for (std::size_t begin = first; begin < last; begin += tile_rows) {
+        const std::size_t end = std::min(begin + tile_rows, last);
+        for (std::size_t j = 0; j < n_columns; ++j)
+            for (std::size_t i = begin; i < end; ++i)
+                by_row[i * n_columns + j] = by_column[j * n_rows + i];
+    }
+}
+
+template void transpose_codes(const std::uint8_t*, std::size_t, std::size_t, std::size_t,
+                              std::size_t, std::uint8_t*);
+template void transpose_codes(const std::uint16_t*, std::size_t, std::size_t, std::size_t,
+                              std::size_t, std::uint16_t*);
+template void transpose_codes(const std::uint32_t*, std::size_t, std::size_t, std::size_t,
+                              std::size_t, std::uint32_t*);
+
 // One of the two is read or written across, whatever the order of X: by tiles of a few rows, which
 // stay in the nearest cache.
-void code_by_value(const NumberMatrix& x, std::uint32_t* by_column, std::uint32_t* by_row) {
+void code_by_value(const NumberMatrix& x, std::size_t first, std::size_t last,
+                   std::uint32_t* by_column, std::uint32_t* by_row) {
     with_type(x.type, [&](auto zero) {
         const auto* const values = static_cast<const decltype(zero)*>(x.values);
         const auto code_rows = [&](std::size_t begin, std::size_t end, std::int64_t column_stride) {
@@ -103,8 +123,8 @@ void code_by_value(const NumberMatrix& x, std::uint32_t* by_column, std::uint32_
                 }
             }
         };
-        for (std::size_t begin = 0; begin < x.n_rows; begin += tile_rows) {
-            const std::size_t end = std::min(begin + tile_rows, x.n_rows);
+        for (std::size_t begin = first; begin < last; begin += tile_rows) {
+            const std::size_t end = std::min(begin + tile_rows, last);
             if (x.column_stride == 1)  // said so, the compiler makes vectors of it
                 code_rows(begin, end, 1);
             else

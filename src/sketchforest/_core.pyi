@@ -134,9 +134,21 @@ def kernels_in_use() -> str:
     """The fastest of them, or the one that SKETCHFOREST_KERNELS names."""
 
 def rank_columns(
-    x: _Numbers, first: int, last: int, code_bytes: int, wide: bool
-) -> tuple[NDArray[np.uint16] | NDArray[np.uint32], _Floats, NDArray[np.int64]]: ...
-def code_by_value(x: _Numbers) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]: ...
+    x: _Numbers, first: int, last: int, codes: NDArray[np.unsignedinteger], wide: bool
+) -> tuple[np.ndarray, NDArray[np.int64]]: ...
+def transpose_codes(
+    by_column: NDArray[np.unsignedinteger],
+    by_row: NDArray[np.unsignedinteger],
+    first: int,
+    last: int,
+) -> None: ...
+def code_by_value(
+    x: _Numbers,
+    first: int,
+    last: int,
+    by_column: NDArray[np.uint32],
+    by_row: NDArray[np.uint32],
+) -> None: ...
 def encode_csr(
     values: _Floats,
     columns: NDArray[np.int32],

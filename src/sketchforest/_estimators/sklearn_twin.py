@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.thresholds import DEFAULT
 from sketchforest._trees.fitted import Targets
+from sketchforest._trees.memory import memory_size
 from sketchforest._trees.model import Forest
-from sketchforest._trees.predict import memory_size
 from sketchforest._trees.structure import TreeStructure
 
 if TYPE_CHECKING:

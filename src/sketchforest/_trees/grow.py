@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from sketchforest import _core
+from sketchforest._trees.memory import n_threads_that_fit, tree_bytes
 from sketchforest._trees.model import Directions, Labels, SparseRows, Tree
 from sketchforest._trees.outputs import oblique_outputs, oblique_scale, share_outputs, sketch_bag
 from sketchforest._trees.parallel import run_all
@@ -29,13 +30,14 @@ def grow_trees(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> list[Tree]:
-    """The trees of these numbers, side by side on threads."""
+    """The trees of these numbers, side by side on threads: on fewer, rather than without memory."""
     stop = _core.StopFlag()
     # A partial, since a function inside a function is not sent to other processes.
     return run_all(
         partial(grow_one, data, settings, share_outputs(data, settings), stop),
         trees,
         n_jobs=n_jobs,
+        most_threads=n_threads_that_fit(n_jobs, tree_bytes(data, settings)),
         description="growing trees",
         verbose=verbose,
         on_abort=stop.set,

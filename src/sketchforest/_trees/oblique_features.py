@@ -98,7 +98,7 @@ def _in_rows_of_unit_length(values: np.ndarray, row_start: np.ndarray) -> np.nda
 def _rank_levels(X: np.ndarray, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each feature its steps: where each begins, its upper bound, and its mean rank in
     [-1/2, 1/2]."""
-    coded = encode_ranks(X, n_jobs)
+    coded = encode_ranks(X, n_jobs, by_row=False)
     assert coded.codes is not None
     bounds, levels, sizes = [], [], []
     for feature in range(X.shape[1]):

@@ -23,6 +23,7 @@ def run_all(
     tasks: Sequence[Task],
     *,
     n_jobs: int | None,
+    most_threads: int | None = None,
     description: str = "",
     verbose: int = 0,
     on_abort: Callable[[], None] = lambda: None,
@@ -31,11 +32,11 @@ def run_all(
     by an error or by Ctrl-C; no thread of ours is at work any more when this returns or raises.
 
     The native core releases the GIL, so threads are enough; another backend of joblib is used
-    where the user has set one. The threads are our own: joblib looks for results every ten
-    milliseconds, in which several trees are grown.
+    where the user has set one. The threads, of which there are no more than `most_threads`, are
+    our own: joblib looks for results every ten milliseconds, in which several trees are grown.
     """
     with (
-        _results(work, tasks, n_jobs, on_abort) as results,
+        _results(work, tasks, n_jobs, most_threads, on_abort) as results,
         _tracked(results, description, len(tasks), verbose) as tracked,
     ):
         return list(tracked)
@@ -54,6 +55,7 @@ def _results(
     work: Callable[[Task], Result],
     tasks: Sequence[Task],
     n_jobs: int | None,
+    most_threads: int | None,
     on_abort: Callable[[], None],
 ) -> Iterator[Iterable[Result]]:
     backend, _ = get_active_backend(prefer="threads")
@@ -74,7 +76,10 @@ def _results(
         with config_context(**config):
             return work(task)
 
-    with _on_threads(configured, tasks, n_jobs, on_abort) as results:
+    n_threads = effective_n_jobs(n_jobs)
+    if most_threads is not None:
+        n_threads = min(n_threads, most_threads)
+    with _on_threads(configured, tasks, n_threads, on_abort) as results:
         yield results
 
 

@@ -1,10 +1,8 @@
 """Predicting: find the leaf of each row in each tree, then average the training rows in them."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -14,6 +12,7 @@ from scipy import sparse
 from sketchforest import _core
 from sketchforest._trees.ancestry import Ancestry
 from sketchforest._trees.encoding import float_type
+from sketchforest._trees.memory import memory_size
 from sketchforest._trees.model import Forest, Labels, SparseRows, Tree
 from sketchforest._trees.parallel import run_blocks
 from sketchforest._typing import Matrix
@@ -253,19 +252,6 @@ def check_fits_memory(shape: tuple[int, int], dtype: type[np.floating], way_out:
             f"outputs, which take {needed / 2**30:.1f} GiB of the {memory / 2**30:.1f} GiB that "
             f"there are. {way_out}"
         )
-
-
-def memory_size() -> int:
-    """In bytes; 0 where it is not known."""
-    try:
-        size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return 0
-    try:
-        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
-    except OSError:
-        return size
-    return min(size, int(limit)) if limit.isdigit() else size
 
 
 def _leaf_table(forest: Forest) -> LeafTable:

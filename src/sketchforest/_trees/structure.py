@@ -7,9 +7,10 @@ from scipy import sparse
 
 from sketchforest._trees.fitted import Targets
 from sketchforest._trees.hierarchy import decision_paths
+from sketchforest._trees.memory import memory_size
 from sketchforest._trees.model import MISSING_LEFT, Forest
 from sketchforest._trees.node_means import NodeMeans
-from sketchforest._trees.predict import find_leaves, memory_size
+from sketchforest._trees.predict import find_leaves
 from sketchforest._typing import Matrix
 
 # What scikit-learn writes where a leaf has no child, and no feature or threshold.

@@ -86,6 +86,15 @@ def test_f1_of_decisions_is_that_of_scikit_learn():
     assert macro_f1(sparse_truth, found) == pytest.approx(expected)
 
 
+def test_accuracy_of_some_methods_is_measured_alone(data_home, tmp_path, console):
+    options = {"n_estimators": 5, "n_splits": 1, "data_home": str(data_home), "console": console}
+    assert run_accuracy(["few"], tmp_path, methods=["sketch forest"], **options)
+    rows = ResultStore(tmp_path).rows("accuracy-5-trees")
+    assert [row["method"] for row in rows] == ["sketch forest"]
+    with pytest.raises(ValueError, match=r"^methods must be some of random forest, .*'forest'"):
+        run_accuracy(["few"], tmp_path, methods=["forest"], **options)
+
+
 def test_accuracy_is_measured_for_every_forest_and_set(data_home, tmp_path, console):
     options = {"n_splits": 2, "n_estimators": 5, "n_jobs": 1, "data_home": data_home}
     assert run_accuracy(["few", "some"], tmp_path, console=console, **options)

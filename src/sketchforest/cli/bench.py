@@ -189,6 +189,7 @@ def accuracy(
     tuned_splits: Annotated[
         int, typer.Option(min=0, help="Of these, for tuned forests, which take ten times as long.")
     ] = 1,
+    methods: Annotated[str, typer.Option(help="Names, separated by commas; else all.")] = "",
     n_estimators: _TreesOption = 100,
     n_jobs: _JobsOption = 2,
     out: _StudyOption = _STUDY,
@@ -203,6 +204,7 @@ def accuracy(
     is_complete = run_accuracy(
         names(datasets),
         out,
+        methods=names(methods) or (),
         n_splits=splits,
         n_tuned_splits=tuned_splits,
         n_estimators=n_estimators,

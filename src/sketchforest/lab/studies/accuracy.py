@@ -59,6 +59,7 @@ def run_accuracy(
     datasets: Sequence[str],
     out: Path,
     *,
+    methods: Sequence[str] = (),
     n_splits: int = 3,
     n_tuned_splits: int = 1,
     n_estimators: int = 100,
@@ -67,7 +68,13 @@ def run_accuracy(
     console: Console | None = None,
 ) -> bool:
     """Measures, and writes accuracy-T-trees.csv, accuracy.md and accuracy.svg into ``out``. Other
-    libraries take part where they are installed; a search takes as long as ten fits."""
+    libraries take part where they are installed; a search takes as long as ten fits. ``methods``
+    are measured, or all."""
+    measures = _measures()
+    for method in methods:
+        if method not in measures:
+            known = ", ".join(measures)
+            raise ValueError(f"methods must be some of {known}, where installed; got {method!r}.")
     console = console or Console()
     out.mkdir(parents=True, exist_ok=True)
     store, table = ResultStore(out), f"accuracy-{n_estimators}-trees"
@@ -76,7 +83,8 @@ def run_accuracy(
         MethodExperiment(name, split, method, table, AccuracyResult, partial(measure, options))
         for name in find_datasets(datasets, data_home)
         for split in range(n_splits)
-        for method, measure in _measures().items()
+        for method, measure in measures.items()
+        if method in (methods or measures)
         if method not in TUNED or split < n_tuned_splits
     ]
     is_complete = run_experiments(experiments, store, Workspace(data_home, n_jobs), console)

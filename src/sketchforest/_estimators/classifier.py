@@ -23,7 +23,7 @@ from sketchforest._typing import Matrix, MatrixLike
 class TreesClassifier(ClassifierMixin, InspectedTrees):
     """Predicts labels, by their probabilities, or classes."""
 
-    _criteria = ("gini",)  # the summed variance of the classes' indicators
+    _criteria = ("gini", "entropy", "log_loss")
     threshold: Threshold = DEFAULT  # a parameter of the forests
     _f1_thresholds: F1Thresholds  # where rows were scored
 

@@ -15,6 +15,9 @@ NComponents: TypeAlias = int | float | Literal["log", "sqrt", "all", "auto"] | N
 MaxFeatures: TypeAlias = int | float | Literal["sqrt", "4sqrt", "log2", "auto"] | None
 RandomState: TypeAlias = int | np.random.RandomState | None
 OobScore: TypeAlias = bool | str | Callable[..., float]
+RegressionCriterion: TypeAlias = Literal[
+    "squared_error", "friedman_mse", "absolute_error", "poisson"
+]
 Threshold: TypeAlias = float | str | Sequence[float] | np.ndarray
 ClassWeight: TypeAlias = (
     Literal["balanced", "balanced_subsample"]
@@ -22,6 +25,8 @@ ClassWeight: TypeAlias = (
     | list[dict[Hashable, float]]
     | None
 )
+
+DEFAULT_PROJECTION = "gaussian"
 
 
 class HasParameters(Protocol):
@@ -65,6 +70,7 @@ class Parameters:
     oblique: float = 0.0  # share of the trees
     ridge: float = 2.0
     ccp_alpha: float = 0.0
+    criterion: str = "gini"  # of an estimator that has no such parameter, as of variances
 
     @classmethod
     def of(cls, estimator: HasParameters) -> "Parameters":
@@ -82,6 +88,12 @@ class Parameters:
             values["splitter"] = estimator._splitter
         kinds = {"is_tree": "n_estimators" not in given, "is_mixed": "oblique" in given}
         return cls(**kinds, **values)  # type: ignore[arg-type]
+
+    @property
+    def leaves_projection_to_us(self) -> bool:
+        """Whether nobody has asked for a projection."""
+        is_default = isinstance(self.projection, str) and self.projection == DEFAULT_PROJECTION
+        return is_default and self.n_components is None and not self.shared_projection
 
     @property
     def auto_names(self) -> list[str]:
@@ -107,8 +119,7 @@ def _check_not_auto(given: Mapping[str, object]) -> None:
 def _check_criterion(given: object, known: tuple[str, ...]) -> None:
     if not (isinstance(given, str) and given in known):
         raise ValueError(
-            f"criterion must be {' or '.join(map(repr, known))}, a variance, which is what a "
-            f"projection of outputs keeps; got {given!r}. Use scikit-learn's estimators for others."
+            f"criterion must be {', '.join(map(repr, known[:-1]))} or {known[-1]!r}; got {given!r}."
         )
 
 

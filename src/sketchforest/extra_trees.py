@@ -12,6 +12,7 @@ from sketchforest._estimators.parameters import (
     RandomState,
     RegressionCriterion,
     Threshold,
+    regression_criterion,
 )
 from sketchforest._estimators.regressor import TreesRegressor
 from sketchforest.projection import ProjectionLike
@@ -242,7 +243,7 @@ class ExtraTreesRegressor(ForestMixin, TreesRegressor):
         warm_start: bool = False,
     ) -> None:
         self.n_estimators = n_estimators
-        self.criterion = criterion
+        self.criterion = regression_criterion(criterion)
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf

@@ -14,6 +14,7 @@ from sketchforest._estimators.parameters import (
     RandomState,
     RegressionCriterion,
     Threshold,
+    regression_criterion,
 )
 from sketchforest._estimators.regressor import TreesRegressor
 from sketchforest._registry import estimator_class
@@ -247,7 +248,7 @@ class RandomForestRegressor(ForestMixin, TreesRegressor):
         warm_start: bool = False,
     ) -> None:
         self.n_estimators = n_estimators
-        self.criterion = criterion
+        self.criterion = regression_criterion(criterion)
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf

@@ -17,6 +17,7 @@ from sketchforest._estimators.parameters import (
     NComponents,
     RandomState,
     RegressionCriterion,
+    regression_criterion,
 )
 from sketchforest._estimators.regressor import TreesRegressor
 from sketchforest._estimators.sklearn_twin import sklearn_twin
@@ -202,7 +203,7 @@ class DecisionTreeRegressor(SingleTreeMixin, TreesRegressor):
         random_state: RandomState = None,
     ) -> None:
         self.splitter = splitter
-        self.criterion = criterion
+        self.criterion = regression_criterion(criterion)
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf

@@ -11,7 +11,6 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.growing import grow
-from sketchforest._estimators.oob_attributes import oob_attributes
 from sketchforest._estimators.plain_state import PlainState
 from sketchforest._estimators.preparation import (
     Prepared,
@@ -78,15 +77,17 @@ class TreesEstimator(PlainState):
         self
         """
         prepared = prepare(self, X, y, sample_weight)
+        if prepared.changes_nothing:
+            return self
         settings, trees = grow(prepared)
         forest = Forest.from_trees(trees, prepared.params.n_jobs)
         fitted = Fitted(forest, prepared.targets, settings, prepared.fingerprint)
         return self._commit(prepared, fitted)
 
-    def _commit(self, prepared: Prepared, fitted: Fitted) -> Self:
+    def _commit(
+        self, prepared: Prepared, fitted: Fitted, predictor: ForestPredictor | None = None
+    ) -> Self:
         """Makes the result of a fit this estimator's own: all of it, or after an error nothing."""
-        predictor = ForestPredictor.of(fitted.forest, fitted.targets)
-        found = oob_attributes(prepared.params, fitted.targets, prepared.problem, predictor)
         if prepared.earlier is None:
             for name in (*ATTACHED, "feature_names_in_"):
                 self.__dict__.pop(name, None)
@@ -94,7 +95,6 @@ class TreesEstimator(PlainState):
         self.n_features_in_ = prepared.features.n_features
         if prepared.features.names is not None:
             self.feature_names_in_ = prepared.features.names
-        self.__dict__.update(found)
         advance(prepared.params.random_state)
         return self
 

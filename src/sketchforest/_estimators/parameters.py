@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from sketchforest._estimators.thresholds import DEFAULT, is_threshold
+from sketchforest._warning import warn
 from sketchforest.projection import ProjectionLike
 
 NComponents: TypeAlias = int | float | Literal["log", "sqrt", "all", "auto"] | None
@@ -100,6 +101,18 @@ class Parameters:
         """Parameters whose values are chosen during the fit; `n_estimators` is so afterwards."""
         names = ("n_components", "max_features")
         return [name for name in names if getattr(self, name) == "auto"]
+
+
+def regression_criterion(given: RegressionCriterion) -> RegressionCriterion:
+    """With a warning for the name that scikit-learn gives up, as its constructors do."""
+    if not (isinstance(given, str) and given == "friedman_mse"):
+        return given
+    warn(
+        "criterion='friedman_mse' is deprecated, since scikit-learn 1.11 will not know it; it is "
+        "another name of 'squared_error'. Use that.",
+        FutureWarning,
+    )
+    return "squared_error"
 
 
 def is_by_kind(name: str, value: object) -> bool:

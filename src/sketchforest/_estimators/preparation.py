@@ -33,7 +33,12 @@ from sketchforest._estimators.validation import (
     check_sample_weight,
     check_training_features,
 )
-from sketchforest._estimators.warm_start import check_warm_start, earlier_fit
+from sketchforest._estimators.warm_start import (
+    changes_nothing,
+    check_warm_start,
+    earlier_fit,
+    warn_of_no_new_trees,
+)
 from sketchforest._selection.auto import AUTO_MAX_FEATURES, AUTO_N_COMPONENTS, keep_choices
 from sketchforest._trees.encoding import encode
 from sketchforest._trees.fitted import Fitted, Targets
@@ -79,6 +84,7 @@ class Prepared:
     features: FeatureNames
     fingerprint: str | None = None  # of X and weights; None: of a single tree, which has no use
     earlier: Fitted | None = None  # where trees are added to those of an earlier fit
+    changes_nothing: bool = False  # there are no trees to add to them
 
     def with_parameters(self, params: Parameters) -> "Prepared":
         """The same data for other parameters, of which none changes how they are encoded."""
@@ -108,7 +114,10 @@ def prepare(
     n_drawable = X.shape[0] if rows is None else len(rows)
     check_oob_metric(params, targets)
     settings = _grow_settings(params, X.shape, targets, n_drawable, earlier)
-    if earlier is not None:
+    has_all = earlier is not None and changes_nothing(estimator, params, earlier)
+    if has_all:
+        warn_of_no_new_trees()
+    elif earlier is not None:
         check_warm_start(params, targets, rows_seen, earlier)
     is_balanced = class_weight == "balanced_subsample"
     has_oblique = settings.oblique is not None
@@ -131,7 +140,7 @@ def prepare(
         oblique_rows=None if feature_map is None else feature_map.transform(X),
     )
     problem = Problem(X, targets.labels, data, settings)
-    return Prepared(params, problem, targets, features, rows_seen, earlier)
+    return Prepared(params, problem, targets, features, rows_seen, earlier, has_all)
 
 
 def check_targets(estimator: BaseEstimator, y: MatrixLike) -> Targets:

@@ -97,8 +97,9 @@ def _check_counts(labels: Labels) -> None:
         )
     if not values.any():
         raise ValueError(
-            "Sum of y is not strictly positive which is necessary for Poisson regression: "
-            "criterion='poisson' needs a count above 0; got none. Use 'squared_error'."
+            "Sum of y is not strictly positive which is necessary for Poisson regression; got "
+            "zeros alone. Where y is not positive, there is no Poisson deviance: use another "
+            "criterion."
         )
 
 

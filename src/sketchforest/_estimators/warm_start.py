@@ -3,6 +3,7 @@
 from sklearn.base import BaseEstimator
 
 from sketchforest._estimators.parameters import Parameters
+from sketchforest._estimators.thresholds import f1_kind
 from sketchforest._trees.fitted import Fitted, Targets
 from sketchforest._warning import warn
 
@@ -14,6 +15,20 @@ def earlier_fit(estimator: BaseEstimator) -> Fitted | None:
     return Fitted(
         estimator._forest, estimator._targets, estimator._settings, estimator._fingerprint
     )
+
+
+def changes_nothing(estimator: BaseEstimator, params: Parameters, earlier: Fitted) -> bool:
+    """Whether there are no trees to add, and what rows say that trees did not see is known. As in
+    scikit-learn, the fit then only warns, and does not look at what it is given."""
+    known = vars(estimator)
+    lacks_score = bool(params.oob_score) and "oob_score_" not in known
+    lacks_thresholds = f1_kind(params.threshold) is not None and "_f1_thresholds" not in known
+    has_all_trees = params.n_estimators == earlier.forest.n_trees
+    return has_all_trees and not lacks_score and not lacks_thresholds
+
+
+def warn_of_no_new_trees() -> None:
+    warn("Warm-start fitting without increasing n_estimators does not fit new trees.")
 
 
 def check_warm_start(
@@ -60,4 +75,4 @@ def check_warm_start(
             f"warm_start=True; got {params.n_estimators}. Use warm_start=False to fit anew."
         )
     if params.n_estimators == n_trees:
-        warn("Warm-start fitting without increasing n_estimators does not fit new trees.")
+        warn_of_no_new_trees()

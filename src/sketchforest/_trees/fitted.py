@@ -67,6 +67,12 @@ class Targets:
         ends = np.cumsum(self.classes_per_output)[:-1]
         return np.split(of_classes, ends, axis=1)
 
+    def most_probable(self, of_classes: np.ndarray) -> np.ndarray:
+        """(n, columns of classes) the class of the largest of (n, labels) values, in each column;
+        of equal ones the first."""
+        largest = [found.argmax(axis=1) for found in self.by_column(of_classes)]
+        return np.stack(list(map(np.take, self.classes_by_output, largest)), axis=1)
+
     @property
     def impurity_scale(self) -> float:
         """From the impurity summed over labels to scikit-learn's."""

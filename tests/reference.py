@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
+from scipy.special import xlogy
 
 # ---- splits
 
@@ -22,20 +23,39 @@ class Split:
     score: float
 
 
-def node_score(Z, weights) -> float:
-    """|S|^2 / w, with S the weighted sum of the rows' outputs and w the sum of their weights."""
+def impurity(y, weights, criterion) -> float:
+    """How much the values of one output differ: classes by their entropy in bits, numbers by the
+    mean distance from their median, or by half the deviance of Poisson from their mean."""
+    total = weights.sum()
+    if criterion == "entropy":
+        shares = np.array([weights[y == each].sum() for each in np.unique(y)]) / total
+        return float(-(shares @ np.log2(shares)))
+    if criterion == "absolute_error":  # of all values, a median is nearest
+        return float(min(weights @ np.abs(y - median) for median in np.unique(y)) / total)
+    assert criterion == "poisson"
+    mean = weights @ y / total
+    return float(weights @ xlogy(y, y / mean) / total) if y.any() else np.inf
+
+
+def node_score(Z, weights, criterion="variance") -> float:
+    """|S|^2 / w, with S the weighted sum of the rows' outputs and w the sum of their weights; for
+    other criteria than variance, minus w times the impurity, summed over the outputs."""
+    if criterion != "variance":
+        return -weights.sum() * sum(impurity(z, weights, criterion) for z in Z.T)
     S = weights @ Z
     return float(S @ S / weights.sum())
 
 
-def split_score(Z, weights, left) -> float:
-    """|S_L|^2 / w_L + |S_R|^2 / w_R: largest where the variance within the sides is smallest."""
-    return node_score(Z[left], weights[left]) + node_score(Z[~left], weights[~left])
+def split_score(Z, weights, left, criterion="variance") -> float:
+    """|S_L|^2 / w_L + |S_R|^2 / w_R: largest where the variance within the sides is smallest, or
+    their impurity."""
+    sides = (left, ~left)
+    return sum(node_score(Z[side], weights[side], criterion) for side in sides)
 
 
-def every_split(X, Z, weights, min_rows=1, min_weight=0.0) -> Iterator[Split]:
+def every_split(X, Z, weights, min_rows=1, min_weight=0.0, criterion="variance") -> Iterator[Split]:
     """Every split of the rows of X: each feature, each cut between two values that are there, and
-    where values are missing, each side for them."""
+    where values are missing, each side for them. No side may have an infinite impurity."""
     for feature in range(X.shape[1]):
         x = X[:, feature]
         is_missing = np.isnan(x)
@@ -47,12 +67,14 @@ def every_split(X, Z, weights, min_rows=1, min_weight=0.0) -> Iterator[Split]:
                     continue
                 if min(weights[side].sum() for side in sides) < min_weight:
                     continue
-                yield Split(feature, left, split_score(Z, weights, left))
+                score = split_score(Z, weights, left, criterion)
+                if score > -np.inf:
+                    yield Split(feature, left, score)
 
 
-def best_split(X, Z, weights, min_rows=1, min_weight=0.0) -> Split | None:
+def best_split(X, Z, weights, min_rows=1, min_weight=0.0, criterion="variance") -> Split | None:
     """A split of the largest score; None where there is no split."""
-    splits = every_split(X, Z, weights, min_rows, min_weight)
+    splits = every_split(X, Z, weights, min_rows, min_weight, criterion)
     return max(splits, key=lambda split: split.score, default=None)
 
 

@@ -75,8 +75,15 @@ nb::object grow_tree(nb::handle codes_from, nb::handle outputs_from, Vector<std:
 }  // namespace
 
 void bind_growing(nb::module_& m) {
+    nb::enum_<Impurity>(m, "Impurity")
+        .value("variance", Impurity::variance)
+        .value("entropy", Impurity::entropy)
+        .value("label_entropy", Impurity::label_entropy)
+        .value("poisson", Impurity::poisson)
+        .value("absolute_error", Impurity::absolute_error);
     nb::class_<GrowParams>(m, "GrowParams")
         .def(nb::init<>())
+        .def_rw("impurity", &GrowParams::impurity)
         .def_rw("max_features", &GrowParams::max_features)
         .def_rw("random_cuts", &GrowParams::random_cuts)
         .def_rw("max_depth", &GrowParams::max_depth)

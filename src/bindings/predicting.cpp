@@ -1,6 +1,7 @@
 #include "arrays.hpp"
 #include "check.hpp"
 #include "forest.hpp"
+#include "medians.hpp"
 #include "native_work.hpp"
 
 namespace sketchforest {
@@ -120,6 +121,18 @@ nb::tuple average_best(nb::handle forest, nb::handle values_from, Matrix<std::in
     return nb::make_tuple(columns_array, scores_array);
 }
 
+nb::object medians(Matrix<double> outputs, Vector<std::int32_t> rows, Vector<double> weights,
+                   Vector<std::int64_t> start) {
+    auto [out, array] = new_matrix<double>(start.size() - 1, outputs.shape(1));
+    {
+        const NativeWork work;
+        weighted_medians(outputs.data(), outputs.shape(1),
+                         {{rows.data(), rows.size()}, weights.data(), {start.data(), start.size()}},
+                         out);
+    }
+    return array;
+}
+
 // None where the arrays are a forest and its labels, else what is wrong with them.
 nb::object find_damage_in(nb::handle forest, nb::handle labels, std::size_t n_features) {
     const Trees trees = to_trees(forest);
@@ -157,6 +170,7 @@ void bind_predicting(nb::module_& m) {
     m.def("average", &average_into<double>);
     m.def("average_csr", &average_csr, "forest"_a, "values"_a, "leaves"_a, "k"_a);
     m.def("average_best", &average_best, "forest"_a, "values"_a, "leaves"_a, "k"_a);
+    m.def("weighted_medians", &medians, "outputs"_a, "rows"_a, "weights"_a, "start"_a);
     m.def("find_damage", &find_damage_in, "forest"_a, "labels"_a, "n_features"_a);
 }
 

@@ -97,7 +97,17 @@ struct Bag {
     std::span<const double> weights;
 };
 
+// What splits make small: how much the outputs of a node's rows differ.
+enum class Impurity {
+    variance,  // of outputs, or of the indicators of classes, which is their Gini impurity
+    entropy,   // of classes
+    label_entropy,
+    poisson,
+    absolute_error,  // from the median
+};
+
 struct GrowParams {
+    Impurity impurity = Impurity::variance;
     std::uint32_t max_features = 1;
     bool random_cuts = false;
     std::uint32_t max_depth = std::numeric_limits<std::uint32_t>::max();

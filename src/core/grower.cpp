@@ -44,8 +44,7 @@ class Grower {
           params_(params),
           stop_(stop),
           columns_(codes.sparse ? make_sparse_columns(codes) : make_dense_columns(codes)),
-          target_(outputs.z ? make_dense_target(outputs, !codes.sparse && !params.random_cuts)
-                            : make_sparse_target(outputs.sparse, bag, rows_are_read_often())),
+          target_(make_target(outputs)),
           splitter_(codes, *columns_, *target_, params, bag.rows.size()),
           weights_are_alike_(are_alike(bag.weights)) {
         tree_.leaf_start.push_back(0);
@@ -62,6 +61,19 @@ class Grower {
     }
 
   private:
+    std::unique_ptr<Target> make_target(const Outputs& outputs) const {
+        switch (params_.impurity) {
+            case Impurity::variance:
+                break;
+            case Impurity::absolute_error:
+                return make_absolute_target(outputs, bag_);
+            default:
+                return make_deviance_target(outputs, bag_, params_.impurity);
+        }
+        if (!outputs.z) return make_sparse_target(outputs.sparse, bag_, rows_are_read_often());
+        return make_dense_target(outputs, !codes_.sparse && !params_.random_cuts);
+    }
+
     // Whether the search reads a row of a node more than once, over all features that it draws.
     bool rows_are_read_often() const {
         if (!codes_.sparse) return true;

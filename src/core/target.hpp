@@ -2,7 +2,8 @@
 //
 //     score = |S_A|^2 / w_A + |S_B|^2 / w_B,   S = weighted sum of the outputs of a side,
 //
-// which is largest where the variance within the two sides is smallest.
+// which is largest where the variance within the two sides is smallest. Other criteria have scores
+// of their own; a score is what a split has, less what the node has unsplit is its gain.
 #pragma once
 
 #include <memory>
@@ -30,7 +31,7 @@ class Target {
 
     virtual double weight() const = 0;
 
-    // Score of the node as it is, unsplit: |S|^2 / w.
+    // Score of the node as it is, unsplit.
     virtual double score() const = 0;
 
     // The best cut of the scan if it beats `best`.
@@ -53,6 +54,10 @@ class Target {
 std::unique_ptr<Target> make_dense_target(const Outputs& outputs, bool reads_often);
 std::unique_ptr<Target> make_sparse_target(const SparseRows& outputs, const Bag& bag,
                                            bool reads_often);
+// Of outputs without padding.
+std::unique_ptr<Target> make_deviance_target(const Outputs& outputs, const Bag& bag,
+                                             Impurity impurity);
+std::unique_ptr<Target> make_absolute_target(const Outputs& outputs, const Bag& bag);
 
 // Rows of outputs, of which the first n_components count, times their weights.
 struct SmallOutputs {

@@ -1,5 +1,6 @@
 """The native surface: a handful of functions over plain arrays."""
 
+from enum import Enum
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -98,7 +99,15 @@ class _Trees(Protocol):
 
 class _TreesWithLeaves(_Trees, _Leaves, Protocol): ...
 
+class Impurity(Enum):
+    variance = ...
+    entropy = ...
+    label_entropy = ...
+    poisson = ...
+    absolute_error = ...
+
 class GrowParams:
+    impurity: Impurity
     max_features: int
     random_cuts: bool
     max_depth: int
@@ -253,6 +262,12 @@ def ranks_sparse(
     n_labels: int,
     /,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+def weighted_medians(
+    outputs: NDArray[np.float64],
+    rows: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    start: NDArray[np.int64],
+) -> NDArray[np.float64]: ...
 def find_damage(
     forest: _TreesWithLeaves,
     labels: _RowsOfEntries | NDArray[np.float64],

@@ -10,7 +10,9 @@ from sketchforest._estimators.parameters import (
     NComponents,
     OobScore,
     RandomState,
+    RegressionCriterion,
     Threshold,
+    regression_criterion,
 )
 from sketchforest._estimators.regressor import TreesRegressor
 from sketchforest.projection import ProjectionLike
@@ -48,9 +50,11 @@ class ExtraTreesClassifier(ForestMixin, TreesClassifier):
         `max_samples`.
     ccp_alpha : float, default=0.0
         What a leaf costs: splits that lower the impurity by less are undone, as in scikit-learn.
-    criterion : "gini"
+    criterion : "gini", "entropy" or "log_loss", default="gini"
+        As in scikit-learn. A projection keeps variances, of which "gini" is one: with the others,
+        splits are searched on the outputs themselves, and `projection` must be left out or None.
     monotonic_cst : None
-        No others: splits are searched by variance, which is what a projection keeps.
+        No constraints of monotonicity.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
     max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose,
     warm_start
@@ -75,7 +79,8 @@ class ExtraTreesClassifier(ForestMixin, TreesClassifier):
     oob_score_ : float
         If `oob_score`, the score of rows that trees did not see.
     oob_decision_function_ : (n_train, n_labels) or (n_train, n_classes) array, or CSR
-        If `oob_score`, the predictions it is the score of; zero for a row that all trees saw.
+        If `oob_score`, the predictions it is the score of; zero for a row that all trees saw. A
+        list of them for several columns of classes, which a callable scores.
     thresholds_ : (n_labels,) array, or a number
         The probabilities that labels must exceed to be predicted.
 
@@ -97,7 +102,7 @@ class ExtraTreesClassifier(ForestMixin, TreesClassifier):
         self,
         n_estimators: int | Literal["auto"] = 100,
         *,
-        criterion: Literal["gini"] = "gini",
+        criterion: Literal["gini", "entropy", "log_loss"] = "gini",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -171,8 +176,11 @@ class ExtraTreesRegressor(ForestMixin, TreesRegressor):
         faster by far and often as good.
     ccp_alpha : float, default=0.0
         What a leaf costs: splits that lower the impurity by less are undone, as in scikit-learn.
-    criterion : "squared_error" or "friedman_mse", default="squared_error"
-        Two names of one score: the variance of outputs, which is what a projection keeps.
+    criterion : "squared_error", "friedman_mse", "absolute_error" or "poisson", \
+            default="squared_error"
+        As in scikit-learn; the first two are names of one score, the variance, which is what a
+        projection keeps. With the others, splits are searched on the outputs themselves, and
+        `projection` must be left out or None. By "absolute_error", leaves predict medians.
     monotonic_cst : None
         No constraints of monotonicity.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes,
@@ -214,7 +222,7 @@ class ExtraTreesRegressor(ForestMixin, TreesRegressor):
         self,
         n_estimators: int | Literal["auto"] = 100,
         *,
-        criterion: Literal["squared_error", "friedman_mse"] = "squared_error",
+        criterion: RegressionCriterion = "squared_error",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -236,7 +244,7 @@ class ExtraTreesRegressor(ForestMixin, TreesRegressor):
         warm_start: bool = False,
     ) -> None:
         self.n_estimators = n_estimators
-        self.criterion = criterion
+        self.criterion = regression_criterion(criterion)
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf

@@ -83,7 +83,8 @@ class SketchForestClassifier(ForestMixin, TreesClassifier):
     oob_score_ : float
         If `oob_score`, the score of rows that trees did not see.
     oob_decision_function_ : (n_train, n_labels) or (n_train, n_classes) array, or CSR
-        If `oob_score`, the predictions it is the score of; zero for a row that all trees saw.
+        If `oob_score`, the predictions it is the score of; zero for a row that all trees saw. A
+        list of them for several columns of classes, which a callable scores.
     thresholds_ : (n_labels,) array, or a number
         The probabilities that labels must exceed to be predicted.
 

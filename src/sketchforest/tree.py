@@ -16,6 +16,8 @@ from sketchforest._estimators.parameters import (
     MaxFeatures,
     NComponents,
     RandomState,
+    RegressionCriterion,
+    regression_criterion,
 )
 from sketchforest._estimators.regressor import TreesRegressor
 from sketchforest._estimators.sklearn_twin import sklearn_twin
@@ -90,9 +92,11 @@ class DecisionTreeClassifier(SingleTreeMixin, TreesClassifier):
         As for the forests.
     ccp_alpha : float, default=0.0
         What a leaf costs: splits that lower the impurity by less are undone, as in scikit-learn.
-    criterion : "gini"
+    criterion : "gini", "entropy" or "log_loss", default="gini"
+        As in scikit-learn. A projection keeps variances, of which "gini" is one: with the others,
+        splits are searched on the outputs themselves, and `projection` must be left out or None.
     monotonic_cst : None
-        No others: splits are searched by variance, which is what a projection keeps.
+        No constraints of monotonicity.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
     max_leaf_nodes, min_impurity_decrease, random_state, class_weight
         As in scikit-learn.
@@ -113,7 +117,7 @@ class DecisionTreeClassifier(SingleTreeMixin, TreesClassifier):
         self,
         splitter: Literal["best", "random", "oblique"] = "best",
         *,
-        criterion: Literal["gini"] = "gini",
+        criterion: Literal["gini", "entropy", "log_loss"] = "gini",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -159,8 +163,11 @@ class DecisionTreeRegressor(SingleTreeMixin, TreesRegressor):
         As for the forests.
     ccp_alpha : float, default=0.0
         What a leaf costs: splits that lower the impurity by less are undone, as in scikit-learn.
-    criterion : "squared_error" or "friedman_mse", default="squared_error"
-        Two names of one score: the variance of outputs, which is what a projection keeps.
+    criterion : "squared_error", "friedman_mse", "absolute_error" or "poisson", \
+            default="squared_error"
+        As in scikit-learn; the first two are names of one score, the variance, which is what a
+        projection keeps. With the others, splits are searched on the outputs themselves, and
+        `projection` must be left out or None. By "absolute_error", leaves predict medians.
     monotonic_cst : None
         No constraints of monotonicity.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
@@ -181,7 +188,7 @@ class DecisionTreeRegressor(SingleTreeMixin, TreesRegressor):
         self,
         splitter: Literal["best", "random", "oblique"] = "best",
         *,
-        criterion: Literal["squared_error", "friedman_mse"] = "squared_error",
+        criterion: RegressionCriterion = "squared_error",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -196,7 +203,7 @@ class DecisionTreeRegressor(SingleTreeMixin, TreesRegressor):
         random_state: RandomState = None,
     ) -> None:
         self.splitter = splitter
-        self.criterion = criterion
+        self.criterion = regression_criterion(criterion)
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
@@ -236,7 +243,7 @@ class ExtraTreeClassifier(DecisionTreeClassifier):
         self,
         splitter: Literal["random", "best", "oblique"] = "random",
         *,
-        criterion: Literal["gini"] = "gini",
+        criterion: Literal["gini", "entropy", "log_loss"] = "gini",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,
@@ -295,7 +302,7 @@ class ExtraTreeRegressor(DecisionTreeRegressor):
         self,
         splitter: Literal["random", "best", "oblique"] = "random",
         *,
-        criterion: Literal["squared_error", "friedman_mse"] = "squared_error",
+        criterion: RegressionCriterion = "squared_error",
         max_depth: int | None = None,
         min_samples_split: int | float = 2,
         min_samples_leaf: int | float = 1,

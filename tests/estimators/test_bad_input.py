@@ -318,12 +318,12 @@ def test_a_bad_parameter_of_a_forest_is_named_with_its_rule_and_value(kind, name
 
 @pytest.mark.parametrize("kind", [kind for kind in ESTIMATORS if "Sketch" not in kind.__name__])
 def test_another_criterion_a_bad_ccp_alpha_and_constraints_of_monotonicity_are_refused(kind):
-    own, other = "'gini'", ("entropy", "log_loss", "squared_error", None)
+    own, other = "'gini', 'entropy' or 'log_loss'", ("squared_error", "Gini", None)
     if kind in REGRESSORS:
-        own, other = "'squared_error' or 'friedman_mse'", ("poisson", "absolute_error", "gini", 3)
+        own = "'squared_error', 'friedman_mse', 'absolute_error' or 'poisson'"
+        other = ("mse", "gini", 3)
     for value in other:
-        message = f"^criterion must be {own}, .*; got {value!r}. Use scikit-learn's estimators"
-        refuse_to_fit(kind, message, criterion=value)
+        refuse_to_fit(kind, f"^criterion must be {own}; got {value!r}", criterion=value)
     for value in (-0.1, np.inf, np.nan, "x", None):
         refuse_to_fit(kind, "^ccp_alpha must be a number of at least 0; got", ccp_alpha=value)
     constraints = [0] * N_FEATURES
@@ -332,7 +332,10 @@ def test_another_criterion_a_bad_ccp_alpha_and_constraints_of_monotonicity_are_r
 
 @pytest.mark.parametrize("kind", [kind for kind in REGRESSORS if "Sketch" not in kind.__name__])
 def test_friedman_mse_is_another_name_of_the_squared_error(kind):
-    usual, other = small(kind).fit(X, Y), small(kind, criterion="friedman_mse").fit(X, Y)
+    with pytest.warns(FutureWarning, match=r"criterion='friedman_mse' is deprecated") as caught:
+        other = small(kind, criterion="friedman_mse")
+    assert caught[0].filename == __file__
+    usual, other = small(kind).fit(X, Y), other.fit(X, Y)
     assert np.array_equal(usual.predict(X), other.predict(X))
 
 
@@ -455,6 +458,31 @@ def test_a_warm_start_on_other_data_is_refused(kind):
     with nothing_changes(forest), one_sentence("got another X or sample_weight"):
         forest.fit(X, Y, sample_weight=np.arange(1.0, 41))
     assert np.array_equal(predictions(forest), before)
+
+
+@pytest.mark.parametrize("kind", FORESTS)
+def test_a_warm_start_without_new_trees_changes_nothing_whatever_it_is_given(kind):
+    forest = small(kind, n_estimators=4, warm_start=True).fit(X, Y)
+    with nothing_changes(forest), pytest.warns(UserWarning, match="does not fit new trees"):
+        forest.fit(X[::-1], Y[:, :9])
+
+
+@pytest.mark.parametrize("kind", [kind for kind in FORESTS if "Sketch" not in kind.__name__])
+def test_a_warm_start_without_new_trees_scores_those_that_were_not_scored(kind):
+    forest = small(kind, n_estimators=9, warm_start=True, bootstrap=True).fit(X, Y)
+    forest.set_params(oob_score=True)
+    with nothing_changes(forest), one_sentence("got another Y. Use warm_start=False"):
+        forest.fit(X, Y[::-1])
+    with pytest.warns(UserWarning, match="does not fit new trees"):
+        forest.fit(X, Y)
+    assert np.isfinite(forest.oob_score_)
+    assert forest._n_samples_bootstrap == len(X)
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_weights_in_an_array_without_dimension_are_refused_in_scikit_learns_words(kind):
+    with pytest.raises(TypeError, match=r"^Input should have at least 1 dimension"):
+        small(kind).fit(X, Y, np.array(2.0))
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn import tree as sklearn_tree
+from sklearn.metrics import f1_score
 from sklearn.utils.class_weight import compute_sample_weight
 
 from sketchforest import (
@@ -76,14 +77,50 @@ def test_names_tell_the_column():
     }
 
 
+@pytest.mark.parametrize("kind", FORESTS)
+def test_the_best_classes_of_each_column(kind):
+    forest = kind(20, random_state=0).fit(X, Y)
+    for k, widths in ((1, [1, 1]), (2, [2, 2]), (3, [3, 2])):
+        found = forest.predict_topk(X, k)
+        assert [labels.shape[1] for labels, _ in found] == widths
+        columns = zip(found, forest.predict_proba(X), forest.classes_, strict=True)
+        for (labels, scores), probabilities, classes in columns:
+            best = np.argsort(-probabilities, axis=1, kind="stable")[:, : labels.shape[1]]
+            assert np.array_equal(labels, classes[best])
+            np.testing.assert_allclose(scores, np.take_along_axis(probabilities, best, axis=1))
+    assert np.array_equal(
+        np.hstack([labels for labels, _ in forest.predict_topk(X, 1)]), forest.predict(X)
+    )
+    with pytest.raises(ValueError, match="k must be an int from 1 to the number of classes, 3"):
+        forest.predict_topk(X, 4)
+
+
+@pytest.mark.parametrize("kind", FORESTS)
+def test_a_callable_scores_columns_of_classes_that_trees_did_not_see(kind):
+    given = []
+
+    def share_of_equal(truth, predicted):
+        given.append((truth, predicted))
+        return (truth == predicted).mean()
+
+    forest = kind(40, bootstrap=True, oob_score=share_of_equal, random_state=0).fit(X, Y)
+    truth, predicted = given[-1]
+    assert np.array_equal(truth, Y)
+    decided = [found.argmax(axis=1) for found in forest.oob_decision_function_]
+    assert [found.shape for found in forest.oob_decision_function_] == [(200, 3), (200, 2)]
+    for column, (classes, places) in enumerate(zip(forest.classes_, decided, strict=True)):
+        assert np.array_equal(predicted[:, column], classes[places])
+    assert 0.7 < forest.oob_score_ == (predicted == Y).mean() < 1
+
+
 def test_what_is_for_one_column_says_so():
     forest = RandomForestClassifier(5, random_state=0).fit(X, Y)
-    with pytest.raises(ValueError, match="fitted on 2 columns of classes"):
-        forest.predict_topk(X)
     with pytest.raises(ValueError, match="2 columns of classes"):
         to_onnx(forest)
     for params, message in (
-        ({"oob_score": True}, "oob_score must be False for several columns"),
+        ({"oob_score": True}, "oob_score must be False or a callable .* for several columns"),
+        ({"oob_score": "lrap"}, "oob_score must be False or a callable .* for several columns"),
+        ({"oob_score": f1_score}, "oob_score must be a callable .*; got <function f1_score"),
         ({"threshold": 0.3}, "threshold must be left out for classes"),
         ({"class_weight": {"red": 2.0}}, "must be a list of dicts, or 'balanced'"),
         ({"class_weight": [{"red": 2.0}]}, "it must be 2; got 1"),

@@ -25,10 +25,19 @@ class Problem:
     limits: dict[str, object]
     is_sparse: bool
     is_classification: bool
+    criterion: str
+
+    @property
+    def is_by_variance(self) -> bool:
+        return self.criterion in ("gini", "squared_error")
 
     @property
     def outputs(self) -> np.ndarray:
-        """(n_rows, n_outputs) whose summed variance is the impurity that a split decreases."""
+        """(n_rows, n_outputs) whose summed variance is the impurity that a split decreases; or
+        classes and numbers themselves."""
+        if not self.is_by_variance:
+            codes = np.unique(self.y, return_inverse=True)[1] if self.is_classification else self.y
+            return np.reshape(codes, (len(self.y), -1)).astype(float)
         if self.is_classification and self.y.ndim == 1:
             return (self.y[:, None] == np.unique(self.y)).astype(float)
         Y = np.reshape(self.y, (len(self.y), -1)).astype(float)
@@ -36,6 +45,8 @@ class Problem:
 
     @property
     def impurity_scale(self) -> float:
+        if not self.is_by_variance:
+            return 1 / self.outputs.shape[1]
         if self.is_classification and self.y.ndim == 1:
             return 1.0
         return (2 if self.is_classification else 1) / self.outputs.shape[1]
@@ -51,7 +62,17 @@ def random_problem(seed: int) -> Problem:
     elif rng.random() < 0.4 and sklearn_versions.SPLITS_MISSING_VALUES:
         X[rng.random((n, p)) < rng.choice([0.02, 0.2, 0.6])] = np.nan
     y, is_classification = _targets(rng, np.nan_to_num(X, nan=2.0))
-    return Problem(X, y, _weights(rng, n), _limits(rng, n), is_sparse, is_classification)
+    weights, limits = _weights(rng, n), _limits(rng, n)
+    criterion = "gini" if is_classification else "squared_error"
+    if seed % 2:
+        others = ["entropy"] if is_classification else ["absolute_error", "poisson"]
+        criterion = str(rng.choice(others))
+    if criterion == "absolute_error":  # scikit-learn's has no missing values
+        X = np.nan_to_num(X, nan=2.0)
+    if criterion == "poisson":
+        y = 1e-3 + np.abs(y) if rng.random() < 0.5 else np.abs(y).round()
+        y.flat[0] = 1
+    return Problem(X, y, weights, limits, is_sparse, is_classification, criterion)
 
 
 def _features(rng, n, p):
@@ -117,6 +138,7 @@ class Audit:
     def __post_init__(self):
         problem = self.problem
         self.Z = problem.outputs
+        self.criterion = "variance" if problem.is_by_variance else problem.criterion
         self.weights = np.ones(len(self.Z)) if problem.weights is None else problem.weights
         self.min_rows = problem.limits.get("min_samples_leaf", 1)
         share = problem.limits.get("min_weight_fraction_leaf", 0.0)
@@ -161,15 +183,22 @@ class Audit:
         return TOLERANCE * float(self.weights @ (self.Z**2).sum(axis=1))
 
     def _score(self, rows, part):
-        return reference.split_score(self.Z[rows], self.weights[rows], np.isin(rows, part))
+        Z, weights = self.Z[rows], self.weights[rows]
+        return reference.split_score(Z, weights, np.isin(rows, part), self.criterion)
 
     def _gain(self, rows, part):
-        return self._score(rows, part) - reference.node_score(self.Z[rows], self.weights[rows])
+        Z, weights = self.Z[rows], self.weights[rows]
+        return self._score(rows, part) - reference.node_score(Z, weights, self.criterion)
 
     def _audit(self, rows, our_part, their_part):
         """Both splits must be as good as any."""
         best = reference.best_split(
-            self.problem.X[rows], self.Z[rows], self.weights[rows], self.min_rows, self.min_weight
+            self.problem.X[rows],
+            self.Z[rows],
+            self.weights[rows],
+            self.min_rows,
+            self.min_weight,
+            self.criterion,
         )
         scores = [self._score(rows, part) for part in (our_part, their_part)]
         if min(scores) < best.score - self._in_doubt():
@@ -204,8 +233,9 @@ def audit(seed: int) -> Audit:
     name = "DecisionTreeClassifier" if problem.is_classification else "DecisionTreeRegressor"
     kind = DecisionTreeClassifier if problem.is_classification else DecisionTreeRegressor
     X = sparse.csc_matrix(problem.X) if problem.is_sparse else problem.X
-    ours = kind(projection=None, random_state=seed, **problem.limits)
-    theirs = getattr(sklearn_tree, name)(random_state=seed, **problem.limits)
+    params = {"random_state": seed, "criterion": problem.criterion, **problem.limits}
+    ours = kind(projection=None, **params)
+    theirs = getattr(sklearn_tree, name)(**params)
     ours.fit(X, problem.y, problem.weights)
     theirs.fit(X, problem.y, problem.weights)
     return Audit(problem, ours.tree_, theirs.tree_).run()

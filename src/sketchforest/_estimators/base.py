@@ -11,7 +11,6 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.growing import grow
-from sketchforest._estimators.oob_attributes import oob_attributes
 from sketchforest._estimators.plain_state import PlainState
 from sketchforest._estimators.preparation import (
     Prepared,
@@ -19,6 +18,7 @@ from sketchforest._estimators.preparation import (
     check_targets,
     prepare,
 )
+from sketchforest._estimators.targets import with_impurity
 from sketchforest._estimators.validation import are_texts, check_features
 from sketchforest._saving.estimators import save_estimator
 from sketchforest._saving.json_values import Json
@@ -77,15 +77,17 @@ class TreesEstimator(PlainState):
         self
         """
         prepared = prepare(self, X, y, sample_weight)
+        if prepared.changes_nothing:
+            return self
         settings, trees = grow(prepared)
         forest = Forest.from_trees(trees, prepared.params.n_jobs)
         fitted = Fitted(forest, prepared.targets, settings, prepared.fingerprint)
         return self._commit(prepared, fitted)
 
-    def _commit(self, prepared: Prepared, fitted: Fitted) -> Self:
+    def _commit(
+        self, prepared: Prepared, fitted: Fitted, predictor: ForestPredictor | None = None
+    ) -> Self:
         """Makes the result of a fit this estimator's own: all of it, or after an error nothing."""
-        predictor = ForestPredictor(fitted.forest, fitted.targets.labels)
-        found = oob_attributes(prepared.params, fitted.targets, prepared.problem, predictor)
         if prepared.earlier is None:
             for name in (*ATTACHED, "feature_names_in_"):
                 self.__dict__.pop(name, None)
@@ -93,7 +95,6 @@ class TreesEstimator(PlainState):
         self.n_features_in_ = prepared.features.n_features
         if prepared.features.names is not None:
             self.feature_names_in_ = prepared.features.names
-        self.__dict__.update(found)
         advance(prepared.params.random_state)
         return self
 
@@ -103,7 +104,7 @@ class TreesEstimator(PlainState):
             self.__dict__.pop(name, None)
         self._forest, self._targets, self._settings = fitted.forest, fitted.targets, fitted.settings
         self._fingerprint = fitted.fingerprint
-        self._predictor = predictor or ForestPredictor(fitted.forest, fitted.targets.labels)
+        self._predictor = predictor or ForestPredictor.of(fitted.forest, fitted.targets)
         self._is_relabelled = False
         self.n_outputs_ = fitted.targets.n_outputs
         if fitted.targets.label_names is not None:
@@ -144,7 +145,7 @@ class TreesEstimator(PlainState):
     def leaf_weights(self, X: MatrixLike) -> sparse.csr_array:
         """(n_samples, n_train) CSR: how much each training row contributes to each prediction.
 
-        Rows sum to 1, and ``leaf_weights(X) @ Y`` is the prediction.
+        Rows sum to 1, and ``leaf_weights(X) @ Y`` is the prediction, unless leaves predict medians.
         """
         checked = self._check_new(X)
         predictor = ForestPredictor.of_training_rows(self._forest, self._labels.shape[0])
@@ -156,7 +157,7 @@ class TreesEstimator(PlainState):
         `Y_new` has a row for each training row, and any number of outputs. Nothing is grown.
         """
         check_is_fitted(self)
-        targets = check_targets(self, Y_new)
+        targets = with_impurity(check_targets(self, Y_new), self._targets.impurity)
         n_train = self._labels.shape[0]
         if targets.labels.shape[0] != n_train:
             raise ValueError(

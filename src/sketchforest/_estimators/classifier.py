@@ -18,12 +18,13 @@ from sketchforest._estimators.thresholds import (
 )
 from sketchforest._trees.fitted import F1Thresholds
 from sketchforest._typing import Matrix, MatrixLike
+from sketchforest.metrics import top_k
 
 
 class TreesClassifier(ClassifierMixin, InspectedTrees):
     """Predicts labels, by their probabilities, or classes."""
 
-    _criteria = ("gini",)  # the summed variance of the classes' indicators
+    _criteria = ("gini", "entropy", "log_loss")
     threshold: Threshold = DEFAULT  # a parameter of the forests
     _f1_thresholds: F1Thresholds  # where rows were scored
 
@@ -72,8 +73,8 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
         """
         checked = self._check_new(X)
         if self._targets.column_classes is not None:
-            largest = [found.argmax(axis=1) for found in self.predict_proba(checked)]
-            return np.stack(list(map(np.take, self._targets.column_classes, largest)), axis=1)
+            averages = dense_averages(self._predictor, self._targets, checked, self._n_jobs)
+            return self._targets.most_probable(averages)
         if self._classes is not None:
             return self._classes[self._predictor.largest(checked, self._n_jobs)]
         decision = self._decision()
@@ -92,13 +93,18 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
             k = check_k(k, self._labels.shape[1])
         return self._predictor.average_sparse(checked, self._n_jobs, np.float32, k)
 
-    def predict_topk(self, X: MatrixLike, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
+    def predict_topk(
+        self, X: MatrixLike, k: int = 5
+    ) -> tuple[np.ndarray, np.ndarray] | list[tuple[np.ndarray, np.ndarray]]:
         """The k most probable labels and their probabilities, both (n_samples, k), best first.
 
         Labels are column numbers of Y, or classes where Y had one dimension. Equal probabilities
-        come in order of label.
+        come in order of label. For several columns of classes it is a list of such pairs, one for
+        each column, with all classes of a column that has fewer than k.
         """
         checked = self._check_new(X)
+        if self._targets.column_classes is not None:
+            return self._best_of_columns(checked, k)
         k = check_k(k, self._labels.shape[1])
         labels, scores = self._predictor.best(checked, self._n_jobs, k)
         return (labels if self._classes is None else self._classes[labels]), scores
@@ -128,6 +134,13 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
         if above is None:
             raise AttributeError("thresholds_ is for labels, and not for classes or the k best")
         return above
+
+    def _best_of_columns(self, X: Matrix, k: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        columns = self._targets.classes_by_output
+        k = check_k(k, max(map(len, columns)), "classes")
+        found = [top_k(shares, min(k, shares.shape[1])) for shares in self.predict_proba(X)]
+        best = zip(columns, found, strict=True)
+        return [(classes[places], scores) for classes, (places, scores) in best]
 
     @property
     def _classes(self) -> np.ndarray | None:

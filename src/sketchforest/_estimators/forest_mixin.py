@@ -1,6 +1,7 @@
 """What forests have and single trees have not."""
 
 from collections.abc import Iterator
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -8,11 +9,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.base import TreesEstimator
+from sketchforest._estimators.oob_attributes import Attributes, oob_attributes
+from sketchforest._estimators.preparation import Prepared
 from sketchforest._estimators.sklearn_twin import sklearn_twin
 from sketchforest._estimators.tree_list import TreeListMixin
+from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.grow import drawn_rows
 from sketchforest._trees.hierarchy import decision_paths
-from sketchforest._trees.predict import leaves_of
+from sketchforest._trees.predict import ForestPredictor, leaves_of
 from sketchforest._typing import MatrixLike
 
 
@@ -43,6 +47,25 @@ class ForestMixin(TreeListMixin):
         forest, settings = self._forest, self._settings
         n_rows = self._labels.shape[0]
         return [drawn_rows(forest.tree(i), settings, i, n_rows) for i in range(forest.n_trees)]
+
+    @property
+    def _n_samples_bootstrap(self) -> int | None:
+        """Rows drawn for each tree, under the name that readers of scikit-learn's forests know."""
+        return self._settings.n_draws
+
+    def _commit(
+        self, prepared: Prepared, fitted: Fitted, predictor: ForestPredictor | None = None
+    ) -> Self:
+        predictor = predictor or ForestPredictor.of(fitted.forest, fitted.targets)
+        found = oob_attributes(prepared.params, fitted.targets, prepared.problem, predictor)
+        super()._commit(prepared, fitted, predictor)
+        if found:
+            self._set_oob_score_and_attributes(found)
+        return self
+
+    def _set_oob_score_and_attributes(self, found: Attributes) -> None:
+        """By scikit-learn's name. Nothing is left to fail."""
+        self.__dict__.update(found)
 
     def __len__(self) -> int:
         """Number of trees."""

@@ -19,7 +19,7 @@ from sketchforest._typing import Matrix
 from sketchforest._warning import warn
 from sketchforest.metrics import get_metric, is_ranking, lrap, r2
 
-Attributes: TypeAlias = dict[str, float | Matrix | F1Thresholds]
+Attributes: TypeAlias = dict[str, float | Matrix | list[np.ndarray] | F1Thresholds]
 
 
 def oob_attributes(
@@ -52,7 +52,8 @@ def oob_attributes(
         thresholds = found["_f1_thresholds"] = best_thresholds(*pairs)
     if params.oob_score:
         name = "oob_decision_function_" if targets.is_classification else "oob_prediction_"
-        found[name] = prediction
+        has_columns = targets.column_classes is not None
+        found[name] = targets.by_column(prediction) if has_columns else prediction
         found["oob_score_"] = math.nan
         if is_left_out.any():
             score = _metric(params, targets, thresholds)
@@ -88,10 +89,11 @@ def _predictions(
 def check_oob_metric(params: Parameters, targets: Targets) -> None:
     """Raises for a name that no metric has, and for a callable that takes no predictions, before
     the trees are grown."""
-    if targets.column_classes is not None and params.oob_score:
+    if targets.column_classes is not None and params.oob_score and not callable(params.oob_score):
         raise ValueError(
             "The type of target cannot be used to compute OOB estimates: oob_score must be False "
-            f"for several columns of classes; got {params.oob_score!r}. Fit a forest to each."
+            "or a callable f(Y_true, Y_pred) for several columns of classes; got "
+            f"{params.oob_score!r}. Or fit a forest to each."
         )
     if callable(params.oob_score):
         _try_metric(params.oob_score, params, targets)
@@ -151,6 +153,11 @@ def _metric(
         return given if callable(given) else r2
     if isinstance(given, str):
         return get_metric(given)
+    if targets.column_classes is not None:
+        assert callable(given)
+        return lambda truth, scores: given(
+            targets.most_probable(truth), targets.most_probable(scores)
+        )
     if targets.classes is None:
         if not callable(given):
             return lrap

@@ -9,12 +9,16 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from sketchforest._estimators.thresholds import DEFAULT, is_threshold
+from sketchforest._warning import warn
 from sketchforest.projection import ProjectionLike
 
 NComponents: TypeAlias = int | float | Literal["log", "sqrt", "all", "auto"] | None
 MaxFeatures: TypeAlias = int | float | Literal["sqrt", "4sqrt", "log2", "auto"] | None
 RandomState: TypeAlias = int | np.random.RandomState | None
 OobScore: TypeAlias = bool | str | Callable[..., float]
+RegressionCriterion: TypeAlias = Literal[
+    "squared_error", "friedman_mse", "absolute_error", "poisson"
+]
 Threshold: TypeAlias = float | str | Sequence[float] | np.ndarray
 ClassWeight: TypeAlias = (
     Literal["balanced", "balanced_subsample"]
@@ -22,6 +26,8 @@ ClassWeight: TypeAlias = (
     | list[dict[Hashable, float]]
     | None
 )
+
+DEFAULT_PROJECTION = "gaussian"
 
 
 class HasParameters(Protocol):
@@ -65,6 +71,7 @@ class Parameters:
     oblique: float = 0.0  # share of the trees
     ridge: float = 2.0
     ccp_alpha: float = 0.0
+    criterion: str = "gini"  # of an estimator that has no such parameter, as of variances
 
     @classmethod
     def of(cls, estimator: HasParameters) -> "Parameters":
@@ -84,10 +91,28 @@ class Parameters:
         return cls(**kinds, **values)  # type: ignore[arg-type]
 
     @property
+    def leaves_projection_to_us(self) -> bool:
+        """Whether nobody has asked for a projection."""
+        is_default = isinstance(self.projection, str) and self.projection == DEFAULT_PROJECTION
+        return is_default and self.n_components is None and not self.shared_projection
+
+    @property
     def auto_names(self) -> list[str]:
         """Parameters whose values are chosen during the fit; `n_estimators` is so afterwards."""
         names = ("n_components", "max_features")
         return [name for name in names if getattr(self, name) == "auto"]
+
+
+def regression_criterion(given: RegressionCriterion) -> RegressionCriterion:
+    """With a warning for the name that scikit-learn gives up, as its constructors do."""
+    if not (isinstance(given, str) and given == "friedman_mse"):
+        return given
+    warn(
+        "criterion='friedman_mse' is deprecated, since scikit-learn 1.11 will not know it; it is "
+        "another name of 'squared_error'. Use that.",
+        FutureWarning,
+    )
+    return "squared_error"
 
 
 def is_by_kind(name: str, value: object) -> bool:
@@ -107,8 +132,7 @@ def _check_not_auto(given: Mapping[str, object]) -> None:
 def _check_criterion(given: object, known: tuple[str, ...]) -> None:
     if not (isinstance(given, str) and given in known):
         raise ValueError(
-            f"criterion must be {' or '.join(map(repr, known))}, a variance, which is what a "
-            f"projection of outputs keeps; got {given!r}. Use scikit-learn's estimators for others."
+            f"criterion must be {', '.join(map(repr, known[:-1]))} or {known[-1]!r}; got {given!r}."
         )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from sketchforest._trees.fitted import F1Thresholds, Targets
+from sketchforest._trees.impurity import Impurity
 from sketchforest._trees.model import Forest, ForestDirections, SparseRows
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.predict import ForestPredictor
@@ -41,7 +42,7 @@ class PlainState(BaseEstimator):
         super().__setstate__({name: _from_plain(value) for name, value in state.items()})
         known = self.__dict__
         if "_forest" in known:
-            known["_predictor"] = ForestPredictor(known["_forest"], known["_targets"].labels)
+            known["_predictor"] = ForestPredictor.of(known["_forest"], known["_targets"])
         if "_f1_thresholds" in known:
             known["_f1_thresholds"] = F1Thresholds(*known["_f1_thresholds"])
 
@@ -49,6 +50,8 @@ class PlainState(BaseEstimator):
 def _to_plain(value: object) -> object:
     if isinstance(value, F1Thresholds):
         return tuple(value)
+    if isinstance(value, Impurity):
+        return value.value
     name = type(value).__name__
     if PARTS.get(name) is not type(value):
         return value
@@ -60,4 +63,6 @@ def _from_plain(value: object) -> object:
     if not (isinstance(value, dict) and PART in value):
         return value
     named = {name: _from_plain(part) for name, part in value.items() if name != PART}
+    if "impurity" in named:
+        named["impurity"] = Impurity(str(named["impurity"]))
     return PARTS[value[PART]](**named)

@@ -21,7 +21,11 @@ from sketchforest._estimators.parameters import (
     n_features_drawn,
     n_rows_meant,
 )
-from sketchforest._estimators.targets import check_class_targets, check_real_targets
+from sketchforest._estimators.targets import (
+    check_class_targets,
+    check_real_targets,
+    with_impurity,
+)
 from sketchforest._estimators.thresholds import DEFAULT, GLOBAL, f1_kind, given_decision
 from sketchforest._estimators.validation import (
     FeatureNames,
@@ -29,9 +33,16 @@ from sketchforest._estimators.validation import (
     check_sample_weight,
     check_training_features,
 )
+from sketchforest._estimators.warm_start import (
+    changes_nothing,
+    check_warm_start,
+    earlier_fit,
+    warn_of_no_new_trees,
+)
 from sketchforest._selection.auto import AUTO_MAX_FEATURES, AUTO_N_COMPONENTS, keep_choices
 from sketchforest._trees.encoding import encode
 from sketchforest._trees.fitted import Fitted, Targets
+from sketchforest._trees.impurity import CRITERIA, Impurity
 from sketchforest._trees.model import Labels
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.problem import (
@@ -43,7 +54,6 @@ from sketchforest._trees.problem import (
 )
 from sketchforest._trees.random import TreeSeed
 from sketchforest._typing import Matrix, MatrixLike, WeightsLike
-from sketchforest._warning import warn
 from sketchforest.projection import (
     Projection,
     ProjectionLike,
@@ -74,6 +84,7 @@ class Prepared:
     features: FeatureNames
     fingerprint: str | None = None  # of X and weights; None: of a single tree, which has no use
     earlier: Fitted | None = None  # where trees are added to those of an earlier fit
+    changes_nothing: bool = False  # there are no trees to add to them
 
     def with_parameters(self, params: Parameters) -> "Prepared":
         """The same data for other parameters, of which none changes how they are encoded."""
@@ -90,9 +101,9 @@ def prepare(
 ) -> Prepared:
     """Checks and encodes what a fit is given. The estimator stays as it is."""
     params = Parameters.of(estimator)
-    earlier = _earlier_fit(estimator) if params.warm_start else None
+    earlier = earlier_fit(estimator) if params.warm_start else None
     X, features = check_training_features(estimator, X, is_warm_start=earlier is not None)
-    targets = check_targets(estimator, y)
+    targets = with_impurity(check_targets(estimator, y), CRITERIA[params.criterion])
     _check_threshold(params, targets)
     check_same_length(X, targets.labels.shape[0])
     weights = check_sample_weight(sample_weight, X.shape[0])
@@ -103,8 +114,11 @@ def prepare(
     n_drawable = X.shape[0] if rows is None else len(rows)
     check_oob_metric(params, targets)
     settings = _grow_settings(params, X.shape, targets, n_drawable, earlier)
-    if earlier is not None:
-        _check_warm_start(params, targets, rows_seen, earlier)
+    has_all = earlier is not None and changes_nothing(estimator, params, earlier)
+    if has_all:
+        warn_of_no_new_trees()
+    elif earlier is not None:
+        check_warm_start(params, targets, rows_seen, earlier)
     is_balanced = class_weight == "balanced_subsample"
     has_oblique = settings.oblique is not None
     is_all_oblique = settings.oblique is not None and settings.oblique.share == 1
@@ -112,7 +126,8 @@ def prepare(
     feature_map = FeatureMap.learn(known, params.n_jobs) if has_oblique else None
     data = TrainingData(
         X=None if is_all_oblique else encode(X, settings.random_cuts, params.n_jobs),
-        labels=_search_outputs(targets.labels, rows),
+        labels=_search_outputs(targets, rows),
+        impurity=targets.native_impurity,
         # Zeros are said by the rows; of the others, only ratios count.
         sample_weight=None if weights is None or len(np.unique(weights[rows])) == 1 else weights,
         rows=rows,
@@ -125,16 +140,7 @@ def prepare(
         oblique_rows=None if feature_map is None else feature_map.transform(X),
     )
     problem = Problem(X, targets.labels, data, settings)
-    return Prepared(params, problem, targets, features, rows_seen, earlier)
-
-
-def _earlier_fit(estimator: BaseEstimator) -> Fitted | None:
-    """What a warm start adds trees to."""
-    if "_forest" not in vars(estimator):
-        return None
-    return Fitted(
-        estimator._forest, estimator._targets, estimator._settings, estimator._fingerprint
-    )
+    return Prepared(params, problem, targets, features, rows_seen, earlier, has_all)
 
 
 def check_targets(estimator: BaseEstimator, y: MatrixLike) -> Targets:
@@ -182,6 +188,9 @@ def _grow_settings(
     if params.is_mixed and n_components is None and targets.labels.shape[1] > MIXED_COMPONENTS:
         n_components = MIXED_COMPONENTS
     projection, m = _resolve_projection(params.projection, n_components, targets)
+    if targets.impurity is not Impurity.VARIANCE and projection is not None:
+        _check_not_projected(params)
+        projection = m = None
     oblique = _oblique_settings(params, targets, n_rows, n_drawable)
     n_left_out = _n_left_out(params, targets, n_drawable)
     settings = GrowSettings(
@@ -215,6 +224,11 @@ def _oblique_settings(
     share = 1.0 if params.splitter == "oblique" else float(params.oblique)
     if share == 0:
         return None
+    if targets.impurity is not Impurity.VARIANCE:
+        raise ValueError(
+            f"splitter must be 'best' or 'random' for criterion={params.criterion!r}; got "
+            "'oblique', whose directions are those of the largest variance."
+        )
     # Always projected, upwards too, unless the user wants the outputs themselves: on sets with few
     # labels, trees on the same outputs are too much alike.
     n_labels, n_components = targets.labels.shape[1], params.n_components
@@ -259,6 +273,17 @@ def _sees_all_rows(params: Parameters) -> bool:
 
 def _chooses_threshold(params: Parameters, targets: Targets) -> bool:
     return targets.is_indicator and f1_kind(params.threshold) is not None
+
+
+def _check_not_projected(params: Parameters) -> None:
+    """A projection that nobody asked for is left out: who names the criterion of scikit-learn's
+    estimators, and no projection, wants their trees."""
+    if not params.leaves_projection_to_us:
+        raise ValueError(
+            f"projection must be None for criterion={params.criterion!r}, since a projection of "
+            f"outputs keeps their variances alone; got projection={params.projection!r}, "
+            f"n_components={params.n_components!r}."
+        )
 
 
 def _resolve_projection(
@@ -319,51 +344,12 @@ def _n_draws(params: Parameters, targets: Targets, n_drawable: int) -> int | Non
     return n_draws
 
 
-def _check_warm_start(
-    params: Parameters, targets: Targets, rows_seen: str | None, earlier: Fitted
-) -> None:
-    (n_rows, n_labels), shape = earlier.targets.labels.shape, targets.labels.shape
-    if shape != (n_rows, n_labels):
-        raise ValueError(
-            f"X and Y must be those of the first fit where warm_start=True, of {n_rows} rows and "
-            f"{n_labels} outputs or classes; got {shape[0]} and {shape[1]}. Use warm_start=False "
-            "to fit anew."
-        )
-    if earlier.fingerprint is None:
-        raise ValueError(
-            "warm_start must be False for a model from a file of an older version, which does not "
-            "say what rows its leaves hold; got True. Fit anew."
-        )
-    # Leaves hold numbers of rows: other labels, or rows in another order, would change old trees.
-    is_other = [
-        name
-        for name, is_same in (
-            ("X or sample_weight", rows_seen == earlier.fingerprint),
-            ("Y", targets.equals(earlier.targets)),
-        )
-        if not is_same
-    ]
-    if is_other:
-        raise ValueError(
-            "X, Y and sample_weight must be those of the first fit where warm_start=True, row by "
-            f"row; got another {' and another '.join(is_other)}. Use warm_start=False to fit anew."
-        )
-    if params.n_estimators == "auto":
-        return
-    n_trees = earlier.forest.n_trees
-    if params.n_estimators < n_trees:
-        raise ValueError(
-            f"n_estimators must be at least the {n_trees} trees already grown where "
-            f"warm_start=True; got {params.n_estimators}. Use warm_start=False to fit anew."
-        )
-    if params.n_estimators == n_trees:
-        warn("Warm-start fitting without increasing n_estimators does not fit new trees.")
-
-
-def _search_outputs(labels: Labels, rows: np.ndarray | None) -> Labels:
+def _search_outputs(targets: Targets, rows: np.ndarray | None) -> Labels:
     """What splits are searched on, or projected from: dense labels are moved towards zero, since
-    floats keep more digits there and scores do not change, and made as narrow as they can be."""
-    if not isinstance(labels, np.ndarray):
+    floats keep more digits there and scores do not change, and made as narrow as they can be.
+    Counts stay as they are: their logarithms are taken."""
+    labels = targets.labels
+    if not isinstance(labels, np.ndarray) or targets.impurity is Impurity.POISSON:
         return labels
     counted = labels if rows is None else labels[rows]
     mean, spread = counted.mean(axis=0), counted.std(axis=0)

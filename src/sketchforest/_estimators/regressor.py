@@ -11,13 +11,13 @@ from sketchforest.metrics import r2
 
 
 class TreesRegressor(RegressorMixin, InspectedTrees):
-    """Predicts means of outputs."""
+    """Predicts means of outputs, or means over the trees of medians."""
 
-    _criteria = ("squared_error", "friedman_mse")  # two names of the same, says scikit-learn
+    _criteria = ("squared_error", "friedman_mse", "absolute_error", "poisson")
 
     def predict(self, X: MatrixLike) -> np.ndarray | sparse.csr_array:
         """(n_samples,) or (n_samples, n_outputs) means of the outputs, sparse if fitted on sparse
-        Y."""
+        Y. Where the criterion is the absolute error, they are means over trees of medians."""
         checked = self._check_new(X)
         return averages_as_given(self._predictor, self._targets, checked, self._n_jobs)
 

@@ -1,5 +1,7 @@
 """Y as users give it: checked, stored once, and remembered in the form that it had."""
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
@@ -15,7 +17,9 @@ from sketchforest._estimators.validation import (
 )
 from sketchforest._trees.encoding import canonical
 from sketchforest._trees.fitted import Targets
-from sketchforest._trees.model import SparseRows
+from sketchforest._trees.impurity import Impurity
+from sketchforest._trees.model import Labels, SparseRows
+from sketchforest._trees.predict import check_fits_memory
 from sketchforest._typing import Matrix, MatrixLike
 from sketchforest._warning import warn
 
@@ -72,6 +76,31 @@ def check_real_targets(estimator: BaseEstimator, Y: MatrixLike) -> Targets:
     return Targets(
         numbers.reshape(len(numbers), -1), is_sparse=False, is_vector=is_vector, label_names=names
     )
+
+
+def with_impurity(targets: Targets, impurity: Impurity) -> Targets:
+    """The targets of trees that are grown by it. Raises where their outputs have none."""
+    if impurity is Impurity.POISSON:
+        _check_counts(targets.labels)
+    if impurity is Impurity.ABSOLUTE_ERROR and targets.is_sparse:
+        way_out = "Use criterion='squared_error', which takes sparse Y as it is."
+        check_fits_memory(targets.labels.shape, np.float64, way_out, name="Y")
+    return replace(targets, impurity=impurity)
+
+
+def _check_counts(labels: Labels) -> None:
+    values = labels if isinstance(labels, np.ndarray) else labels.to_csr().data
+    if (values < 0).any():
+        raise ValueError(
+            "Some value(s) of y are negative which is not allowed for Poisson regression: "
+            f"criterion='poisson' is for counts; got {values.min()}. Use 'squared_error'."
+        )
+    if not values.any():
+        raise ValueError(
+            "Sum of y is not strictly positive which is necessary for Poisson regression; got "
+            "zeros alone. Where y is not positive, there is no Poisson deviance: use another "
+            "criterion."
+        )
 
 
 def _one_class_a_row(Y: np.ndarray) -> Targets:

@@ -75,7 +75,7 @@ class TreeListMixin(TreesEstimator):
         self._check_listed(listed)
         forest = Forest.from_trees([tree._forest.tree(0) for tree in listed])
         self.__dict__["_forest"] = forest
-        self.__dict__["_predictor"] = ForestPredictor(forest, self._labels)
+        self.__dict__["_predictor"] = ForestPredictor.of(forest, self._targets)
         self._known = listed.copy()
 
     def _check_listed(self, listed: list[TreesEstimator]) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_consistent_length, validate_data
 
 from sketchforest._typing import Matrix, MatrixLike, WeightsLike
 
@@ -174,6 +174,8 @@ def check_sample_weight(sample_weight: WeightsLike, n_rows: int) -> np.ndarray |
     ratios count."""
     if sample_weight is None:
         return None
+    if isinstance(sample_weight, np.ndarray) and sample_weight.ndim == 0:
+        check_consistent_length(sample_weight.astype(float))  # a TypeError, as scikit-learn says
     with reworded("sample_weight"):
         weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.ndim == 0:

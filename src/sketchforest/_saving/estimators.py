@@ -15,6 +15,7 @@ from sketchforest._saving.model_file import Model, read_model, write_model
 from sketchforest._saving.stored_texts import StoredTexts, read_texts
 from sketchforest._saving.vectorizer import Vectorizer, restore_vectorizer, vectorizer_state
 from sketchforest._trees.fitted import F1Thresholds, Fitted, Targets
+from sketchforest._trees.impurity import Impurity
 from sketchforest._trees.model import Forest, Labels
 from sketchforest._trees.problem import GrowSettings, ObliqueSettings
 from sketchforest.projection import resolve_projection
@@ -204,10 +205,12 @@ def _settings_to_json(settings: GrowSettings) -> dict[str, Json]:
     return values | {"oblique": oblique | {"projection": None}}
 
 
-def _state_of(targets: Targets) -> dict[str, bool]:
-    state = {"_sparse_labels": targets.is_sparse}
+def _state_of(targets: Targets) -> dict[str, bool | str]:
+    state: dict[str, bool | str] = {"_sparse_labels": targets.is_sparse}
     if targets.is_spmatrix:
         state["_is_spmatrix"] = True
+    if targets.impurity is not Impurity.VARIANCE:
+        state["_impurity"] = targets.impurity.value
     return state if targets.is_classification else state | {"_is_vector": targets.is_vector}
 
 
@@ -246,6 +249,7 @@ def _targets(about: dict[str, Any], labels: Labels) -> Targets:
         is_vector=bool(about["state"].get("_is_vector", False)),
         is_spmatrix=bool(about["state"].get("_is_spmatrix", False)),
         column_classes=_column_classes(about, labels),
+        impurity=converted(Impurity, about["state"].get("_impurity", Impurity.VARIANCE.value)),
     )
 
 

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from sketchforest import _core
 from sketchforest._selection.learning_curve import LearningCurve
+from sketchforest._trees.impurity import Impurity
 from sketchforest._trees.model import Forest, Tree
 from sketchforest._trees.parallel import run_blocks
 from sketchforest._trees.predict import ForestPredictor, find_leaves
@@ -101,6 +102,7 @@ class OutOfBagScorer:
         self._groups = np.arange(len(self.rows)) % N_GROUPS
         self._X = (problem.X if isinstance(problem.X, np.ndarray) else problem.X.tocsr())[self.rows]
         self._labels, self._n_train = labels, data.n_rows
+        self._takes_medians = data.impurity == Impurity.ABSOLUTE_ERROR
         self._is_dense = isinstance(labels, np.ndarray) or n_labels <= DENSE_LABELS
         if isinstance(labels, np.ndarray):
             self._truth: Matrix = labels[self.rows]
@@ -124,7 +126,12 @@ class OutOfBagScorer:
         largest = int(np.quantile(n_trees_of_row, 1 - ENOUGH_TREES, method="lower"))
         if largest <= 2 * SMALLEST:
             return None
-        predictor = ForestPredictor(Forest.from_trees(trees), self._labels, may_tabulate=False)
+        predictor = ForestPredictor(
+            Forest.from_trees(trees),
+            self._labels,
+            may_tabulate=False,
+            takes_medians=self._takes_medians,
+        )
         has_enough = n_trees_of_row >= largest
         has_any = n_trees_of_row > 0
         is_in_bag = leaves < 0  # more trees than asked for must not be averaged

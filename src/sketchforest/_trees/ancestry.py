@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sketchforest import _core
 from sketchforest._trees.hierarchy import Hierarchy
 from sketchforest._trees.model import Forest
 
@@ -51,6 +52,14 @@ class Ancestry:
         tree, node, child = tree[node >= 0], node[node >= 0], child[node >= 0]
         return Steps(tree, node, child, self.hierarchy.children[node, 1] == child)
 
+    def members_of(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Places in the forest's members of those below each node, one node after the other, and
+        (len(nodes) + 1,) where those of each begin."""
+        sizes = self.end[nodes] - self.start[nodes]
+        start = np.append(0, np.cumsum(sizes)).astype(np.int64)
+        moved = np.repeat(self.start[nodes] - start[:-1], sizes)
+        return self.order[np.arange(start[-1]) + moved], start
+
     def means(self, forest: Forest, Y: np.ndarray) -> "NodeMeans":
         """Of outputs Y, (n_train, k), over the training rows below nodes."""
         weights = np.ones(len(self.order))
@@ -75,3 +84,19 @@ class NodeMeans:
         """(len(nodes), k) weighted means of the rows below each node or leaf."""
         below = self.sums[self.end[nodes]] - self.sums[self.start[nodes]]
         return below[:, :-1] / below[:, -1:]
+
+
+@dataclass(frozen=True)
+class NodeMedians:
+    """Of outputs Y, (n_train, k), over the training rows below nodes."""
+
+    ancestry: Ancestry
+    forest: Forest
+    Y: np.ndarray
+
+    def of(self, nodes: np.ndarray) -> np.ndarray:
+        """(len(nodes), k) weighted medians of the rows below each node or leaf."""
+        places, start = self.ancestry.members_of(nodes)
+        weights = self.forest.weights
+        of_places = np.ones(len(places)) if weights is None else weights[places].astype(float)
+        return _core.weighted_medians(self.Y, self.forest.members[places], of_places, start)

@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from sketchforest._trees.ancestry import Steps
+from sketchforest._trees.ancestry import NodeMeans, NodeMedians, Steps
 from sketchforest._trees.model import MISSING_LEFT, Forest, ForestDirections
 from sketchforest._trees.predict import ForestPredictor, find_leaves
 from sketchforest._typing import Matrix
 
 
 class Contributions(NamedTuple):
-    """To the means of k outputs for one row: ``base + added.sum(axis=0)`` is ``scores``."""
+    """To the values of k outputs for one row: ``base + added.sum(axis=0)`` is ``scores``."""
 
     base: np.ndarray  # (k,) means of all training rows that the trees saw
     scores: np.ndarray  # (k,)
@@ -41,7 +41,9 @@ def contributions(predictor: ForestPredictor, x: Matrix, Y: np.ndarray) -> Contr
     forest, ancestry = predictor.forest, predictor.ancestry
     leaves = find_leaves(forest, x)[0].astype(np.int64)
     steps = ancestry.steps_to(leaves)
-    means = ancestry.means(forest, Y)
+    means: NodeMeans | NodeMedians = ancestry.means(forest, Y)
+    if predictor.takes_medians:
+        means = NodeMedians(ancestry, forest, np.ascontiguousarray(Y, np.float64))
     changes = (means.of(steps.child) - means.of(steps.node)) / forest.n_trees
     shares = _feature_shares(forest, steps, x)
     features, place = np.unique(shares.feature, return_inverse=True)

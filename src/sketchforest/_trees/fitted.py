@@ -1,10 +1,12 @@
 """What a fit leaves behind, whatever the estimator: trees, the labels of their rows, settings."""
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from sketchforest._trees.impurity import Impurity
 from sketchforest._trees.model import Forest, Labels, SparseRows
 from sketchforest._trees.problem import GrowSettings
 
@@ -22,6 +24,7 @@ class Targets:
     is_spmatrix: bool = False  # sparse, in scipy's container of the older interface
     # Of several columns of classes, whose indicators are the labels, one column after the other.
     column_classes: tuple[np.ndarray, ...] | None = None
+    impurity: Impurity = Impurity.VARIANCE  # of nodes, by which trees are grown and pruned
 
     @property
     def is_classification(self) -> bool:
@@ -64,14 +67,28 @@ class Targets:
         ends = np.cumsum(self.classes_per_output)[:-1]
         return np.split(of_classes, ends, axis=1)
 
+    def most_probable(self, of_classes: np.ndarray) -> np.ndarray:
+        """(n, columns of classes) the class of the largest of (n, labels) values, in each column;
+        of equal ones the first."""
+        largest = [found.argmax(axis=1) for found in self.by_column(of_classes)]
+        return np.stack(list(map(np.take, self.classes_by_output, largest)), axis=1)
+
     @property
     def impurity_scale(self) -> float:
-        """From the variance summed over labels to scikit-learn's impurity."""
+        """From the impurity summed over labels to scikit-learn's."""
+        if self.impurity is Impurity.ENTROPY:
+            return 1 / (self.n_outputs * math.log(2))  # in bits
         if self.has_classes:
             # Gini, 1 - sum p^2, is the summed variance of the classes' indicators.
             return 1 / self.n_outputs
         n_labels = self.labels.shape[1]
         return 2 / n_labels if self.is_classification else 1 / n_labels  # mean of 2 p (1 - p)
+
+    @property
+    def native_impurity(self) -> str:
+        """As the core calls it. Labels have an entropy each, of rows with and without it."""
+        is_of_labels = self.impurity is Impurity.ENTROPY and not self.has_classes
+        return "label_entropy" if is_of_labels else self.impurity.value
 
     def equals(self, other: "Targets") -> bool:
         """Whether the rows have the same labels or classes, in whatever container."""

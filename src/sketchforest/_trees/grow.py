@@ -66,6 +66,7 @@ def grow_one(
         outputs = shared_outputs if whole else np.take(shared_outputs, rows, axis=0)
     bag_weights = np.ones(len(rows)) if weights is None else _near_one(weights)
     params = _native_params(settings, tree, bag_weights.sum())
+    params.impurity = _core.Impurity[data.impurity]
     grown = _core.grow(data.X, outputs, rows, bag_weights, params, stop)
     if grown is None:
         raise GrowthStoppedError

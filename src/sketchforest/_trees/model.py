@@ -102,6 +102,11 @@ class Tree:
     def n_leaves(self) -> int:
         return len(self.member_start) - 1
 
+    @property
+    def member_weights(self) -> np.ndarray:
+        """(n_members,) doubles."""
+        return np.ones(len(self.members)) if self.weights is None else self.weights.astype(float)
+
 
 @dataclass(frozen=True)
 class Forest:

@@ -1,13 +1,17 @@
-"""What the training rows in a node, and not only in a leaf, have in common."""
+"""What the training rows in a node, and not only in a leaf, have in common: means or medians, and
+how far they are from them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.special import xlogy
 
+from sketchforest._trees.ancestry import Ancestry, NodeMedians
 from sketchforest._trees.fitted import Targets
+from sketchforest._trees.impurity import Impurity
 from sketchforest._trees.model import Forest
 
 # Means are made for as many labels at a time as take about so much memory.
@@ -26,6 +30,7 @@ class NodeMeans:
 
     def __init__(self, forest: Forest, targets: Targets) -> None:
         self._targets, self._hierarchy, self._tree = targets, forest.hierarchy, forest.tree(0)
+        self._forest = forest
         sizes = np.diff(self._tree.member_start).astype(np.int64)
         self.n_rows = self._add_up(sizes)  # (n_nodes,) rows in each node
         self.weights = self._add_up(self._bag.sum(axis=1))  # (n_nodes,) and their weight
@@ -40,8 +45,17 @@ class NodeMeans:
             block = block if isinstance(block, np.ndarray) else block.toarray()
             yield Block(block, self._add_up(self._bag @ block) / self.weights[:, None])
 
+    def values(self) -> np.ndarray:
+        """(n_nodes, n_labels) means, or medians where they are what a leaf predicts."""
+        if self._takes_medians:
+            return np.concatenate([self._medians(block) for block in self.by_blocks()], axis=1)
+        return np.concatenate([block.means for block in self.by_blocks()], axis=1)
+
     def of_leaves(self) -> sparse.csr_array:
-        """(leaves, n_labels) means that are not zero, by the leaves' own order."""
+        """(leaves, n_labels) means or medians that are not zero, by the leaves' own order."""
+        if self._takes_medians:
+            leaves = self._hierarchy.numbers[self._hierarchy.n_inner :]
+            return sparse.csr_array(self.values()[leaves])
         labels = self._targets.labels
         Y = sparse.csr_array(labels) if isinstance(labels, np.ndarray) else labels.to_csr()
         sums = sparse.csr_array(self._bag @ Y.astype(np.float64))
@@ -50,19 +64,67 @@ class NodeMeans:
         return sums
 
     def impurity(self) -> np.ndarray:
-        """(n_nodes,) Gini impurity of classes, its mean over the labels, or the mean over the
-        outputs of their variance."""
-        return self._summed_variance() * self._targets.impurity_scale
-
-    def _summed_variance(self) -> np.ndarray:
-        """(n_nodes,) variance within the node, added up over the labels."""
+        """(n_nodes,) as scikit-learn defines it, by the criterion; the mean over the outputs."""
         total = np.zeros(len(self.n_rows))
         for block in self.by_blocks():
-            if self._targets.is_classification:
-                total += (block.means * (1 - block.means)).sum(axis=1)
-            else:
-                total += self._variances(block).sum(axis=1)
-        return total
+            total += self._of_outputs(block).sum(axis=1)
+        return total * self._targets.impurity_scale
+
+    def _of_outputs(self, block: Block) -> np.ndarray:
+        """(n_nodes, n) impurity of each output."""
+        match self._targets.impurity:
+            case Impurity.ENTROPY:
+                present, absent = block.means, 1 - block.means
+                entropy = -xlogy(present, present)
+                return entropy if self._targets.has_classes else entropy - xlogy(absent, absent)
+            case Impurity.POISSON:
+                return self._mean_distances(block.labels, block.means, _poisson_distance)
+            case Impurity.ABSOLUTE_ERROR:
+                medians = self._medians(block)
+                return self._mean_distances(block.labels, medians, _absolute_distance)
+        if self._targets.is_classification:
+            return block.means * (1 - block.means)
+        return self._variances(block)
+
+    @property
+    def _takes_medians(self) -> bool:
+        return self._targets.impurity is Impurity.ABSOLUTE_ERROR
+
+    def _medians(self, block: Block) -> np.ndarray:
+        """(n_nodes, n) weighted medians."""
+        medians = np.empty_like(block.means)
+        of_nodes = NodeMedians(self._ancestry, self._forest, np.ascontiguousarray(block.labels))
+        for nodes in self._by_depth():
+            medians[self._hierarchy.numbers[nodes]] = of_nodes.of(nodes)
+        return medians
+
+    def _mean_distances(
+        self,
+        labels: np.ndarray,
+        centres: np.ndarray,
+        distance: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    ) -> np.ndarray:
+        """(n_nodes, n) weighted mean of the distances of a node's rows from its centre."""
+        means = np.empty_like(centres)
+        for nodes in self._by_depth():
+            numbers = self._hierarchy.numbers[nodes]
+            places, start = self._ancestry.members_of(nodes)
+            centre = np.repeat(centres[numbers], np.diff(start), axis=0)
+            apart = distance(labels[self._tree.members[places]], centre)
+            weights = self._tree.member_weights[places]
+            sums = np.add.reduceat(weights[:, None] * apart, start[:-1], axis=0)
+            means[numbers] = sums / self.weights[numbers, None]
+        return means
+
+    def _by_depth(self) -> Iterator[np.ndarray]:
+        """The nodes of each distance from the root, as the hierarchy counts."""
+        yield self._hierarchy.roots
+        for level in self._hierarchy.levels:
+            yield self._hierarchy.children[level].ravel()
+
+    @cached_property
+    def _ancestry(self) -> Ancestry:
+        return Ancestry.of(self._forest)
 
     def _variances(self, block: Block) -> np.ndarray:
         """(n_nodes, n): nothing is lost where real outputs are alike, however large they are."""
@@ -94,6 +156,15 @@ class NodeMeans:
     def _bag(self) -> sparse.csr_array:
         """(leaves, training rows) weight of each row in each leaf."""
         tree = self._tree
-        weights = np.ones(len(tree.members)) if tree.weights is None else tree.weights.astype(float)
-        entries = (weights, tree.members, tree.member_start.astype(np.int64))
+        entries = (tree.member_weights, tree.members, tree.member_start.astype(np.int64))
         return sparse.csr_array(entries, shape=(tree.n_leaves, self._targets.labels.shape[0]))
+
+
+def _absolute_distance(labels: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    return np.abs(labels - centres)
+
+
+def _poisson_distance(labels: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Half the deviance, where labels have their mean at the centre; infinite where that is 0."""
+    ratios = np.divide(labels, centres, out=np.full_like(labels, np.inf), where=centres > 0)
+    return np.where(centres > 0, xlogy(labels, ratios), np.inf)

@@ -18,6 +18,8 @@ DENSE_PROJECTION_CELLS = 1 << 24
 def share_outputs(data: TrainingData, settings: GrowSettings) -> Labels | None:
     """The outputs that all trees are grown on: one Z, or the labels; None if each has its own."""
     projection, labels = settings.projection, data.labels
+    if data.impurity != "variance":
+        return _outputs_without_padding(labels, data.impurity)
     if projection is None:
         return _original_outputs(labels)
     if not settings.shared_projection and getattr(projection, "is_random", True):
@@ -61,6 +63,13 @@ def _original_outputs(labels: Labels) -> Labels:
     if padded_width(labels.n_columns) <= 8 * max(1.0, labels_per_row):
         return _as_outputs(labels.to_csr().toarray())
     return labels
+
+
+def _outputs_without_padding(labels: Labels, impurity: str) -> Labels:
+    if isinstance(labels, np.ndarray):
+        return np.ascontiguousarray(labels)
+    # Zeros have their place in the order that a median is found in.
+    return labels.to_csr().toarray() if impurity == "absolute_error" else labels
 
 
 def _as_matrix(labels: Labels) -> np.ndarray | sparse.csr_array:

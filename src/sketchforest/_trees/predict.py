@@ -12,6 +12,8 @@ from scipy import sparse
 from sketchforest import _core
 from sketchforest._trees.ancestry import Ancestry
 from sketchforest._trees.encoding import float_type
+from sketchforest._trees.fitted import Targets
+from sketchforest._trees.impurity import Impurity
 from sketchforest._trees.memory import memory_size
 from sketchforest._trees.model import Forest, Labels, SparseRows, Tree
 from sketchforest._trees.parallel import run_blocks
@@ -43,11 +45,19 @@ class LeafTable:
 
 @dataclass(frozen=True, eq=False)
 class ForestPredictor:
-    """Averages over trees of the labels of the training rows in the leaves."""
+    """Averages over trees of the labels of the training rows in the leaves, or of the medians of
+    each leaf."""
 
     forest: Forest
     labels: Labels
     may_tabulate: bool = True  # leaf means, where that pays
+    takes_medians: bool = False
+
+    @classmethod
+    def of(cls, forest: Forest, targets: Targets) -> "ForestPredictor":
+        """With leaves that predict what makes their impurity smallest."""
+        takes_medians = targets.impurity is Impurity.ABSOLUTE_ERROR
+        return cls(forest, targets.labels, takes_medians=takes_medians)
 
     @classmethod
     def of_training_rows(cls, forest: Forest, n_train: int) -> "ForestPredictor":
@@ -137,6 +147,8 @@ class ForestPredictor:
     @cached_property
     def _leaves_and_values(self) -> tuple[Forest | LeafTable, Labels]:
         """The labels themselves, or a table of leaf means where leaves are big or labels few."""
+        if self.takes_medians:
+            return _leaf_table(self.forest), _leaf_medians(self.forest, self.labels)
         # Oblique trees have leaves of some rows, whose sparse labels are added up soon enough.
         is_soon_added = self.forest.directions is not None and isinstance(self.labels, SparseRows)
         big_leaf = 4 * BIG_LEAF if is_soon_added else BIG_LEAF
@@ -173,9 +185,10 @@ class ForestPredictor:
             rows_per_leaf = (sizes**2).sum() / sizes.sum()
         return 1 + int(self.forest.n_trees * rows_per_leaf * width)
 
-    def __reduce__(self) -> tuple[type["ForestPredictor"], tuple[Forest, Labels, bool]]:
+    def __reduce__(self) -> tuple[type["ForestPredictor"], tuple[Forest, Labels, bool, bool]]:
         # What is derived is made anew when it is needed.
-        return ForestPredictor, (self.forest, self.labels, self.may_tabulate)
+        given = (self.forest, self.labels, self.may_tabulate, self.takes_medians)
+        return ForestPredictor, given
 
 
 def first_largest(rows: sparse.csr_array) -> np.ndarray:
@@ -242,14 +255,17 @@ def by_blocks(
     return run_blocks(work_on, blocks, n_jobs=n_jobs)
 
 
-def check_fits_memory(shape: tuple[int, int], dtype: type[np.floating], way_out: str) -> None:
+def check_fits_memory(
+    shape: tuple[int, int], dtype: type[np.floating], way_out: str, name: str = "X"
+) -> None:
     """Refuses a dense result that is larger than the memory of the machine, or of the container."""
     needed = shape[0] * shape[1] * np.dtype(dtype).itemsize
     memory = memory_size()
     if memory and needed > memory:
         raise MemoryError(
-            f"X must have few enough rows for a dense result; got {shape[0]} rows and {shape[1]} "
-            f"outputs, which take {needed / 2**30:.1f} GiB of the {memory / 2**30:.1f} GiB that "
+            f"{name} must have few enough rows for a dense result; got {shape[0]} rows and "
+            f"{shape[1]} outputs, which take "
+            f"{needed / 2**30:.1f} GiB of the {memory / 2**30:.1f} GiB that "
             f"there are. {way_out}"
         )
 
@@ -277,11 +293,27 @@ def _leaf_means(forest: Forest, labels: Labels) -> Labels:
     return SparseRows.from_csr(joined)
 
 
+def _leaf_medians(forest: Forest, labels: Labels) -> Labels:
+    """(all leaves of all trees, n_outputs) weighted medians of the labels."""
+    Y = labels if isinstance(labels, np.ndarray) else labels.to_csr(np.float64).toarray()
+    medians = np.concatenate([medians_of_leaves(tree, Y) for tree in forest.trees()])
+    return (
+        medians
+        if isinstance(labels, np.ndarray)
+        else SparseRows.from_csr(sparse.csr_array(medians))
+    )
+
+
+def medians_of_leaves(tree: Tree, Y: np.ndarray) -> np.ndarray:
+    """(leaves, n_outputs) weighted medians."""
+    start = tree.member_start.astype(np.int64)
+    return _core.weighted_medians(Y, tree.members, tree.member_weights, start)
+
+
 def _means_of_tree(tree: Tree, Y: Matrix) -> Matrix:
     """(leaves, n_outputs): sums, divided once, so that what all rows of a leaf have is its mean."""
-    weights = np.ones(len(tree.members)) if tree.weights is None else tree.weights.astype(float)
-    start = tree.member_start.astype(np.int64)
-    members = sparse.csr_array((weights, tree.members, start), shape=(tree.n_leaves, Y.shape[0]))
+    entries = (tree.member_weights, tree.members, tree.member_start.astype(np.int64))
+    members = sparse.csr_array(entries, shape=(tree.n_leaves, Y.shape[0]))
     sums = members @ Y
     totals = np.asarray(members.sum(axis=1))
     if isinstance(sums, np.ndarray):

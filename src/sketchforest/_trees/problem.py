@@ -27,6 +27,7 @@ class TrainingData:
     feature_map: FeatureMap | None = None
     # For class_weight="balanced_subsample": f(rows, how much each counts) -> their weights.
     balance: Callable[[np.ndarray, np.ndarray | None], np.ndarray] | None = None
+    impurity: str = "variance"  # that splits make small, as the core calls it
 
     @property
     def n_drawable(self) -> int:
@@ -74,7 +75,7 @@ class GrowSettings:
     n_draws: int | None  # rows drawn for each tree; None: every row once
     projection: Projection | TransformerProjection | None
     n_components: int | None
-    impurity_scale: float  # from the summed variance of the outputs to the user's impurity
+    impurity_scale: float  # from the summed impurity of the outputs to the user's
     seed: int
     with_replacement: bool = True  # how rows are drawn
     shared_projection: bool = False  # one P for all trees, not one for each

@@ -38,7 +38,7 @@ class TreeStructure:
     impurity : (node_count,) array
         Of the outputs themselves, whatever they were projected to.
     value : (node_count, n_outputs, max_n_classes) array
-        Means of outputs, or shares of classes.
+        Means of outputs (medians, where the criterion is the absolute error), or shares of classes.
     """
 
     def __init__(self, forest: Forest, targets: Targets, n_features: int) -> None:
@@ -81,9 +81,10 @@ class TreeStructure:
 
     @cached_property
     def value(self) -> np.ndarray:
-        """(node_count, n_outputs, max_n_classes) means of outputs, or shares of classes."""
+        """(node_count, n_outputs, max_n_classes) means or medians of outputs, or shares of
+        classes."""
         self._check_value_fits()
-        means = np.concatenate([block.means for block in self._means.by_blocks()], axis=1)
+        means = self._means.values()
         if self._targets.has_classes:
             shares = np.zeros((self.node_count, self.n_outputs, self.max_n_classes))
             for output, of_classes in enumerate(self._targets.by_column(means)):
@@ -105,8 +106,7 @@ class TreeStructure:
 
     @cached_property
     def impurity(self) -> np.ndarray:
-        """(node_count,) Gini impurity of classes, its mean over the labels, or the mean over the
-        outputs of their variance."""
+        """(node_count,) by the criterion of the tree; of several outputs the mean."""
         return self._means.impurity()
 
     def compute_feature_importances(self, normalize: bool = True) -> np.ndarray:

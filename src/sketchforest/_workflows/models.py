@@ -122,14 +122,14 @@ def attach_names(model: Model, dataset: Dataset, vectorizer: "Vectorizer | None"
 
 def best_labels(model: Classifier, X: MatrixLike, top: int | None) -> RankedLabels:
     """Labels and scores of each row, best first: the `top` best, or those that are predicted."""
-    if top is None and model._classes is None:
+    has_labels = model._classes is None  # refuses several columns of classes
+    if top is None and has_labels:
         likely = model._likely_labels(model._check_new(X))
         rows = np.repeat(np.arange(likely.shape[0]), np.diff(likely.indptr))
         order = np.lexsort((likely.indices, -likely.data, rows))
         return as_lists(likely.indices[order], likely.data[order], likely.indptr)
-    labels, scores = model.predict_topk(X, min(top or 1, model._labels.shape[1]))
-    if model._classes is not None:
-        labels = np.searchsorted(model._classes, labels)
+    k = min(top or 1, model._labels.shape[1])
+    labels, scores = model._predictor.best(model._check_new(X), model._n_jobs, k)
     counts = np.count_nonzero(scores > 0, axis=1).tolist()
     found = zip(labels.tolist(), scores.tolist(), counts, strict=True)
     return [(row[:n], values[:n]) for row, values, n in found]

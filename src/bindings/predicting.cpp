@@ -1,5 +1,6 @@
 #include "arrays.hpp"
 #include "check.hpp"
+#include "checksum.hpp"
 #include "forest.hpp"
 #include "native_work.hpp"
 
@@ -133,6 +134,8 @@ nb::object find_damage_in(nb::handle forest, nb::handle labels, std::size_t n_fe
     extent.n_places = length(forest, "member_start");
     extent.n_members = length(forest, "members");
     extent.n_features = n_features;
+    extent.depths = pointer_or_null<std::int32_t>(forest.attr("depths"));
+    extent.gains = pointer_or_null<float>(forest.attr("gains"));
     if (values.dense) {
         extent.n_rows = nb::len(labels);
     } else {
@@ -147,6 +150,11 @@ nb::object find_damage_in(nb::handle forest, nb::handle labels, std::size_t n_fe
     return damage ? nb::cast(damage) : nb::none();
 }
 
+std::uint64_t checksum_of(Vector<std::uint8_t> bytes) {
+    const NativeWork work;
+    return checksum(bytes.data(), bytes.size());
+}
+
 }  // namespace
 
 void bind_predicting(nb::module_& m) {
@@ -158,6 +166,7 @@ void bind_predicting(nb::module_& m) {
     m.def("average_csr", &average_csr, "forest"_a, "values"_a, "leaves"_a, "k"_a);
     m.def("average_best", &average_best, "forest"_a, "values"_a, "leaves"_a, "k"_a);
     m.def("find_damage", &find_damage_in, "forest"_a, "labels"_a, "n_features"_a);
+    m.def("checksum", &checksum_of, "bytes"_a);
 }
 
 }  // namespace sketchforest

@@ -241,6 +241,7 @@ def ranks_sparse(
     n_labels: int,
     /,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+def checksum(bytes: np.ndarray) -> int: ...
 def find_damage(
     forest: _TreesWithLeaves,
     labels: _RowsOfEntries | NDArray[np.float64],

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.growing import grow
 from sketchforest._estimators.oob_attributes import oob_attributes
+from sketchforest._estimators.parameters import Parameters
 from sketchforest._estimators.plain_state import PlainState
 from sketchforest._estimators.preparation import (
     Prepared,
@@ -197,6 +198,7 @@ class TreesEstimator(PlainState):
         notes : dict of JSON values, optional
             Whatever else is worth knowing, kept in `notes_`.
         """
+        Parameters.of(self)  # a file with others would be refused
         names = {"label_names": label_names, "feature_names": feature_names}
         given = {name: value for name, value in names.items() if value is not None}
         save_estimator(self, path, compact, given, vectorizer, notes)

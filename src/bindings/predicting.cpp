@@ -122,7 +122,8 @@ nb::tuple average_best(nb::handle forest, nb::handle values_from, Matrix<std::in
 }
 
 // None where the arrays are a forest and its labels, else what is wrong with them.
-nb::object find_damage_in(nb::handle forest, nb::handle labels, std::size_t n_features) {
+nb::object find_damage_in(nb::handle forest, nb::handle labels, std::size_t n_features,
+                          std::size_t part, std::size_t n_parts) {
     const Trees trees = to_trees(forest);
     const Leaves leaves = to_leaves(forest);
     const Values values = to_values(labels);
@@ -145,9 +146,15 @@ nb::object find_damage_in(nb::handle forest, nb::handle labels, std::size_t n_fe
     const char* damage = nullptr;
     {
         const NativeWork work;
-        damage = find_damage(trees, leaves, values, extent);
+        damage = find_damage(trees, leaves, values, extent, {part, n_parts});
     }
     return damage ? nb::cast(damage) : nb::none();
+}
+
+bool are_directions_in(Vector<std::int32_t> columns, Vector<std::uint16_t> weights,
+                       std::size_t n_features) {
+    const NativeWork work;
+    return are_directions(columns.data(), weights.data(), columns.size(), n_features);
 }
 
 std::uint64_t checksum_of(Vector<std::uint8_t> bytes) {
@@ -165,7 +172,9 @@ void bind_predicting(nb::module_& m) {
     m.def("average", &average_into<double>);
     m.def("average_csr", &average_csr, "forest"_a, "values"_a, "leaves"_a, "k"_a);
     m.def("average_best", &average_best, "forest"_a, "values"_a, "leaves"_a, "k"_a);
-    m.def("find_damage", &find_damage_in, "forest"_a, "labels"_a, "n_features"_a);
+    m.def("find_damage", &find_damage_in, "forest"_a, "labels"_a, "n_features"_a, "part"_a = 0,
+          "n_parts"_a = 1);
+    m.def("are_directions", &are_directions_in, "columns"_a, "weights"_a, "n_features"_a);
     m.def("checksum", &checksum_of, "bytes"_a);
 }
 

@@ -85,14 +85,24 @@ class Descent {
     std::vector<std::int32_t> level_;
 };
 
-const char* find_damage_in_trees(const Trees& trees, const Leaves& leaves, const Extent& extent) {
+// The share of n things that belongs to a part.
+struct Share {
+    Share(std::size_t n, const Part& part)
+        : first(n * part.number / part.n_parts), last(n * (part.number + 1) / part.n_parts) {}
+    std::size_t size() const { return last - first; }
+    const std::size_t first, last;
+};
+
+const char* find_damage_in_trees(const Trees& trees, const Leaves& leaves, const Extent& extent,
+                                 const Part& part) {
     if (!are_starts(trees.node_start, trees.n_trees, extent.n_nodes)) return "nodes do not add up";
     if (!are_starts(leaves.leaf_start, trees.n_trees, extent.n_places))
         return "leaves do not add up";
     if (!are_starts(leaves.tree_members, trees.n_trees, extent.n_members))
         return "members do not add up";
     Descent descent;
-    for (std::size_t tree = 0; tree < trees.n_trees; ++tree) {
+    const Share own(trees.n_trees, part);
+    for (std::size_t tree = own.first; tree < own.last; ++tree) {
         const auto n_nodes =
             static_cast<std::size_t>(trees.node_start[tree + 1] - trees.node_start[tree]);
         const auto n_places =
@@ -110,18 +120,22 @@ const char* find_damage_in_trees(const Trees& trees, const Leaves& leaves, const
         if (!all_of(n_nodes + 1, [&](std::size_t i) { return starts[i] < starts[i + 1]; }))
             return "a leaf is empty";
     }
-    if (trees.wide_thresholds && !are_numbers(trees.wide_thresholds, extent.n_nodes))
+    const Share nodes(extent.n_nodes, part);
+    if (trees.wide_thresholds && !are_numbers(trees.wide_thresholds + nodes.first, nodes.size()))
         return "a threshold is no number";
-    if (extent.gains && !are_numbers(extent.gains, extent.n_nodes)) return "a gain is no number";
+    if (extent.gains && !are_numbers(extent.gains + nodes.first, nodes.size()))
+        return "a gain is no number";
     return nullptr;
 }
 
 // Weights of nothing, or none at all, would make averages that are no numbers and cannot be sorted.
-bool are_weights(const Leaves& leaves, std::size_t n) {
-    if (leaves.counts) return all_of(n, [&](std::size_t i) { return leaves.counts[i] > 0; });
+bool are_weights(const Leaves& leaves, const Share& own) {
+    if (leaves.counts)
+        return all_of(own.size(), [&](std::size_t i) { return leaves.counts[own.first + i] > 0; });
     if (!leaves.weights) return true;
-    return all_of(n, [&](std::size_t i) {
-        return (leaves.weights[i] > 0) & (leaves.weights[i] <= std::numeric_limits<double>::max());
+    return all_of(own.size(), [&](std::size_t i) {
+        const double weight = leaves.weights[own.first + i];
+        return (weight > 0) & (weight <= std::numeric_limits<double>::max());
     });
 }
 
@@ -141,12 +155,20 @@ const char* find_damage_in_labels(const Values& values, const Extent& extent) {
 }  // namespace
 
 const char* find_damage(const Trees& trees, const Leaves& leaves, const Values& values,
-                        const Extent& extent) {
-    if (const char* damage = find_damage_in_trees(trees, leaves, extent)) return damage;
-    if (!are_below(leaves.members, extent.n_members, extent.n_rows))
+                        const Extent& extent, const Part& part) {
+    if (const char* damage = find_damage_in_trees(trees, leaves, extent, part)) return damage;
+    const Share own(extent.n_members, part);
+    if (!are_below(leaves.members + own.first, own.size(), extent.n_rows))
         return "members are out of range";
-    if (!are_weights(leaves, extent.n_members)) return "a weight is not above 0";
-    return find_damage_in_labels(values, extent);
+    if (!are_weights(leaves, own)) return "a weight is not above 0";
+    return part.number == 0 ? find_damage_in_labels(values, extent) : nullptr;
+}
+
+bool are_directions(const std::int32_t* columns, const std::uint16_t* weights, std::size_t n,
+                    std::size_t n_features) {
+    constexpr std::uint16_t exponent = 0x7f80;  // all of its bits: infinite, or no number
+    return are_below(columns, n, n_features) &&
+           all_of(n, [&](std::size_t i) { return (weights[i] & exponent) != exponent; });
 }
 
 }  // namespace sketchforest

@@ -18,8 +18,17 @@ struct Extent {
     const float* gains = nullptr;          // said of each node; null: not known
 };
 
+// One of several parts of the work, which threads do.
+struct Part {
+    std::size_t number = 0, n_parts = 1;
+};
+
 // Null where all is well, else what is wrong. Each array is read once, from front to back.
 const char* find_damage(const Trees& trees, const Leaves& leaves, const Values& values,
-                        const Extent& extent);
+                        const Extent& extent, const Part& part);
+
+// Whether entries of directions have features that exist, and finite weights.
+bool are_directions(const std::int32_t* columns, const std::uint16_t* weights, std::size_t n,
+                    std::size_t n_features);
 
 }  // namespace sketchforest

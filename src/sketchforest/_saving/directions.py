@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from sketchforest import _core
 from sketchforest._saving.container import DamagedError
 from sketchforest._trees.model import ForestDirections
 from sketchforest._trees.oblique_features import FeatureMap
@@ -21,7 +22,6 @@ _FEATURES: dict[str, type[np.generic]] = {
     "bounds": np.float64,
     "levels": np.float32,
 }
-_ALL_EXPONENTS = np.uint16(0x7F80)  # of a weight that is infinite or no number
 DIRECTION_ARRAYS = (
     *(f"directions.{name}" for name in _DIRECTIONS),
     *(f"features.{name}" for name in _FEATURES),
@@ -37,20 +37,20 @@ def direction_arrays(directions: ForestDirections | None) -> dict[str, np.ndarra
 
 
 def read_directions(
-    arrays: Mapping[str, np.ndarray], node_start: np.ndarray, n_features: int
+    arrays: Mapping[str, np.ndarray], node_start: np.ndarray, n_nodes: int, n_features: int
 ) -> ForestDirections | None:
     """Checked: every index lies where it is looked up, and weights are finite."""
     if arrays.keys().isdisjoint(DIRECTION_ARRAYS):
         return None
-    n_trees, n_nodes = len(node_start) - 1, int(node_start[-1])
+    n_trees = len(node_start) - 1
+    _check(_are_starts(node_start, n_nodes), "nodes")
     found = {name: _vector(arrays, "directions", name, t) for name, t in _DIRECTIONS.items()}
     start, columns = found["start"], found["columns"]
     _check(len(start) == n_nodes + 1 and len(found["weights"]) == len(columns), "directions")
     _check(_are_starts(start, len(columns)), "directions")
-    _check(_is_within(columns, n_features), "directions")
-    _check(bool((found["weights"] & _ALL_EXPONENTS != _ALL_EXPONENTS).all()), "directions")
+    _check(_core.are_directions(columns, found["weights"], n_features), "directions")
     is_oblique = found["is_oblique"]
-    _check(len(is_oblique) == n_trees and _is_within(is_oblique, 2), "directions")
+    _check(len(is_oblique) == n_trees and bool((is_oblique < 2).all()), "directions")
     # Trees that are not oblique have none.
     entries = np.diff(start[node_start])
     _check(not entries[is_oblique == 0].any(), "directions")
@@ -89,10 +89,6 @@ def _vector(
 def _are_starts(start: np.ndarray, end: int) -> bool:
     is_bounded = len(start) > 0 and start[0] == 0 and start[-1] == end
     return bool(is_bounded and (np.diff(start) >= 0).all())
-
-
-def _is_within(columns: np.ndarray, n_columns: int) -> bool:
-    return not len(columns) or bool(columns.min() >= 0 and columns.max() < n_columns)
 
 
 def _check(holds: bool, what: str) -> None:

@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,7 @@ from sketchforest._trees.parallel import run_blocks
 FORMAT = "sketchforest"
 # 3: each array has a checksum. 2: without. 1: without, and without oblique trees.
 FORMAT_VERSION = 3
+PARTS = 4  # of the trees, that threads look through
 
 _LABEL_ARRAYS = ("row_start", "columns", "values")
 _FOREST_ARRAYS = tuple(name for name in Forest.__dataclass_fields__ if name != "directions")
@@ -90,29 +92,24 @@ def read_model(path: str | os.PathLike[str], mmap: bool = True) -> Model:
     labels = _labels(arrays, about)
     _check_shapes(forest, labels)
     n_features = _count(about, "n_features_in")
-    _check_content(
-        lambda: _core.find_damage(forest, labels, n_features),
-        *(_sum_check(name, arrays[name], s) for name, s in (read_checksums(header) or {}).items()),
-    )
-    directions = read_directions(arrays, forest.node_start, n_features)
+    sums = read_checksums(header) or {}
+    checks: list[Callable[[], Any]] = [
+        partial(read_directions, arrays, forest.node_start, len(forest.nodes), n_features),
+        *(partial(_core.find_damage, forest, labels, n_features, p, PARTS) for p in range(PARTS)),
+        *(partial(_changed, name, arrays[name], expected) for name, expected in sums.items()),
+    ]
+    directions, *damages = run_blocks(lambda check: check(), checks, n_jobs=2)
+    for damage in damages:
+        if damage is not None:
+            raise DamagedError(damage)
     forest = replace(forest, directions=directions)
     mapped.release_pages()
     more = {n.removeprefix("more."): a for n, a in arrays.items() if n.startswith("more.")}
     return Model(forest, labels, about, more)
 
 
-def _sum_check(name: str, array: np.ndarray, expected: object) -> Callable[[], str | None]:
-    def find_damage() -> str | None:
-        return None if array_checksum(array) == expected else f"{name} is not as it was written"
-
-    return find_damage
-
-
-def _check_content(*checks: Callable[[], str | None]) -> None:
-    """Raises for what is found first. The longest check is as long as all others."""
-    for damage in run_blocks(lambda check: check(), checks, n_jobs=2):
-        if damage is not None:
-            raise DamagedError(damage)
+def _changed(name: str, array: np.ndarray, expected: object) -> str | None:
+    return None if array_checksum(array) == expected else f"{name} is not as it was written"
 
 
 def _read_about(header: Header, path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from sketchforest._estimators.parameters import (
     n_features_drawn,
     n_rows_meant,
 )
+from sketchforest._estimators.scales import moderate_weights, search_outputs
 from sketchforest._estimators.targets import check_class_targets, check_real_targets
 from sketchforest._estimators.thresholds import DEFAULT, GLOBAL, f1_kind, given_decision
 from sketchforest._estimators.validation import (
@@ -32,7 +33,6 @@ from sketchforest._estimators.validation import (
 from sketchforest._selection.auto import AUTO_MAX_FEATURES, AUTO_N_COMPONENTS, keep_choices
 from sketchforest._trees.encoding import encode
 from sketchforest._trees.fitted import Fitted, Targets
-from sketchforest._trees.model import Labels
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.problem import (
     GrowSettings,
@@ -96,6 +96,7 @@ def prepare(
     _check_threshold(params, targets)
     check_same_length(X, targets.labels.shape[0])
     weights = check_sample_weight(sample_weight, X.shape[0])
+    weights = None if weights is None else moderate_weights(weights)
     rows_seen = None if params.is_tree else fingerprint(X, weights)
     class_weight = _class_weight_of_rows(params, targets)
     weights = weigh_classes(class_weight, targets, weights, is_tree=params.is_tree)
@@ -110,9 +111,12 @@ def prepare(
     is_all_oblique = settings.oblique is not None and settings.oblique.share == 1
     known = X if rows is None else X[rows]  # a row of weight 0 is as good as removed
     feature_map = FeatureMap.learn(known, params.n_jobs) if has_oblique else None
+    is_transformed = isinstance(settings.projection, TransformerProjection)
+    outputs = search_outputs(targets.labels, rows, may_scale=not is_transformed)
     data = TrainingData(
         X=None if is_all_oblique else encode(X, settings.random_cuts, params.n_jobs),
-        labels=_search_outputs(targets.labels, rows),
+        labels=outputs.labels,
+        label_exponent=outputs.exponent,
         # Zeros are said by the rows; of the others, only ratios count.
         sample_weight=None if weights is None or len(np.unique(weights[rows])) == 1 else weights,
         rows=rows,
@@ -358,20 +362,3 @@ def _check_warm_start(
         )
     if params.n_estimators == n_trees:
         warn("Warm-start fitting without increasing n_estimators does not fit new trees.")
-
-
-def _search_outputs(labels: Labels, rows: np.ndarray | None) -> Labels:
-    """What splits are searched on, or projected from: dense labels are moved towards zero, since
-    floats keep more digits there and scores do not change, and made as narrow as they can be."""
-    if not isinstance(labels, np.ndarray):
-        return labels
-    counted = labels if rows is None else labels[rows]
-    mean, spread = counted.mean(axis=0), counted.std(axis=0)
-    # Moved by a multiple of a power of two near the spread, integers keep sums without rounding,
-    # and so ties between splits.
-    grid = np.exp2(np.floor(np.log2(spread, out=np.zeros_like(spread), where=spread > 0)))
-    is_far = np.abs(mean) > 4 * spread
-    outputs = labels - np.where(is_far, grid * np.round(mean / grid), 0)
-    with np.errstate(over="ignore"):
-        narrow = outputs.astype(np.float32)
-    return narrow if np.array_equal(narrow, outputs) else outputs

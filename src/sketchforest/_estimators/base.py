@@ -132,9 +132,10 @@ class TreesEstimator(PlainState):
         in the space that the splits were searched in: the projected one, where outputs are
         projected."""
         check_is_fitted(self)
-        gains = self._forest.feature_gains(self.n_features_in_)
-        total = gains.sum()
-        return gains.sum(axis=0) / total if total > 0 else gains.sum(axis=0)
+        importances = np.zeros(self.n_features_in_)
+        used, shares = self._forest.used_features()
+        importances[used] = shares
+        return importances
 
     def apply(self, X: MatrixLike) -> np.ndarray:
         """(n_samples, n_trees) number of the leaf of each row in each tree, where nodes are counted

@@ -14,6 +14,8 @@ def is_forest(forest, labels, n_features) -> bool:
         and are_starts(forest.tree_members, len(forest.members))
         and are_in_range(forest.members, n_train)
         and all(is_tree(forest.tree(i), n_features) for i in range(forest.n_trees))
+        and (forest.thresholds is None or not np.isnan(forest.thresholds).any())
+        and (forest.gains is None or not np.isnan(forest.gains).any())
         and (forest.weights is None or bool(((forest.weights > 0) & finite(forest.weights)).all()))
         and are_labels(labels)
     )
@@ -30,9 +32,25 @@ def is_tree(tree, n_features) -> bool:
         is_leaf = (child < 0) & (-1 - child <= n_nodes)
         if not (is_node | is_leaf).all():
             return False
+    if depth_of(tree) != tree.depth or np.isnan(tree.nodes[:, 1].copy().view(np.float32)).any():
+        return False
     starts = tree.member_start.astype(np.int64)
     is_full = starts[0] == 0 and starts[-1] == len(tree.members) and (np.diff(starts) > 0).all()
     return bool((features < n_features).all() and is_full)
+
+
+def depth_of(tree) -> int | None:
+    """By a walk from the root; None where a node or a leaf is met twice, or never."""
+    met, waiting, deepest = set(), [(0 if len(tree.nodes) else -1, 0)], 0
+    while waiting:
+        at, depth = waiting.pop()
+        if at in met:
+            return None
+        met.add(at)
+        deepest = max(deepest, depth)
+        if at >= 0:
+            waiting += [(int(child), depth + 1) for child in tree.nodes[at, 2:]]
+    return deepest if len(met) == 2 * len(tree.nodes) + 1 else None
 
 
 def are_labels(labels) -> bool:
@@ -41,6 +59,10 @@ def are_labels(labels) -> bool:
     return (
         are_starts(labels.row_start, len(labels.columns))
         and are_in_range(labels.columns, labels.n_columns)
+        and all(
+            (np.diff(labels.columns[a:b]) > 0).all()
+            for a, b in zip(labels.row_start, labels.row_start[1:], strict=False)
+        )
         and (labels.values is None or bool(finite(labels.values).all()))
     )
 

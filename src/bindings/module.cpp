@@ -1,4 +1,7 @@
 // Translates between numpy arrays and the core, and releases the GIL; decides nothing.
+#include <new>
+#include <stdexcept>
+
 #include "arrays.hpp"
 #include "instruction_sets.hpp"
 #include "native_work.hpp"
@@ -18,6 +21,22 @@ void bind_kernels(nb::module_& m) {
     m.def("kernels_in_use", [] { return set_in_use().name; });
 }
 
+// Where there is no memory, or where what is asked for is more than any machine has.
+void bind_errors() {
+    nb::register_exception_translator([](const std::exception_ptr& error, void*) {
+        constexpr const char* sentence =
+            "There is not enough memory for this. Use fewer rows at a time, fewer trees, or fewer "
+            "threads (n_jobs).";
+        try {
+            std::rethrow_exception(error);
+        } catch (const std::bad_alloc&) {
+            PyErr_SetString(PyExc_MemoryError, sentence);
+        } catch (const std::length_error&) {
+            PyErr_SetString(PyExc_MemoryError, sentence);
+        }
+    });
+}
+
 // What must be done when the process ends, or is doubled.
 void bind_process(nb::module_& m) {
     nb::set_leak_warnings(false);  // threads that rest hold objects to the end
@@ -34,6 +53,7 @@ void bind_process(nb::module_& m) {
 
 NB_MODULE(_core, m) {
     sketchforest::bind_process(m);
+    sketchforest::bind_errors();
     sketchforest::bind_kernels(m);
     sketchforest::bind_encoding(m);
     sketchforest::bind_growing(m);

@@ -1,5 +1,6 @@
 #include "arrays.hpp"
 #include "check.hpp"
+#include "checksum.hpp"
 #include "forest.hpp"
 #include "medians.hpp"
 #include "native_work.hpp"
@@ -134,7 +135,8 @@ nb::object medians(Matrix<double> outputs, Vector<std::int32_t> rows, Vector<dou
 }
 
 // None where the arrays are a forest and its labels, else what is wrong with them.
-nb::object find_damage_in(nb::handle forest, nb::handle labels, std::size_t n_features) {
+nb::object find_damage_in(nb::handle forest, nb::handle labels, std::size_t n_features,
+                          std::size_t part, std::size_t n_parts) {
     const Trees trees = to_trees(forest);
     const Leaves leaves = to_leaves(forest);
     const Values values = to_values(labels);
@@ -146,6 +148,8 @@ nb::object find_damage_in(nb::handle forest, nb::handle labels, std::size_t n_fe
     extent.n_places = length(forest, "member_start");
     extent.n_members = length(forest, "members");
     extent.n_features = n_features;
+    extent.depths = pointer_or_null<std::int32_t>(forest.attr("depths"));
+    extent.gains = pointer_or_null<float>(forest.attr("gains"));
     if (values.dense) {
         extent.n_rows = nb::len(labels);
     } else {
@@ -155,9 +159,20 @@ nb::object find_damage_in(nb::handle forest, nb::handle labels, std::size_t n_fe
     const char* damage = nullptr;
     {
         const NativeWork work;
-        damage = find_damage(trees, leaves, values, extent);
+        damage = find_damage(trees, leaves, values, extent, {part, n_parts});
     }
     return damage ? nb::cast(damage) : nb::none();
+}
+
+bool are_directions_in(Vector<std::int32_t> columns, Vector<std::uint16_t> weights,
+                       std::size_t n_features) {
+    const NativeWork work;
+    return are_directions(columns.data(), weights.data(), columns.size(), n_features);
+}
+
+std::uint64_t checksum_of(Vector<std::uint8_t> bytes) {
+    const NativeWork work;
+    return checksum(bytes.data(), bytes.size());
 }
 
 }  // namespace
@@ -171,7 +186,10 @@ void bind_predicting(nb::module_& m) {
     m.def("average_csr", &average_csr, "forest"_a, "values"_a, "leaves"_a, "k"_a);
     m.def("average_best", &average_best, "forest"_a, "values"_a, "leaves"_a, "k"_a);
     m.def("weighted_medians", &medians, "outputs"_a, "rows"_a, "weights"_a, "start"_a);
-    m.def("find_damage", &find_damage_in, "forest"_a, "labels"_a, "n_features"_a);
+    m.def("find_damage", &find_damage_in, "forest"_a, "labels"_a, "n_features"_a, "part"_a = 0,
+          "n_parts"_a = 1);
+    m.def("are_directions", &are_directions_in, "columns"_a, "weights"_a, "n_features"_a);
+    m.def("checksum", &checksum_of, "bytes"_a);
 }
 
 }  // namespace sketchforest

@@ -11,6 +11,7 @@ from sketchforest._estimators.parameters import (
     MaxFeatures,
     NComponents,
     OobScore,
+    Parameters,
     RandomState,
     RegressionCriterion,
     Threshold,
@@ -280,7 +281,8 @@ def load_forest(path: str | os.PathLike[str], mmap: bool = True) -> TreesEstimat
         A file made by `save`.
     mmap : bool, default=True
         Map the arrays from the file, to be shared by processes, instead of reading them. The file
-        may be replaced or removed meanwhile, but not changed in place.
+        may be replaced or removed meanwhile, as `save` does, but not changed in place: what was
+        checked is then no more what is read, and a file that is cut off ends the process.
 
     Examples
     --------
@@ -293,5 +295,5 @@ def load_forest(path: str | os.PathLike[str], mmap: bool = True) -> TreesEstimat
     ...     load_forest(path, mmap=False).predict([[0.9]])
     array([4.])
     """
-    loaded: TreesEstimator = load_estimator(path, estimator_class, mmap)
+    loaded: TreesEstimator = load_estimator(path, estimator_class, Parameters.of, mmap)
     return loaded

@@ -9,9 +9,11 @@ from fitted_models import FITTED, X
 from reference_model import is_forest
 
 from sketchforest import DecisionTreeClassifier, _core, load_forest
+from sketchforest._estimators.parameters import Parameters
 from sketchforest._saving.container import (
     DamagedError,
     map_arrays,
+    opened,
     read_header,
     write_container,
 )
@@ -131,10 +133,11 @@ WRONG_ENTRIES = {
 def test_an_array_that_is_not_there_is_refused(kind, is_mapped, tmp_path):
     path = tmp_path / "arrays"
     write_container(path, {"numbers": np.arange(8.0)}, {})
-    header, text = read_header(path)
-    header["numbers"] = WRONG_ENTRIES[kind]
-    with pytest.raises(DamagedError):
-        map_arrays(path, header, len(text), is_mapped)
+    with opened(path) as file:
+        header = read_header(file)
+        header.entries["numbers"] = WRONG_ENTRIES[kind]
+        with pytest.raises(DamagedError):
+            map_arrays(file, header, is_mapped)
 
 
 @pytest.mark.parametrize("error", [TypeError, AttributeError, KeyError])
@@ -147,7 +150,7 @@ def test_a_mistake_of_ours_is_not_called_damage(error, tmp_path):
 
     FITTED["tree"]().save(tmp_path / "model.sf")
     with pytest.raises(error, match="ours"):
-        load_estimator(tmp_path / "model.sf", lambda name: Mistaken, mmap=True)
+        load_estimator(tmp_path / "model.sf", lambda name: Mistaken, Parameters.of, mmap=True)
 
 
 def test_no_change_of_the_header_goes_unnoticed(tmp_path):
@@ -209,10 +212,6 @@ def test_the_last_number_inside_is_taken_and_the_first_outside_refused():
     last = n_nodes - 1  # whose children are leaves
     inside_and_outside = {
         ("nodes", (last, 0)): (n_features - 1, n_features),
-        ("nodes", (last, 2)): (-1 - n_nodes, -2 - n_nodes),
-        ("nodes", (last, 3)): (-1 - n_nodes, -2 - n_nodes),
-        ("nodes", (0, 2)): (last, last + 1),
-        ("nodes", (0, 3)): (1, 0),
         ("members", 0): (len(X) - 1, len(X)),
         ("members", 1): (0, -1),
     }
@@ -223,6 +222,14 @@ def test_the_last_number_inside_is_taken_and_the_first_outside_refused():
             forest = dataclasses.replace(model._forest, **{name: array})
             assert (_core.find_damage(forest, model._labels, n_features) is None) == is_whole
             assert is_forest(forest, model._labels, n_features) == is_whole
+    # A child that is another one leaves one node without a parent and gives two to another.
+    for at in range(n_nodes):
+        for side in (2, 3):
+            for number in {*range(-2 - n_nodes, n_nodes + 2)} - {model._forest.nodes[at, side]}:
+                nodes = model._forest.nodes.copy()
+                nodes[at, side] = number
+                forest = dataclasses.replace(model._forest, nodes=nodes)
+                assert _core.find_damage(forest, model._labels, n_features) is not None
     labels = model._labels
     for number, is_whole in ((2, True), (3, False), (-1, False)):
         columns = labels.columns.copy()

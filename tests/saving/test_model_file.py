@@ -16,7 +16,7 @@ from sketchforest import (
 )
 from sketchforest._saving.container import (
     ALIGNMENT,
-    METADATA,
+    opened,
     read_header,
 )
 from sketchforest.projection import GaussianProjection
@@ -93,7 +93,7 @@ def test_a_file_of_a_newer_format_says_so(tmp_path):
     path = tmp_path / "model.sf"
     FITTED["tree"]().save(path)
     content = path.read_bytes()
-    path.write_bytes(content.replace(b'format_version\\": 1', b'format_version\\": 9'))
+    path.write_bytes(content.replace(b'format_version\\": 3', b'format_version\\": 9'))
     with pytest.raises(ValueError, match="newer version"):
         load_forest(path)
 
@@ -106,20 +106,22 @@ def test_the_file_is_a_safetensors_file_with_every_array_aligned(model, tmp_path
     path = tmp_path / "model.sf"
     model.save(path)
     theirs = safetensors.load_file(path)
-    header, text = read_header(path)
-    assert (8 + len(text)) % ALIGNMENT == 0
-    assert set(theirs) == set(header) - {METADATA}
+    with opened(path) as file:
+        header = read_header(file)
+    assert (8 + len(header.text)) % ALIGNMENT == 0
+    assert set(theirs) == set(header.entries)
     for name, array in vars(model._forest).items():
         if array is not None:
             assert np.array_equal(theirs[f"forest.{name}"], array)
-            begin = header[f"forest.{name}"]["data_offsets"][0]
+            begin = header.entries[f"forest.{name}"]["data_offsets"][0]
             assert begin % array.itemsize == 0
 
 
 def test_a_file_says_who_wrote_it(tmp_path):
     FITTED["classes"]().save(tmp_path / "model.sf")
-    header, _ = read_header(tmp_path / "model.sf")
-    about = json.loads(header[METADATA]["sketchforest"])
+    with opened(tmp_path / "model.sf") as file:
+        header = read_header(file)
+    about = json.loads(header.metadata["sketchforest"])
     assert about["library_version"] == sketchforest.__version__
     assert about["estimator"] == "RandomForestClassifier"
     assert about["params"]["n_estimators"] == 5

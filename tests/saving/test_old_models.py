@@ -11,13 +11,21 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from sketchforest import RandomForestClassifier, RandomForestRegressor, load_forest
+from sketchforest import (
+    RandomForestClassifier,
+    RandomForestRegressor,
+    SketchForestClassifier,
+    load_forest,
+)
 
 GOLDEN = Path(__file__).parent / "golden"
-FORMAT = 1
+FORMAT = 3
 TEXTS = ["a red fox", "a red hen", "the grey fox", "the grey goose", "no animal", "red and grey"]
 TAGS = np.array([[1, 0, 1], [1, 0, 0], [0, 1, 1], [0, 1, 0], [0, 0, 0], [1, 1, 0]])
 X = np.arange(24, dtype=float).reshape(8, 3) % 7
+_RNG = np.random.default_rng(5)
+OBLIQUE_X = _RNG.random((40, 3))
+OBLIQUE_Y = (OBLIQUE_X[:, [0, 1, 2, 0]] + OBLIQUE_X[:, [1, 2, 0, 2]] > 1).astype(int)
 
 
 def texts_model():
@@ -35,11 +43,17 @@ def save_golden_files():
     expected = forest.predict_proba(forest.vectorizer_.transform(TEXTS)).tolist()
     outputs = RandomForestRegressor(4, random_state=3).fit(X, X[:, :2], X[:, 2] + 1)
     outputs.save(GOLDEN / f"outputs-{FORMAT}.sf", compact=True)
-    content = {"texts": expected, "outputs": outputs.predict(X).tolist()}
+    oblique = SketchForestClassifier(6, random_state=3).fit(OBLIQUE_X, OBLIQUE_Y)
+    oblique.save(GOLDEN / f"oblique-{FORMAT}.sf")
+    content = {
+        "texts": expected,
+        "outputs": outputs.predict(X).tolist(),
+        "oblique": oblique.predict_proba(OBLIQUE_X).tolist(),
+    }
     (GOLDEN / f"models-{FORMAT}.json").write_text(json.dumps(content) + "\n")
 
 
-@pytest.mark.parametrize("version", [1])
+@pytest.mark.parametrize("version", [1, 3])
 def test_models_of_every_format_are_read_and_predict_the_same(version):
     expected = json.loads((GOLDEN / f"models-{version}.json").read_text())
     texts = load_forest(GOLDEN / f"texts-{version}.sf")
@@ -51,6 +65,13 @@ def test_models_of_every_format_are_read_and_predict_the_same(version):
     assert probabilities.tolist() == expected["texts"]
     outputs = load_forest(GOLDEN / f"outputs-{version}.sf")
     assert outputs.predict(X).tolist() == expected["outputs"]
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_models_with_oblique_trees_are_read_and_predict_the_same(version):
+    expected = json.loads((GOLDEN / f"models-{version}.json").read_text())
+    oblique = load_forest(GOLDEN / f"oblique-{version}.sf")
+    assert oblique.predict_proba(OBLIQUE_X).tolist() == expected["oblique"]
 
 
 def test_a_model_that_does_not_say_what_its_rows_were_does_not_grow_on():

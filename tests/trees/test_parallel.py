@@ -1,5 +1,6 @@
 """Work through joblib: in order, and at an end when it is at an end."""
 
+import _thread
 import threading
 import time
 
@@ -73,6 +74,71 @@ def test_no_thread_is_at_work_after_an_error(error):
     n_begun = len(begun)
     time.sleep(0.1)
     assert len(begun) == n_begun < 50
+
+
+@pytest.mark.parametrize("n_started", [0, 1])
+def test_threads_that_cannot_start_are_done_without(n_started, monkeypatch):
+    start, started = _thread.start_new_thread, []
+
+    def scarce(*args):
+        if len(started) == n_started:
+            raise RuntimeError("can't start new thread")
+        started.append(args)
+        return start(*args)
+
+    monkeypatch.setattr(_thread, "start_new_thread", scarce)
+    assert run_blocks(square, range(50), n_jobs=4) == [n**2 for n in range(50)]
+    assert len(started) == n_started
+
+
+def test_threads_that_never_begin_are_not_waited_for(monkeypatch):
+    """One that finds no memory for its first call ends without a word."""
+    monkeypatch.setattr(_thread, "start_new_thread", lambda *args: 1)
+    assert run_blocks(square, range(50), n_jobs=4) == [n**2 for n in range(50)]
+
+
+def test_work_that_finds_no_memory_ends_in_a_memory_error():
+    def work(number):
+        if number == 7:
+            raise MemoryError
+        return number
+
+    with pytest.raises(MemoryError):
+        run_blocks(work, range(50), n_jobs=4)
+
+
+def test_a_failure_stops_the_long_task_of_another_thread():
+    stop, begun = threading.Event(), threading.Barrier(2, timeout=30)
+
+    def work(number):
+        begun.wait()
+        if number == 1:
+            raise ValueError("enough")
+        assert stop.wait(30)
+
+    with pytest.raises(ValueError, match="enough"):
+        run_all(work, range(2), n_jobs=2, on_abort=stop.set)
+
+
+def test_two_interrupts_leave_no_thread_at_work():
+    main, at_work, is_interrupted = threading.get_ident(), set(), threading.Event()
+
+    def work(number):
+        if threading.get_ident() == main:
+            is_interrupted.wait(30)
+            time.sleep(30)  # which the first one breaks off
+        at_work.add(number)
+        is_interrupted.set()
+        _thread.interrupt_main()
+        time.sleep(0.2)  # the main thread waits for this one
+        _thread.interrupt_main()
+        time.sleep(0.2)
+        at_work.discard(number)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_blocks(work, range(2), n_jobs=2)
+    assert is_interrupted.is_set()
+    assert not at_work
 
 
 def test_an_error_of_the_only_task_is_passed_on():

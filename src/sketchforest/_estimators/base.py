@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.growing import grow
+from sketchforest._estimators.parameters import Parameters
 from sketchforest._estimators.plain_state import PlainState
 from sketchforest._estimators.preparation import (
     Prepared,
@@ -132,9 +133,10 @@ class TreesEstimator(PlainState):
         in the space that the splits were searched in: the projected one, where outputs are
         projected."""
         check_is_fitted(self)
-        gains = self._forest.feature_gains(self.n_features_in_)
-        total = gains.sum()
-        return gains.sum(axis=0) / total if total > 0 else gains.sum(axis=0)
+        importances = np.zeros(self.n_features_in_)
+        used, shares = self._forest.used_features()
+        importances[used] = shares
+        return importances
 
     def apply(self, X: MatrixLike) -> np.ndarray:
         """(n_samples, n_trees) number of the leaf of each row in each tree, where nodes are counted
@@ -198,6 +200,7 @@ class TreesEstimator(PlainState):
         notes : dict of JSON values, optional
             Whatever else is worth knowing, kept in `notes_`.
         """
+        Parameters.of(self)  # a file with others would be refused
         names = {"label_names": label_names, "feature_names": feature_names}
         given = {name: value for name, value in names.items() if value is not None}
         save_estimator(self, path, compact, given, vectorizer, notes)

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from sketchforest._estimators.parameters import ClassWeight
+from sketchforest._estimators.scales import moderate_weights
 from sketchforest._trees.fitted import Targets
 from sketchforest._trees.model import SparseRows
 
@@ -26,7 +27,8 @@ def weigh_classes(
     # As scikit-learn: a forest balances the weights of the classes, a tree their rows.
     counts = (weights > 0).astype(float) if is_tree and weights is not None else weights
     of_classes = _weights_of_rows(class_weight, targets.class_labels, targets, counts)
-    product = of_classes if weights is None else weights * of_classes
+    of_classes = moderate_weights(of_classes)
+    product = of_classes if weights is None else moderate_weights(weights * of_classes)
     if not product.any():
         raise ValueError(
             "class_weight must leave a row with a weight above 0; got "

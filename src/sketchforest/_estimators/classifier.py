@@ -115,12 +115,13 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
 
         Rows are what the model was trained on: a matrix, a data frame, or texts for a text model.
         """
-        names = label_names(self).tolist()
-        k = min(check_k(k, max(len(names), k), "labels"), len(names))
+        n_labels = self._labels.shape[1]
+        k = min(check_k(k, max(n_labels, k), "labels"), n_labels)
         labels, scores = self._predictor.best(self._check_new(rows), self._n_jobs, k)
+        names = label_names(self, labels)
         return [
-            [(names[at], score) for at, score in zip(found, values, strict=True) if score > 0]
-            for found, values in zip(labels.tolist(), scores.tolist(), strict=True)
+            [(name, score) for name, score in zip(found, values, strict=True) if score > 0]
+            for found, values in zip(names.tolist(), scores.tolist(), strict=True)
         ]
 
     @property

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sketchforest._estimators.base import TreesEstimator
 
 SHOWN = 10
+MOST_LISTED = 100_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,9 +28,10 @@ class Description:
         How the estimator was made.
     facts : dict
         By name: numbers of trees, rows, features and labels, the score and the threshold.
-    features : (n_features,) array
-        Names of the features, the most important first.
-    importances : (n_features,) array
+    features : array
+        Names of the features, the most important first; of more than 100,000, those that splits
+        use.
+    importances : array
         Their shares in what all splits gain; empty where a compact file left them out.
     """
 
@@ -80,13 +82,18 @@ class Description:
 
 
 def describe(model: "TreesEstimator") -> Description:
-    names, shares = shown_features(model), np.zeros(0)
+    features, shares = np.arange(min(model.n_features_in_, MOST_LISTED)), np.zeros(0)
     if model._forest.gains is not None:
-        shares = model.feature_importances_
+        used, importances = model._forest.used_features()
+        if model.n_features_in_ <= MOST_LISTED:
+            shares = np.zeros(model.n_features_in_)
+            shares[used] = importances
+        else:
+            features, shares = used, importances
         order = np.argsort(-shares, kind="stable")
-        names, shares = names[order], shares[order]
+        features, shares = features[order], shares[order]
     title = " ".join(repr(model).split())
-    return Description(title, _facts(model), names, shares)
+    return Description(title, _facts(model), shown_features(model, features), shares)
 
 
 def _facts(model: "TreesEstimator") -> dict[str, str]:
@@ -102,7 +109,9 @@ def _facts(model: "TreesEstimator") -> dict[str, str]:
     facts["features"] = f"{model.n_features_in_:,}" + (" terms of texts" if reads_text else "")
     what = "outputs" if not targets.is_classification else "labels"
     what = "classes" if targets.has_classes else what
-    some = ", ".join(label_names(model)[:5]) + (", …" if n_labels > 5 else "")
+    some = ", ".join(label_names(model, np.arange(min(n_labels, 5)))) + (
+        ", …" if n_labels > 5 else ""
+    )
     facts[what] = f"{n_labels:,}: {some}"
     if targets.is_indicator:
         facts["labels of a row"] = f"{len(targets.class_labels.columns) / n_rows:.1f} on average"

@@ -75,11 +75,11 @@ class InspectedTrees(TreesEstimator):
         numbers = row_numbers(self, rows)
         return Explanation(
             labels=labels,
-            label_names=label_names(self)[labels],
+            label_names=label_names(self, labels),
             scores=found.scores,
             base=found.base,
             features=found.features,
-            feature_names=shown_features(self)[found.features],
+            feature_names=shown_features(self, found.features),
             values=values,
             is_present=(values != 0) if sparse.issparse(x) else np.ones(len(values), bool),
             contributions=found.added,
@@ -193,9 +193,9 @@ class InspectedTrees(TreesEstimator):
         """All labels of training rows, by name."""
         if not self._targets.is_classification:
             return [[] for _ in rows]
-        names = label_names(self)
         found = self._targets.class_labels.to_csr(np.uint8)[rows]
-        return [names[found.indices[a:b]].tolist() for a, b in pairwise(found.indptr)]
+        names = label_names(self, found.indices)
+        return [names[a:b].tolist() for a, b in pairwise(found.indptr)]
 
 
 def _columns(labels: SparseRows, columns: np.ndarray) -> np.ndarray:

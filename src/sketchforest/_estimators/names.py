@@ -8,14 +8,22 @@ if TYPE_CHECKING:
     from sketchforest._estimators.base import TreesEstimator
 
 
-def label_names(model: "TreesEstimator") -> np.ndarray:
-    """(n_labels,) names as they were trained; numbers from 0 where there were none."""
+def label_names(model: "TreesEstimator", which: np.ndarray | None = None) -> np.ndarray:
+    """(n_labels,) names as they were trained, or those of some columns; numbers from 0 where there
+    were none."""
     names, columns = getattr(model, "label_names_", None), model._targets.column_classes
     if names is None:
         names = model._targets.classes
     if names is None and columns is not None:
-        return np.array([f"{at}: {name}" for at, names in enumerate(columns) for name in names])
-    return np.arange(model._labels.shape[1]).astype(str) if names is None else names.astype(str)
+        names = np.array([f"{at}: {name}" for at, names in enumerate(columns) for name in names])
+    return _chosen(names, model._labels.shape[1], which).astype(str)
+
+
+def _chosen(names: np.ndarray | None, n: int, which: np.ndarray | None) -> np.ndarray:
+    """Of very many that have no names, only those numbers are made that are asked for."""
+    if names is None:
+        return np.arange(n).astype(str) if which is None else which.astype(str)
+    return names if which is None else names[which]
 
 
 def feature_names(model: "TreesEstimator") -> np.ndarray | None:
@@ -23,10 +31,9 @@ def feature_names(model: "TreesEstimator") -> np.ndarray | None:
     return getattr(model, "feature_names_", getattr(model, "feature_names_in_", None))
 
 
-def shown_features(model: "TreesEstimator") -> np.ndarray:
-    """The same, or numbers from 0 where there are no names."""
-    names = feature_names(model)
-    return np.arange(model.n_features_in_).astype(str) if names is None else names
+def shown_features(model: "TreesEstimator", which: np.ndarray | None = None) -> np.ndarray:
+    """The same, all or some of them, or numbers from 0 where there are no names."""
+    return _chosen(feature_names(model), model.n_features_in_, which)
 
 
 def row_numbers(model: "TreesEstimator", rows: np.ndarray) -> np.ndarray:

@@ -21,6 +21,7 @@ from sketchforest._estimators.parameters import (
     n_features_drawn,
     n_rows_meant,
 )
+from sketchforest._estimators.scales import moderate_weights, search_outputs
 from sketchforest._estimators.targets import (
     check_class_targets,
     check_real_targets,
@@ -43,7 +44,6 @@ from sketchforest._selection.auto import AUTO_MAX_FEATURES, AUTO_N_COMPONENTS, k
 from sketchforest._trees.encoding import encode
 from sketchforest._trees.fitted import Fitted, Targets
 from sketchforest._trees.impurity import CRITERIA, Impurity
-from sketchforest._trees.model import Labels
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.problem import (
     GrowSettings,
@@ -107,6 +107,7 @@ def prepare(
     _check_threshold(params, targets)
     check_same_length(X, targets.labels.shape[0])
     weights = check_sample_weight(sample_weight, X.shape[0])
+    weights = None if weights is None else moderate_weights(weights)
     rows_seen = None if params.is_tree else fingerprint(X, weights)
     class_weight = _class_weight_of_rows(params, targets)
     weights = weigh_classes(class_weight, targets, weights, is_tree=params.is_tree)
@@ -124,9 +125,19 @@ def prepare(
     is_all_oblique = settings.oblique is not None and settings.oblique.share == 1
     known = X if rows is None else X[rows]  # a row of weight 0 is as good as removed
     feature_map = FeatureMap.learn(known, params.n_jobs) if has_oblique else None
+    is_transformed = isinstance(settings.projection, TransformerProjection)
+    # Logarithms are taken of counts as they are, and absolute errors are no squares.
+    is_variance = targets.impurity is Impurity.VARIANCE
+    outputs = search_outputs(
+        targets.labels,
+        rows,
+        may_scale=is_variance and not is_transformed,
+        may_move=targets.impurity is not Impurity.POISSON,
+    )
     data = TrainingData(
         X=None if is_all_oblique else encode(X, settings.random_cuts, params.n_jobs),
-        labels=_search_outputs(targets, rows),
+        labels=outputs.labels,
+        label_exponent=outputs.exponent,
         impurity=targets.native_impurity,
         # Zeros are said by the rows; of the others, only ratios count.
         sample_weight=None if weights is None or len(np.unique(weights[rows])) == 1 else weights,
@@ -342,22 +353,3 @@ def _n_draws(params: Parameters, targets: Targets, n_drawable: int) -> int | Non
             f"max_samples must be at most {MOST_DRAWS} rows for a tree; got {params.max_samples}."
         )
     return n_draws
-
-
-def _search_outputs(targets: Targets, rows: np.ndarray | None) -> Labels:
-    """What splits are searched on, or projected from: dense labels are moved towards zero, since
-    floats keep more digits there and scores do not change, and made as narrow as they can be.
-    Counts stay as they are: their logarithms are taken."""
-    labels = targets.labels
-    if not isinstance(labels, np.ndarray) or targets.impurity is Impurity.POISSON:
-        return labels
-    counted = labels if rows is None else labels[rows]
-    mean, spread = counted.mean(axis=0), counted.std(axis=0)
-    # Moved by a multiple of a power of two near the spread, integers keep sums without rounding,
-    # and so ties between splits.
-    grid = np.exp2(np.floor(np.log2(spread, out=np.zeros_like(spread), where=spread > 0)))
-    is_far = np.abs(mean) > 4 * spread
-    outputs = labels - np.where(is_far, grid * np.round(mean / grid), 0)
-    with np.errstate(over="ignore"):
-        narrow = outputs.astype(np.float32)
-    return narrow if np.array_equal(narrow, outputs) else outputs

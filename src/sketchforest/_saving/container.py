@@ -1,7 +1,8 @@
 """Arrays in one file, in the safetensors format: a JSON header behind its length, then the arrays.
 
 They are in the file as they are in memory, each where its type asks for, so that they are mapped
-and not read. The header carries a checksum of itself.
+and not read. They fill the file to its end, none upon another. The header carries a checksum of
+each array and one of itself.
 """
 
 import hashlib
@@ -9,11 +10,14 @@ import json
 import math
 import mmap
 import os
-from collections.abc import Mapping
-from typing import NamedTuple, TypeGuard
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import BinaryIO, NamedTuple, TypeGuard
 
 import numpy as np
 
+from sketchforest import _core
 from sketchforest._files import written_whole
 
 # The name of a type in the container, and the type.
@@ -27,7 +31,7 @@ TYPES: dict[str, np.dtype] = {
     "F64": np.dtype(np.float64),
 }
 TYPE_NAMES = {dtype: name for name, dtype in TYPES.items()}
-METADATA, CHECKSUM = "__metadata__", "checksum"
+METADATA, CHECKSUM, ARRAY_CHECKSUMS = "__metadata__", "checksum", "array_checksums"
 ALIGNMENT = 64  # of the first array: a line of the cache
 _NO_SUM = b"0" * 64  # in place of the checksum while it is computed
 # The quotes are those of JSON itself: in a name they are escaped, so that none looks like this.
@@ -56,7 +60,9 @@ def write_container(
 
 
 def _header(ordered: list[tuple[str, np.ndarray]], metadata: Mapping[str, str]) -> bytes:
-    header: dict[str, object] = {METADATA: {**metadata, CHECKSUM: _NO_SUM.decode()}}
+    sums = json.dumps({name: array_checksum(array) for name, array in ordered})
+    more = {ARRAY_CHECKSUMS: sums, CHECKSUM: _NO_SUM.decode()}
+    header: dict[str, object] = {METADATA: {**metadata, **more}}
     end = 0
     for name, array in ordered:
         begin, end = end, end + array.nbytes
@@ -70,6 +76,10 @@ def _header(ordered: list[tuple[str, np.ndarray]], metadata: Mapping[str, str]) 
     return before + _checksum(before, after) + after
 
 
+def array_checksum(array: np.ndarray) -> str:
+    return f"{_core.checksum(np.ascontiguousarray(array).reshape(-1).view(np.uint8)):016x}"
+
+
 def _around_checksum(text: bytes) -> tuple[bytes, bytes, bytes]:
     """What stands before the checksum, the checksum, and what follows it."""
     before, key, rest = text.partition(_SUM_KEY)
@@ -80,23 +90,57 @@ def _checksum(before: bytes, after: bytes) -> bytes:
     return hashlib.sha256(before + _NO_SUM + after).hexdigest().encode()
 
 
-def read_header(path: str | os.PathLike[str]) -> tuple[dict[str, dict[str, object]], bytes]:
-    """The header, and the bytes that it was read from."""
+@contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """The file, opened once: another one that takes its name meanwhile is not looked at."""
+    # A pipe would be waited for, by its name already.
+    if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
+        raise ForeignError("it is no file")
     with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        n_header = int.from_bytes(file.read(8), "little")
-        if file.read(1) not in (b"{", b""):
-            raise ForeignError("it has no header")
-        if not 2 <= n_header <= size - 8:
-            raise DamagedError("it has no header")
-        text = b"{" + file.read(n_header - 1)
+        yield file
+
+
+class Header(NamedTuple):
+    """What a file says of its arrays."""
+
+    entries: dict[str, object]  # by name
+    metadata: dict[str, str]
+    text: bytes  # that it was read from
+
+
+def read_header(file: BinaryIO) -> Header:
+    size = os.fstat(file.fileno()).st_size
+    n_header = int.from_bytes(file.read(8), "little")
+    if file.read(1) not in (b"{", b""):
+        raise ForeignError("it has no header")
+    if not 2 <= n_header <= size - 8:
+        raise DamagedError("it has no header")
+    text = b"{" + file.read(n_header - 1)
+    entries = parsed(text)
+    metadata = entries.pop(METADATA, None)
+    if not isinstance(metadata, dict) or not all(type(v) is str for v in metadata.values()):
+        raise DamagedError("its header cannot be read")
+    return Header(entries, metadata, text)
+
+
+def parsed(text: str | bytes) -> dict[str, object]:
+    """An object of JSON, in which no name occurs twice."""
     try:
-        header = json.loads(text)
+        found = json.loads(text, object_pairs_hook=_unique)
+    except DamagedError:
+        raise
     except (ValueError, RecursionError) as error:
         raise DamagedError("its header cannot be read") from error
-    if not isinstance(header, dict) or not isinstance(header.get(METADATA), dict):
+    if not isinstance(found, dict):
         raise DamagedError("its header cannot be read")
-    return header, text
+    return found
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise DamagedError("its header says something twice")
+    return found
 
 
 def check_header(text: bytes) -> None:
@@ -119,22 +163,45 @@ class MappedArrays(NamedTuple):
             self.buffer.base.madvise(mmap.MADV_DONTNEED)
 
 
-def map_arrays(
-    path: str | os.PathLike[str], header: Mapping[str, object], n_header: int, is_mapped: bool
-) -> MappedArrays:
+def map_arrays(file: BinaryIO, header: Header, is_mapped: bool) -> MappedArrays:
     """Read-only where mapped."""
+    file.seek(0)
     buffer: np.ndarray = (
-        np.memmap(path, np.uint8, "r") if is_mapped else np.fromfile(path, np.uint8)
+        np.memmap(file, np.uint8, "r") if is_mapped else np.fromfile(file, np.uint8)
     )
-    body = buffer.view(np.ndarray)[8 + n_header :]
-    arrays = {name: _view(body, entry) for name, entry in header.items() if name != METADATA}
+    body = buffer.view(np.ndarray)[8 + len(header.text) :]
+    arrays = {name: _view(body, entry) for name, entry in header.entries.items()}
+    _check_that_they_fill(body, list(arrays.values()))
     return MappedArrays(arrays, buffer)
+
+
+def _check_that_they_fill(body: np.ndarray, arrays: list[np.ndarray]) -> None:
+    places = [(array.ctypes.data - body.ctypes.data, array.nbytes) for array in arrays]
+    end = 0
+    for begin, length in sorted(place for place in places if place[1]):
+        if begin != end:
+            raise DamagedError("an array does not begin where another ends")
+        end = begin + length
+    if end != len(body):
+        raise DamagedError("something follows its arrays")
+
+
+def read_checksums(header: Header) -> dict[str, object] | None:
+    """Of the arrays, by name; None in a file of an older format."""
+    if ARRAY_CHECKSUMS not in header.metadata:
+        return None
+    sums = parsed(header.metadata[ARRAY_CHECKSUMS])
+    if sums.keys() != header.entries.keys():
+        raise DamagedError("it has not one checksum for each array")
+    return sums
 
 
 def _view(body: np.ndarray, entry: object) -> np.ndarray:
     parts = entry if isinstance(entry, dict) else {}
     shape, offsets = parts.get("shape"), parts.get("data_offsets")
     types = [dtype for name, dtype in TYPES.items() if name == parts.get("dtype")]
+    if parts.keys() != {"dtype", "shape", "data_offsets"}:
+        raise DamagedError("an array is not described as it should be")
     if not types or not _are_sizes(shape) or not _are_sizes(offsets) or len(offsets) != 2:
         raise DamagedError("an array is not described as it should be")
     dtype, (begin, end) = types[0], offsets

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from sketchforest import _core
 from sketchforest._saving.container import DamagedError
 from sketchforest._trees.model import ForestDirections
 from sketchforest._trees.oblique_features import FeatureMap
@@ -21,6 +22,10 @@ _FEATURES: dict[str, type[np.generic]] = {
     "bounds": np.float64,
     "levels": np.float32,
 }
+DIRECTION_ARRAYS = (
+    *(f"directions.{name}" for name in _DIRECTIONS),
+    *(f"features.{name}" for name in _FEATURES),
+)
 
 
 def direction_arrays(directions: ForestDirections | None) -> dict[str, np.ndarray | None]:
@@ -32,17 +37,23 @@ def direction_arrays(directions: ForestDirections | None) -> dict[str, np.ndarra
 
 
 def read_directions(
-    arrays: Mapping[str, np.ndarray], n_trees: int, n_nodes: int, n_features: int
+    arrays: Mapping[str, np.ndarray], node_start: np.ndarray, n_nodes: int, n_features: int
 ) -> ForestDirections | None:
-    """Checked: every index lies where it is looked up."""
-    if "directions.start" not in arrays:
+    """Checked: every index lies where it is looked up, and weights are finite."""
+    if arrays.keys().isdisjoint(DIRECTION_ARRAYS):
         return None
+    n_trees = len(node_start) - 1
+    _check(_are_starts(node_start, n_nodes), "nodes")
     found = {name: _vector(arrays, "directions", name, t) for name, t in _DIRECTIONS.items()}
     start, columns = found["start"], found["columns"]
     _check(len(start) == n_nodes + 1 and len(found["weights"]) == len(columns), "directions")
     _check(_are_starts(start, len(columns)), "directions")
-    _check(_is_within(columns, n_features), "directions")
-    _check(len(found["is_oblique"]) == n_trees, "directions")
+    _check(_core.are_directions(columns, found["weights"], n_features), "directions")
+    is_oblique = found["is_oblique"]
+    _check(len(is_oblique) == n_trees and bool((is_oblique < 2).all()), "directions")
+    # Trees that are not oblique have none.
+    entries = np.diff(start[node_start])
+    _check(not entries[is_oblique == 0].any(), "directions")
     return ForestDirections(**found, feature_map=_read_features(arrays, n_features))
 
 
@@ -52,12 +63,14 @@ def _read_features(arrays: Mapping[str, np.ndarray], n_features: int) -> Feature
         for name, t in _FEATURES.items()
         if f"features.{name}" in arrays
     }
+    kinds = ({"idf"}, {"scale"}, {"level_start", "bounds", "levels"})
+    _check(found.keys() in kinds, "features")
+    _check(all(bool(np.isfinite(array).all()) for array in found.values()), "features")
     if "idf" in found:
         _check(len(found["idf"]) == n_features, "features")
-    if "scale" in found:
-        _check(len(found["scale"]) == 1 and bool(found["scale"][0] > 0), "features")
-    if "levels" in found:
-        _check(found.keys() == {"level_start", "bounds", "levels"}, "features")
+    elif "scale" in found:
+        _check(len(found["scale"]) == 1 and bool(found["scale"][0] >= 0), "features")
+    else:
         start, n_levels = found["level_start"], len(found["levels"])
         _check(len(start) == n_features + 1 and len(found["bounds"]) == n_levels, "features")
         _check(_are_starts(start, n_levels) and bool((np.diff(start) > 0).all()), "features")
@@ -76,10 +89,6 @@ def _vector(
 def _are_starts(start: np.ndarray, end: int) -> bool:
     is_bounded = len(start) > 0 and start[0] == 0 and start[-1] == end
     return bool(is_bounded and (np.diff(start) >= 0).all())
-
-
-def _is_within(columns: np.ndarray, n_columns: int) -> bool:
-    return not len(columns) or bool(columns.min() >= 0 and columns.max() < n_columns)
 
 
 def _check(holds: bool, what: str) -> None:

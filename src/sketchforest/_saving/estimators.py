@@ -6,17 +6,24 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from sketchforest._registry import ESTIMATORS
 from sketchforest._saving.container import DamagedError, ForeignError
 from sketchforest._saving.json_values import Json, arguments, converted, to_json
 from sketchforest._saving.model_file import Model, read_model, write_model
+from sketchforest._saving.schema import (
+    check_about,
+    check_settings,
+    read_classes,
+    read_dtype,
+    text_array,
+)
 from sketchforest._saving.stored_texts import StoredTexts, read_texts
 from sketchforest._saving.vectorizer import Vectorizer, restore_vectorizer, vectorizer_state
 from sketchforest._trees.fitted import F1Thresholds, Fitted, Targets
 from sketchforest._trees.impurity import Impurity
-from sketchforest._trees.model import Forest, Labels
+from sketchforest._trees.model import Forest, Labels, SparseRows
 from sketchforest._trees.problem import GrowSettings, ObliqueSettings
 from sketchforest.projection import resolve_projection
 
@@ -37,17 +44,6 @@ class Estimator(Protocol):
     def get_params(self, deep: bool = True) -> dict[str, object]: ...
 
     def _keep(self, fitted: Fitted) -> None: ...
-
-
-# What the JSON of a file must hold; its numbers of columns are checked with its arrays.
-_TYPES = {
-    "estimator": str,
-    "is_projected": bool,
-    **dict.fromkeys(("params", "state", "settings"), dict),
-    **dict.fromkeys(("classes_dtype", "label_dtype"), str | None),
-    **dict.fromkeys(("classes", "feature_names_in", "label_names", "feature_names"), list | None),
-    "notes": dict | None,
-}
 
 
 def save_estimator(
@@ -109,11 +105,15 @@ def save_estimator(
 
 
 def load_estimator(
-    path: str | os.PathLike[str], find_class: Callable[[str], type[Any]], mmap: bool
+    path: str | os.PathLike[str],
+    find_class: Callable[[str], type[Any]],
+    check_params: Callable[[Any], object],
+    mmap: bool,
 ) -> Any:
-    """The estimator in a file; its class is found by its name."""
+    """The estimator in a file; its class is found by its name, and its parameters are checked as
+    those of a fit are."""
     try:
-        return _restored(find_class, read_model(path, mmap))
+        return _restored(find_class, check_params, read_model(path, mmap))
     except DamagedError as error:
         way_out = "Save it again."
         if isinstance(error, ForeignError):
@@ -123,25 +123,35 @@ def load_estimator(
         ) from error
 
 
-def _restored(find_class: Callable[[str], type[Any]], model: Model) -> Any:
+def _restored(
+    find_class: Callable[[str], type[Any]], check_params: Callable[[Any], object], model: Model
+) -> Any:
     """What can only be wrong in the file is checked before it is used: any error but DamagedError
     is a mistake of ours."""
     forest, labels, about, more = model
-    _check_about(about)
+    check_about(about)
     kind = find_class(about["estimator"])
     params = arguments(kind, about["params"])
     estimator = kind(**params)
+    converted(check_params, estimator)
+    if is_classifier(estimator) != (about["label_dtype"] is not None):
+        raise DamagedError("its labels are not those of its estimator")
+    if "n_estimators" not in params and forest.n_trees > 1:
+        raise DamagedError("it has more than one tree")
     estimator._keep(Fitted(forest, _targets(about, labels), _settings(about, params)))
     state = {name: about["state"][name] for name in PLAIN if name in about["state"]}
     vars(estimator).update(state | {"n_features_in_": about["n_features_in"]})
-    if about["feature_names_in"] is not None:
-        vars(estimator)["feature_names_in_"] = np.array(about["feature_names_in"], dtype=object)
+    names_in = about["feature_names_in"]
+    if names_in is not None:
+        if len(names_in) != about["n_features_in"]:
+            raise DamagedError("feature_names_in have another number")
+        vars(estimator)["feature_names_in_"] = np.array(names_in, dtype=object)
     names = {name: about[name] for name in NAMES if about[name] is not None}
     try:
         _check_names(names, estimator)
     except ValueError as error:
         raise DamagedError(str(error).rstrip(".")) from error
-    vars(estimator).update({f"{name}_": np.array(given) for name, given in names.items()})
+    vars(estimator).update({f"{name}_": text_array(given) for name, given in names.items()})
     if about["notes"] is not None:
         vars(estimator)["notes_"] = about["notes"]
     if "text" in about:
@@ -174,7 +184,7 @@ def _row_attributes(more: Mapping[str, np.ndarray], n_rows: int) -> dict[str, ob
         found["row_numbers_"] = numbers
     ids, texts = (read_texts(more, name, n_rows) for name in ("row_ids", "row_texts"))
     if ids is not None:
-        found["row_ids_"] = np.array(ids[:])
+        found["row_ids_"] = text_array(ids[:])
     return found if texts is None else found | {"row_texts_": texts}
 
 
@@ -188,6 +198,8 @@ def _f1_thresholds(more: Mapping[str, np.ndarray], n_labels: int) -> F1Threshold
         return None
     for_each = for_each if for_each.ndim else np.full(n_labels, for_each)
     values = np.append(for_each, for_all)
+    if for_all.ndim or for_each.dtype.kind != "f" or for_all.dtype.kind != "f":
+        raise DamagedError("its thresholds are not one for each label, from 0 to 1")
     if values.shape != (n_labels + 1,) or not ((values >= 0) & (values <= 1)).all():
         raise DamagedError("its thresholds are not one for each label, from 0 to 1")
     return F1Thresholds(np.float32(for_all), for_each)
@@ -214,49 +226,71 @@ def _state_of(targets: Targets) -> dict[str, bool | str]:
     return state if targets.is_classification else state | {"_is_vector": targets.is_vector}
 
 
-def _check_about(about: Mapping[str, object]) -> None:
-    for name, kind in _TYPES.items():
-        if name not in about or not isinstance(about[name], kind):
-            raise DamagedError(f"its {name} cannot be read")
-    if not isinstance(about.get("text", {}), dict):
-        raise DamagedError("its vectorizer cannot be read")
-    if about["estimator"] not in ESTIMATORS:
-        raise DamagedError(f"there is no estimator {about['estimator']!r}")
-
-
 def _settings(about: dict[str, Any], params: Mapping[str, object]) -> GrowSettings:
     projection = converted(resolve_projection, params.get("projection"))
     given = dict(about["settings"])
     oblique = given.pop("oblique", None)
     if oblique is not None:
+        if not isinstance(oblique, dict):
+            raise DamagedError("its settings cannot be read")
         oblique = ObliqueSettings(**arguments(ObliqueSettings, oblique))  # type: ignore[arg-type]
         oblique = dataclasses.replace(oblique, projection=projection)
+        check_settings(oblique)
     settings = arguments(GrowSettings, given) | {
         "projection": projection if about["is_projected"] else None,
         "shared_projection": bool(params.get("shared_projection", False)),
         "oblique": oblique,
     }
-    return GrowSettings(**settings)  # type: ignore[arg-type]
+    found = GrowSettings(**settings)  # type: ignore[arg-type]
+    check_settings(found)
+    return found
 
 
 def _targets(about: dict[str, Any], labels: Labels) -> Targets:
-    dtype = about["label_dtype"]
-    return Targets(
-        labels,
-        is_sparse=bool(about["state"].get("_sparse_labels", False)),
-        classes=_classes(about, labels),
-        dtype=None if dtype is None else converted(np.dtype, dtype),
-        is_vector=bool(about["state"].get("_is_vector", False)),
-        is_spmatrix=bool(about["state"].get("_is_spmatrix", False)),
-        column_classes=_column_classes(about, labels),
-        impurity=converted(Impurity, about["state"].get("_impurity", Impurity.VARIANCE.value)),
+    state, classes, columns = (
+        about["state"],
+        _classes(about, labels),
+        _column_classes(about, labels),
     )
+    if classes is not None and columns is not None:
+        raise DamagedError("its classes are given twice")
+    targets = Targets(
+        labels,
+        is_sparse=state.get("_sparse_labels", False),
+        classes=classes,
+        dtype=_label_dtype(about["label_dtype"], classes, columns),
+        is_vector=state.get("_is_vector", False),
+        is_spmatrix=state.get("_is_spmatrix", False),
+        column_classes=columns,
+        impurity=Impurity(state.get("_impurity", Impurity.VARIANCE.value)),
+    )
+    has_indicators = isinstance(labels, SparseRows) and labels.values is None
+    if targets.is_classification and (targets.is_vector or not has_indicators):
+        raise DamagedError("its labels are not those of a classifier")
+    if targets.has_classes and not targets.is_classification:
+        raise DamagedError("its classes have no type")
+    if targets.is_vector and labels.shape[1] != 1:
+        raise DamagedError("its labels are more than one column")
+    return targets
+
+
+def _label_dtype(
+    name: str | None, classes: np.ndarray | None, columns: tuple[np.ndarray, ...] | None
+) -> np.dtype | None:
+    """The type of Y; texts are as wide as classes are."""
+    if name is None:
+        return None
+    dtype = read_dtype(name)
+    found = [*([] if classes is None else [classes]), *(columns or ())]
+    if dtype.kind in "UO" and not found:
+        raise DamagedError("its labels have no type of numbers")
+    return np.result_type(*(array.dtype for array in found)) if dtype.kind == "U" else dtype
 
 
 def _classes(about: dict[str, Any], labels: Labels) -> np.ndarray | None:
     if about["classes"] is None:
         return None
-    classes = converted(np.array, about["classes"], about["classes_dtype"])
+    classes = read_classes(about["classes"], about["classes_dtype"])
     if classes.shape != (labels.shape[1],):
         raise DamagedError("classes have another number")
     return classes
@@ -265,13 +299,9 @@ def _classes(about: dict[str, Any], labels: Labels) -> np.ndarray | None:
 def _column_classes(about: dict[str, Any], labels: Labels) -> tuple[np.ndarray, ...] | None:
     if "column_classes" not in about:
         return None
-    try:
-        given = [(column["classes"], column["classes_dtype"]) for column in about["column_classes"]]
-    except (TypeError, KeyError) as error:
-        raise DamagedError("its column_classes cannot be read") from error
-    found = tuple(converted(np.array, *column) for column in given)
-    sizes = [classes.size for classes in found if classes.ndim == 1]
-    if len(sizes) != len(found) or sum(sizes) != labels.shape[1] or not all(sizes):
+    given = about["column_classes"]
+    found = tuple(read_classes(column["classes"], column["classes_dtype"]) for column in given)
+    if not found or sum(map(len, found)) != labels.shape[1]:
         raise DamagedError("classes have another number")
     return found
 

@@ -6,30 +6,50 @@ is opened, in one pass over it: a damaged file is an error, and never a look out
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sketchforest import _core
 from sketchforest._saving.container import (
-    METADATA,
+    ARRAY_CHECKSUMS,
+    CHECKSUM,
     DamagedError,
+    Header,
+    array_checksum,
     check_header,
     map_arrays,
+    opened,
+    parsed,
+    read_checksums,
     read_header,
     write_container,
 )
-from sketchforest._saving.directions import direction_arrays, read_directions
+from sketchforest._saving.directions import DIRECTION_ARRAYS, direction_arrays, read_directions
 from sketchforest._trees.model import Forest, Labels, SparseRows
+from sketchforest._trees.parallel import run_blocks
 
 FORMAT = "sketchforest"
-FORMAT_VERSION = 2  # 1: without oblique trees, still written where there are none
+# 3: each array has a checksum. 2: without. 1: without, and without oblique trees.
+FORMAT_VERSION = 3
+PARTS = 4  # of the trees, that threads look through
 
 _LABEL_ARRAYS = ("row_start", "columns", "values")
 _FOREST_ARRAYS = tuple(name for name in Forest.__dataclass_fields__ if name != "directions")
 _OPTIONAL = {"thresholds", "gains", "weights"}
+_MORE_ARRAYS = (
+    *("thresholds", "threshold_for_all", "threshold_for_each", "idf"),
+    *("row_numbers", "row_ids", "row_ids_start", "row_texts", "row_texts_start"),
+)
+_ARRAYS = {
+    *(f"forest.{name}" for name in _FOREST_ARRAYS),
+    *(f"labels.{name}" for name in (*_LABEL_ARRAYS, "dense")),
+    *(f"more.{name}" for name in _MORE_ARRAYS),
+    *DIRECTION_ARRAYS,
+}
 
 
 class Model(NamedTuple):
@@ -43,7 +63,7 @@ class Model(NamedTuple):
 
 def write_model(path: str | os.PathLike[str], model: Model) -> None:
     """The file is whole, or it is the old one."""
-    about = {"format_version": 1 if model.forest.directions is None else 2, **model.about}
+    about = {**model.about, "format_version": FORMAT_VERSION}
     arrays = {f"forest.{name}": getattr(model.forest, name) for name in _FOREST_ARRAYS}
     arrays |= direction_arrays(model.forest.directions)
     if isinstance(model.labels, SparseRows):
@@ -58,53 +78,69 @@ def write_model(path: str | os.PathLike[str], model: Model) -> None:
 
 def read_model(path: str | os.PathLike[str], mmap: bool = True) -> Model:
     """The model in a file, its arrays mapped or in memory; DamagedError if it is not whole."""
-    header, text = read_header(path)
-    about = _read_about(header, path)
-    check_header(text)
-    mapped = map_arrays(path, header, len(text), mmap)
-    parts = {name: mapped.arrays.get(f"forest.{name}") for name in _FOREST_ARRAYS}
+    with opened(path) as file:
+        header = read_header(file)
+        about = _read_about(header, path)
+        check_header(header.text)
+        mapped = map_arrays(file, header, mmap)
+    arrays = mapped.arrays
+    unknown = arrays.keys() - _ARRAYS
+    if unknown:
+        raise DamagedError(f"it has an array {min(unknown)!r}")
+    parts = {name: arrays.get(f"forest.{name}") for name in _FOREST_ARRAYS}
     forest = Forest(**parts)  # type: ignore[arg-type]
-    labels = _labels(mapped.arrays, about)
+    labels = _labels(arrays, about)
     _check_shapes(forest, labels)
-    damage = _core.find_damage(forest, labels, _count(about, "n_features_in"))
-    if damage is not None:
-        raise DamagedError(damage)
-    directions = read_directions(
-        mapped.arrays, forest.n_trees, len(forest.nodes), _count(about, "n_features_in")
-    )
+    n_features = _count(about, "n_features_in")
+    sums = read_checksums(header) or {}
+    checks: list[Callable[[], Any]] = [
+        partial(read_directions, arrays, forest.node_start, len(forest.nodes), n_features),
+        *(partial(_core.find_damage, forest, labels, n_features, p, PARTS) for p in range(PARTS)),
+        *(partial(_changed, name, arrays[name], expected) for name, expected in sums.items()),
+    ]
+    directions, *damages = run_blocks(lambda check: check(), checks, n_jobs=2)
+    for damage in damages:
+        if damage is not None:
+            raise DamagedError(damage)
     forest = replace(forest, directions=directions)
     mapped.release_pages()
-    more = {n.removeprefix("more."): a for n, a in mapped.arrays.items() if n.startswith("more.")}
+    more = {n.removeprefix("more."): a for n, a in arrays.items() if n.startswith("more.")}
     return Model(forest, labels, about, more)
 
 
-def _read_about(
-    header: Mapping[str, Mapping[str, object]], path: str | os.PathLike[str]
-) -> dict[str, Any]:
-    try:
-        about = json.loads(str(header[METADATA].get(FORMAT)))
-    except (ValueError, RecursionError) as error:
-        raise DamagedError("its header cannot be read") from error
-    if not isinstance(about, dict) or not isinstance(about.get("format_version"), int):
+def _changed(name: str, array: np.ndarray, expected: object) -> str | None:
+    return None if array_checksum(array) == expected else f"{name} is not as it was written"
+
+
+def _read_about(header: Header, path: str | os.PathLike[str]) -> dict[str, Any]:
+    about = parsed(header.metadata.get(FORMAT, ""))
+    version = about.get("format_version")
+    if type(version) is not int or version < 1:
         raise DamagedError("its header has no version")
-    if about["format_version"] > FORMAT_VERSION:
+    if version > FORMAT_VERSION:
         raise ValueError(
             f"path must name a model of format {FORMAT_VERSION} or older; '{path}' has format "
-            f"{about['format_version']}. Use a newer version of sketchforest."
+            f"{version}. Use a newer version of sketchforest."
         )
+    known = {FORMAT, CHECKSUM} | ({ARRAY_CHECKSUMS} if version >= 3 else set())
+    if header.metadata.keys() != known:
+        raise DamagedError("its header cannot be read")
     return about
 
 
 def _count(about: Mapping[str, object], name: str) -> int:
     """A number of columns, which the core counts by 32 bits."""
     count = about.get(name)
-    if not isinstance(count, int) or not 0 <= count < 2**31:
-        raise DamagedError(f"{name} must be from 0 to 2**31 - 1; it is {count!r}")
+    if type(count) is not int or not 1 <= count < 2**31:
+        raise DamagedError(f"{name} must be from 1 to 2**31 - 1; it is {str(count)[:20]}")
     return count
 
 
 def _labels(arrays: Mapping[str, np.ndarray], about: Mapping[str, object]) -> Labels:
-    if "labels.dense" in arrays:
+    given = [name for name in arrays if name.startswith("labels.")]
+    if "labels.dense" in given:
+        if len(given) > 1 or "n_label_columns" in about:
+            raise DamagedError("its labels are given twice")
         return arrays["labels.dense"]
     parts = {name: arrays.get(f"labels.{name}") for name in _LABEL_ARRAYS}
     return SparseRows(**parts, n_columns=_count(about, "n_label_columns"))  # type: ignore[arg-type]

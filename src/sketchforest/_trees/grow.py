@@ -67,6 +67,7 @@ def grow_one(
     bag_weights = np.ones(len(rows)) if weights is None else _near_one(weights)
     params = _native_params(settings, tree, bag_weights.sum())
     params.impurity = _core.Impurity[data.impurity]
+    params.min_gain = np.ldexp(params.min_gain, -2 * data.label_exponent)
     grown = _core.grow(data.X, outputs, rows, bag_weights, params, stop)
     if grown is None:
         raise GrowthStoppedError
@@ -101,7 +102,7 @@ def _grow_oblique(
     _set_limits(params, settings, tree, bag_weights.sum())
     params.min_samples_split = min(oblique.min_samples_split, MOST_ROWS)
     params.min_samples_leaf = min(oblique.min_samples_leaf, MOST_ROWS)
-    params.min_gain /= scale**2
+    params.min_gain = np.ldexp(params.min_gain, -2 * data.label_exponent) / scale**2
     params.ridge = oblique.ridge
     params.n_steps = oblique.n_steps
     params.n_power_steps = oblique.n_power_steps

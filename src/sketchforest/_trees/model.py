@@ -240,9 +240,10 @@ class Forest:
     def trees(self) -> list[Tree]:
         return [self.tree(index) for index in range(self.n_trees)]
 
-    def feature_gains(self, n_features: int) -> np.ndarray:
-        """(n_trees, n_features) share of each feature in a tree's decrease of impurity. An oblique
-        node's is shared by its features in proportion to their squared weights."""
+    def used_features(self) -> tuple[np.ndarray, np.ndarray]:
+        """The features that splits use, ascending, and of each the mean over the trees of its share
+        in a tree's decrease of impurity. An oblique node's is shared by its features in proportion
+        to their squared weights."""
         if self.gains is None:
             raise ValueError(
                 "feature_importances_ needs the gains of the splits; this model was saved with "
@@ -250,19 +251,17 @@ class Forest:
             )
         features = (self.nodes[:, 0].view(np.uint32) & ~MISSING_LEFT).astype(np.int64)
         tree_of_node = np.repeat(np.arange(self.n_trees), np.diff(self.node_start))
-        node_gains = np.maximum(self.gains, 0)
+        node_gains = np.maximum(self.gains, 0).astype(float)
         if self.directions is not None:
             node, features, shares = self._feature_shares(features)
             tree_of_node, node_gains = tree_of_node[node], node_gains[node] * shares
-        gains = np.bincount(
-            tree_of_node * n_features + features,
-            weights=node_gains,
-            minlength=self.n_trees * n_features,
-        )
+        of_tree = np.bincount(tree_of_node, weights=node_gains, minlength=self.n_trees)
+        node_gains /= np.where(of_tree > 0, of_tree, 1)[tree_of_node]
+        used, place = np.unique(features, return_inverse=True)
         # bincount of no nodes at all forgets that its weights are floats.
-        gains = gains.reshape(self.n_trees, n_features).astype(float)
-        totals = gains.sum(axis=1, keepdims=True)
-        return np.divide(gains, totals, out=np.zeros_like(gains), where=totals > 0)
+        importances = np.bincount(place, weights=node_gains, minlength=len(used)).astype(float)
+        total = importances.sum()
+        return used, importances / total if total > 0 else importances
 
 
 def _joined_directions(trees: Sequence[Tree]) -> ForestDirections | None:

@@ -1,10 +1,9 @@
 """Many trees, or many blocks of rows: threads, progress and interrupts."""
 
-import threading
+import _thread
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from queue import SimpleQueue
-from typing import TypeVar
+from contextlib import contextmanager, suppress
+from typing import Generic, TypeVar
 
 from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
@@ -90,54 +89,102 @@ def _on_threads(
     n_jobs: int | None,
     on_abort: Callable[[], None] = lambda: None,
 ) -> Iterator[Iterable[Result]]:
-    """Results in order, from threads that take one task after the other.
+    """Results in order. This thread and others take one task after the other.
 
-    An executor that is interrupted while it takes on work may hang. Here Ctrl-C, which is heard in
-    the main thread, finds it at no lock of Python's; no task is begun after it, and no thread is
-    left: one that is in the native core when Python shuts down brings the process down.
+    An executor that is interrupted while it takes on work may hang, and so may a thread that finds
+    no memory to begin. Here nobody waits for a thread that has not begun: this one does all the
+    work, if need be. No task is begun after an error or Ctrl-C, and no thread is left: one that is
+    in the native core when Python shuts down brings the process down.
     """
     # When the process ends, threads other than the one that ends it rest.
     n_threads = 1 if _core.is_closing() else min(effective_n_jobs(n_jobs), len(tasks))
-    numbers = iter(range(len(tasks)))
-    taking = threading.Lock()
-    done: SimpleQueue[tuple[int, Result | None, BaseException | None]] = SimpleQueue()
-    is_stopped = threading.Event()
-
-    def take_tasks() -> None:
-        while not is_stopped.is_set():
-            with taking:
-                number = next(numbers, None)
-            if number is None:
-                return
-            try:
-                done.put((number, work(tasks[number]), None))
-            except BaseException as error:
-                is_stopped.set()  # nothing is begun after an error
-                done.put((number, None, error))
-
-    def results() -> Iterator[Result]:
-        for thread in threads:
-            thread.start()
-        early: dict[int, Result] = {}
-        for number in range(len(tasks)):
-            while number not in early:
-                finished, result, error = done.get()
-                if error is not None:
-                    raise error
-                early[finished] = result  # type: ignore[assignment]
-            yield early.pop(number)
-
-    threads = [threading.Thread(target=take_tasks, daemon=True) for _ in range(n_threads)]
+    shared = _SharedTasks(work, tasks, on_abort)
     try:
-        yield results() if n_threads > 1 else map(work, tasks)
+        for _ in range(n_threads - 1):
+            shared.begin_thread()
+        yield shared.results()
     except BaseException:
         on_abort()  # before the threads are waited for
         raise
     finally:
-        is_stopped.set()
-        for thread in threads:
-            if thread.ident is not None:  # it was started
-                thread.join()
+        shared.stop()
+
+
+class _SharedTasks(Generic[Task, Result]):
+    """Tasks that several threads take from, and their results. What threads say is said without
+    taking memory, of which there may be none."""
+
+    def __init__(
+        self, work: Callable[[Task], Result], tasks: Sequence[Task], on_abort: Callable[[], None]
+    ) -> None:
+        self._work, self._tasks, self._on_abort = work, tasks, on_abort
+        self._numbers, self._taking = iter(range(len(tasks))), _thread.allocate_lock()
+        self._found: list[Result | None] = [None] * len(tasks)
+        self._is_found = bytearray(len(tasks))
+        self._error: BaseException | None = None  # the first one
+        self._at_work: list[_thread.LockType] = []  # held by a thread while it is at work
+        self._is_stopped = False
+
+    def begin_thread(self) -> None:
+        """Fewer threads do the same, where there is no memory for more."""
+        with suppress(RuntimeError, MemoryError):
+            _thread.start_new_thread(self._help, (_thread.allocate_lock(),))
+
+    def results(self) -> Iterator[Result]:
+        next_one = 0
+        while self._take_one():
+            while next_one < len(self._tasks) and self._is_found[next_one]:
+                yield self._given_away(next_one)
+                next_one += 1
+        if self._error is None:
+            self._wait()
+        if self._error is not None:
+            raise self._error
+        for number in range(next_one, len(self._tasks)):
+            yield self._given_away(number)
+
+    def stop(self) -> None:
+        """Returns when no thread is at work; Ctrl-C, once more, does not leave one behind."""
+        self._is_stopped = True
+        while True:
+            try:
+                return self._wait()
+            except KeyboardInterrupt:
+                continue
+
+    def _help(self, at_work: _thread.LockType) -> None:
+        with at_work:
+            self._at_work.append(at_work)
+            while self._take_one():
+                pass
+
+    def _take_one(self) -> bool:
+        """Whether there was a task, and nothing has failed."""
+        try:
+            if self._is_stopped:
+                return False
+            with self._taking:
+                number = next(self._numbers, None)
+            if number is None:
+                return False
+            self._found[number] = self._work(self._tasks[number])
+            self._is_found[number] = True
+        except BaseException as error:
+            self._is_stopped = True  # nothing is begun after an error
+            if self._error is None:
+                self._error = error
+            self._on_abort()  # by the one that failed: others may be at a task of minutes
+            return False
+        return True
+
+    def _given_away(self, number: int) -> Result:
+        result, self._found[number] = self._found[number], None
+        return result  # type: ignore[return-value]
+
+    def _wait(self) -> None:
+        for at_work in self._at_work:
+            with at_work:
+                pass
 
 
 @contextmanager

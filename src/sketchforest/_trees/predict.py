@@ -29,6 +29,7 @@ BLOCK_ADDITIONS = 1 << 23
 # With leaves of this many training rows on average, a table of leaf means is smaller and faster
 # to average than the rows themselves.
 BIG_LEAF = 4
+MOST_TABULATED = np.iinfo(np.int32).max  # leaves, which are counted by 32 bits
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,17 @@ class ForestPredictor:
         labels, scores = zip(*self._by_blocks(find_best, X, n_jobs), strict=True)
         return np.concatenate(labels), np.concatenate(scores)
 
+    def _check_sums(self, n_jobs: int | None) -> None:
+        """A thread has a sum for each output, and a mark."""
+        n_threads, memory = effective_n_jobs(n_jobs), memory_size()
+        needed = 9 * self.values.shape[1] * n_threads
+        if isinstance(self.values, SparseRows) and memory and needed > memory:
+            raise MemoryError(
+                f"The sums of {self.values.shape[1]} outputs on {n_threads} threads take "
+                f"{needed / 2**30:.1f} GiB of the {memory / 2**30:.1f} GiB that there are. Use "
+                "n_jobs=1, or leave out labels that no row has."
+            )
+
     def _by_blocks(
         self,
         work: Callable[[slice, np.ndarray], Result],
@@ -141,6 +153,7 @@ class ForestPredictor:
         more_additions: int = 0,
         exclude: sparse.csr_array | None = None,
     ) -> list[Result]:
+        self._check_sums(n_jobs)
         additions = self._additions_per_row + more_additions
         return by_blocks(work, self.forest, X, n_jobs, additions, exclude)
 
@@ -154,7 +167,8 @@ class ForestPredictor:
         big_leaf = 4 * BIG_LEAF if is_soon_added else BIG_LEAF
         has_big_leaves = len(self.forest.members) >= big_leaf * self.forest.n_leaves
         has_one_output = isinstance(self.labels, np.ndarray) and self.labels.shape[1] == 1
-        if self.may_tabulate and (has_big_leaves or has_one_output):
+        is_countable = self.forest.n_leaves <= MOST_TABULATED
+        if self.may_tabulate and is_countable and (has_big_leaves or has_one_output):
             return _leaf_table(self.forest), _leaf_means(self.forest, self.labels)
         return self.forest, self.labels
 

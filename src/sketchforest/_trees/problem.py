@@ -20,6 +20,7 @@ class TrainingData:
 
     X: EncodedX | None  # None: all trees are oblique
     labels: Labels  # dense ones are centred: scores do not change, and floats keep more digits
+    label_exponent: int = 0  # labels are divided by 2 to the power of it: their squares are floats
     sample_weight: np.ndarray | None = None  # none of them zero
     rows: np.ndarray | None = None  # those that may be drawn; None: all
     draws_by_weight: bool = True  # else rows are drawn alike, and then weighted

@@ -97,6 +97,8 @@ def main() -> None:
 def _sentence(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{error.filename}: {error.strerror}."
+    if isinstance(error, MemoryError) and not str(error):
+        return "There is not enough memory for this."
     return str(error) or type(error).__name__
 
 

@@ -58,9 +58,11 @@ def _oob_metric(model: Model) -> str:
 def _important_features(model: Model) -> list[dict[str, object]]:
     if model._forest.gains is None:
         return []
-    shares, names = model.feature_importances_, shown_features(model)
+    used, shares = model._forest.used_features()
     largest = np.argsort(-shares, kind="stable")[:SHOWN]
-    return [{"feature": str(names[at]), "share": float(shares[at])} for at in largest]
+    names = shown_features(model, used[largest])
+    found = zip(names.tolist(), shares[largest].tolist(), strict=True)
+    return [{"feature": str(name), "share": share} for name, share in found]
 
 
 def outcome_json(outcome: TrainOutcome) -> dict[str, object]:

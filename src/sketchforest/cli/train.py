@@ -187,7 +187,8 @@ def train(
             compact=compact,
             options=options.read_options(xml),
         )
-    write_config(context, out, outcome.seconds)
+    if out.is_file():  # and no device, beside which nothing is kept
+        write_config(context, out, outcome.seconds)
     if json:
         options.print_json(outcome_json(outcome))
     else:

@@ -23,7 +23,7 @@ from sketchforest._estimators.validation import are_texts, check_features
 from sketchforest._saving.estimators import save_estimator
 from sketchforest._saving.json_values import Json
 from sketchforest._trees.fitted import Fitted, Targets
-from sketchforest._trees.model import Forest, Labels
+from sketchforest._trees.model import Forest, Labels, Tree
 from sketchforest._trees.outputs import draw_matrix
 from sketchforest._trees.predict import ForestPredictor, leaves_of
 from sketchforest._trees.problem import GrowSettings
@@ -77,13 +77,12 @@ class TreesEstimator(PlainState):
         self
         """
         prepared = prepare(self, X, y, sample_weight)
-        settings, trees = grow(prepared)
+        return self._commit(prepared, *grow(prepared))
+
+    def _commit(self, prepared: Prepared, settings: GrowSettings, trees: Sequence[Tree]) -> Self:
+        """Makes the result of a fit this estimator's own: all of it, or after an error nothing."""
         forest = Forest.from_trees(trees, prepared.params.n_jobs)
         fitted = Fitted(forest, prepared.targets, settings, prepared.fingerprint)
-        return self._commit(prepared, fitted)
-
-    def _commit(self, prepared: Prepared, fitted: Fitted) -> Self:
-        """Makes the result of a fit this estimator's own: all of it, or after an error nothing."""
         predictor = ForestPredictor(fitted.forest, fitted.targets.labels)
         found = oob_attributes(prepared.params, fitted.targets, prepared.problem, predictor)
         if prepared.earlier is None:

@@ -1,6 +1,8 @@
 """What forests have and single trees have not."""
 
+import os
 from collections.abc import Iterator
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -8,16 +10,49 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.base import TreesEstimator
+from sketchforest._estimators.checkpoints import checkpointed
+from sketchforest._estimators.growing import grow
+from sketchforest._estimators.preparation import prepare
 from sketchforest._estimators.sklearn_twin import sklearn_twin
 from sketchforest._estimators.tree_list import TreeListMixin
 from sketchforest._trees.grow import drawn_rows
 from sketchforest._trees.hierarchy import decision_paths
 from sketchforest._trees.predict import leaves_of
-from sketchforest._typing import MatrixLike
+from sketchforest._typing import MatrixLike, WeightsLike
 
 
 class ForestMixin(TreeListMixin):
     """Many trees, each of which is an estimator, too."""
+
+    def fit(
+        self,
+        X: MatrixLike,
+        y: MatrixLike,
+        sample_weight: WeightsLike = None,
+        checkpoint_dir: str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, scipy sparse matrix or data frame
+            NaN means missing.
+        y : (n_samples, n_outputs) array, scipy sparse matrix or data frame, or (n_samples,) array
+            The labels Y. A classifier takes an indicator matrix of zeros and ones, one class a row,
+            or several columns of classes; a regressor takes numbers.
+        sample_weight : (n_samples,) array, optional
+            A weight of 0 leaves a row out.
+        checkpoint_dir : str or path, optional
+            A folder in which each tree is kept when it is finished, until all are. A fit that was
+            killed, called again with the same data and parameters, goes on there and ends with the
+            same bits; other data and parameters are refused.
+
+        Returns
+        -------
+        self
+        """
+        with checkpointed(checkpoint_dir, prepare(self, X, y, sample_weight)) as (prepared, keep):
+            return self._commit(prepared, *grow(prepared, keep))
 
     @property
     def n_estimators_(self) -> int:

@@ -169,7 +169,23 @@ def large_problem():
     return X, (X[:, :50] + rng.normal(size=(3000, 50)) > 1).astype(np.uint8)
 
 
-def test_a_killed_worker_costs_only_its_trees(client):
+@pytest.fixture(params=["tolerant", "strict"])
+def scheduler(request, client):
+    """A strict one gives up a task as soon as a worker dies that had it."""
+
+    def allow(dask_scheduler, failures):
+        before, dask_scheduler.allowed_failures = dask_scheduler.allowed_failures, failures
+        return before
+
+    if request.param == "tolerant":
+        yield
+        return
+    before = client.run_on_scheduler(allow, failures=0)
+    yield
+    client.run_on_scheduler(allow, failures=before)
+
+
+def test_a_killed_worker_costs_only_its_trees(client, scheduler):
     data = large_problem()
     forest = RandomForestClassifier(60, n_components=32, random_state=0)
     plain = clone(forest).fit(*data)
@@ -185,7 +201,7 @@ def test_a_killed_worker_costs_only_its_trees(client):
 
 
 @pytest.mark.slow
-def test_ten_workers_are_killed_at_random_moments(client):
+def test_ten_workers_are_killed_at_random_moments(client, scheduler):
     data = large_problem()
     forest = RandomForestClassifier(300, n_components=32, random_state=0)
     plain, draw, n_killed = clone(forest).fit(*data), random.Random(0), 0

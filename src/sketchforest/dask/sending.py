@@ -13,14 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-T = TypeVar("T")
 ALIGNMENT = 64  # of arrays in the file: a line of the cache
 
 
@@ -36,10 +35,10 @@ class SharedFile:
 @contextmanager
 def shared(
     client: "Client", value: object, folder: str | os.PathLike[str] | None
-) -> Iterator["Sent"]:
-    """The value, as arguments of tasks; until the context is left."""
+) -> Iterator[object]:
+    """The value as an argument of tasks, which take it by `received`; until the context is left."""
     if folder is None:
-        yield Sent(client, value)
+        yield _submitted(client, value)
         return
     if not Path(folder).is_dir():
         raise ValueError(
@@ -48,32 +47,19 @@ def shared(
     with tempfile.NamedTemporaryFile(dir=folder, prefix="sketchforest-", delete=False) as file:
         path = Path(file.name).absolute()
     try:
-        yield Sent(client, _write(value, path))
+        yield _write(value, path)
     finally:
         path.unlink(missing_ok=True)
 
 
-class Sent:
-    """A value that tasks are given: small as it is, or as the result of a task of its own."""
+def _submitted(client: "Client", value: object) -> "Future":
+    import cloudpickle
 
-    def __init__(self, client: "Client", value: object):
-        self._client, self._value = client, value
-        self._future: Future | None = None
-
-    def as_argument(self) -> object:
-        """Made anew where its task was given up, since too many of its workers were killed."""
-        if isinstance(self._value, SharedFile):
-            return self._value
-        if self._future is None or self._future.status in ("error", "cancelled", "lost"):
-            import cloudpickle
-
-            # Bytes, which a scheduler need not understand.
-            pickled = cloudpickle.dumps(self._value)
-            with warnings.catch_warnings():
-                # On purpose: what is scattered dies with its worker.
-                warnings.filterwarnings("ignore", message="Sending large graph")
-                self._future = self._client.submit(pickle.loads, pickled, pure=False)
-        return self._future
+    with warnings.catch_warnings():
+        # On purpose: what is scattered dies with its worker.
+        warnings.filterwarnings("ignore", message="Sending large graph")
+        # As bytes, which a scheduler need not understand.
+        return client.submit(pickle.loads, cloudpickle.dumps(value), pure=False)
 
 
 def received(sent: Any) -> Any:

@@ -18,7 +18,8 @@ from sketchforest._trees.model import Tree
 from sketchforest._trees.problem import GrowSettings, TrainingData
 from sketchforest._typing import MatrixLike, WeightsLike
 from sketchforest.dask.clients import n_threads, the_client
-from sketchforest.dask.sending import Sent, received, shared
+from sketchforest.dask.results import results_as_done
+from sketchforest.dask.sending import received, shared
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -27,9 +28,6 @@ AnyForest = TypeVar("AnyForest", bound=ForestMixin)
 # Trees of one task: few, since they are lost together, but so that no thread gets more than so
 # many tasks: each costs the scheduler about a millisecond.
 MOST_TREES_OF_TASK, TASKS_OF_THREAD = 8, 16
-# The scheduler gives a task up when workers that had it die again and again: they may have died of
-# it. We ask so many times more, for they may have been taken away.
-MORE_TRIALS = 5
 
 
 def fit(
@@ -121,50 +119,17 @@ def grow_on_workers(
 
 
 def _trees_as_done(
-    client: "Client", sent: Sent, missing: Sequence[int]
+    client: "Client", sent: object, missing: Sequence[int]
 ) -> Iterator[tuple[int, Tree]]:
-    from distributed import KilledWorker, as_completed
-
     n_trees = len(missing) // (TASKS_OF_THREAD * n_threads(client))
     size = min(max(1, n_trees), MOST_TREES_OF_TASK)
     batches = [tuple(missing[first : first + size]) for first in range(0, len(missing), size)]
-    trials = dict.fromkeys(batches, 0)
-    running: dict[Future, tuple[int, ...]] = {}
 
     def submit(batch: tuple[int, ...]) -> "Future":
-        # Early trees first, so that those behind them may be waited for.
-        future = client.submit(
-            _grow_batch, sent.as_argument(), batch, pure=False, priority=-batch[0]
-        )
-        running[future] = batch
-        return future
+        return client.submit(_grow_batch, sent, batch, pure=False)
 
-    done = as_completed([submit(batch) for batch in batches])
-    try:
-        for future in done:
-            batch = running.pop(future)
-            if future.status == "finished":
-                yield from zip(batch, future.result(), strict=True)
-                continue
-            error = future.exception() if future.status == "error" else None
-            if not isinstance(error, KilledWorker):
-                raise error or _cluster_is_gone()
-            trials[batch] += 1
-            if trials[batch] > MORE_TRIALS:
-                raise RuntimeError(
-                    f"Workers died again and again while they grew trees {batch}: perhaps of too "
-                    "little memory. Give them more, or fewer threads each."
-                ) from error
-            done.add(submit(batch))
-    finally:
-        client.cancel(list(running))
-
-
-def _cluster_is_gone() -> RuntimeError:
-    return RuntimeError(
-        "The cluster was closed, or has forgotten the fit. Fit again; with checkpoint_dir, it goes "
-        "on where it was."
-    )
+    for batch, grown in results_as_done(client, batches, submit):
+        yield from zip(batch, grown, strict=True)
 
 
 def _grow_batch(sent: Any, batch: tuple[int, ...]) -> list[Tree]:

@@ -88,11 +88,11 @@ def fit_partitioned(
         )
     seed = int(check_random_state(forest.get_params()["random_state"]).randint(2**31 - 1))
     pieces = _dealt(client, blocks, n_partitions, seed) if shuffle else [[b] for b in blocks]
-    forests = _shares(forest, n_trees, n_partitions, seed)
     del blocks
 
     def submit(part: int) -> "Future":
-        return client.submit(_grow_part, forests[part], pieces[part], pure=False)
+        share = share_of_part(forest, part, n_partitions, seed)
+        return client.submit(_grow_part, share, pieces[part], pure=False)
 
     with (
         watched(shows_ends=True) if forest.get_params()["verbose"] else nullcontext(),
@@ -128,18 +128,17 @@ def _dealt(
     ]
 
 
-def _shares(forest: ForestMixin, n_trees: int, n_parts: int, seed: int) -> list[ForestMixin]:
-    """For each part, its number of trees, and a seed of its own."""
-    first = np.arange(n_parts + 1) * n_trees // n_parts
-    return [
-        clone(forest).set_params(
-            n_estimators=int(first[part + 1] - first[part]),
-            random_state=int(np.random.SeedSequence([seed, part]).generate_state(1)[0]),
-            verbose=0,
-            warm_start=False,
-        )
-        for part in range(n_parts)
-    ]
+def share_of_part(forest: ForestMixin, part: int, n_parts: int, seed: int) -> ForestMixin:
+    """What a part grows: its share of the trees, by a seed of its own."""
+    n_trees = int(forest.get_params()["n_estimators"])
+    first, end = (number * n_trees // n_parts for number in (part, part + 1))
+    share: ForestMixin = clone(forest).set_params(
+        n_estimators=end - first,
+        random_state=int(np.random.SeedSequence([seed, part]).generate_state(1)[0]),
+        verbose=0,
+        warm_start=False,
+    )
+    return share
 
 
 def _grow_part(forest: ForestMixin, pieces: Sequence[Block]) -> bytes:

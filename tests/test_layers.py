@@ -41,6 +41,7 @@ MAY_IMPORT |= {
     "export": {"_estimators", "_trees"},
     "tuning": {*MAY_IMPORT, *PUBLIC} - {"datasets"},
 }
+MAY_IMPORT["dask"] = {*MAY_IMPORT} - {"tuning"}
 MAY_IMPORT["_workflows"] = {*MAY_IMPORT}
 MAY_IMPORT["report"] = {*MAY_IMPORT} - {"_workflows", "tuning", "datasets"}
 MAY_IMPORT["serve"] = {*MAY_IMPORT} - {"report"}

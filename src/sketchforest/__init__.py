@@ -36,6 +36,7 @@ __all__ = [
     "load_forest",
 ]
 _SUBMODULES = (
+    "dask",
     "datasets",
     "evaluation",
     "explain",

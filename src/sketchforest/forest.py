@@ -17,9 +17,11 @@ from sketchforest._estimators.parameters import (
     Threshold,
     regression_criterion,
 )
+from sketchforest._estimators.parts import ForestOfParts, of_parts
 from sketchforest._estimators.regressor import TreesRegressor
 from sketchforest._registry import estimator_class
 from sketchforest._saving.estimators import load_estimator
+from sketchforest._saving.model_folder import load_parts
 from sketchforest.projection import ProjectionLike
 from sketchforest.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -272,13 +274,13 @@ class RandomForestRegressor(ForestMixin, TreesRegressor):
         self.warm_start = warm_start
 
 
-def load_forest(path: str | os.PathLike[str], mmap: bool = True) -> TreesEstimator:
-    """The estimator that was saved, of any of the six kinds.
+def load_forest(path: str | os.PathLike[str], mmap: bool = True) -> TreesEstimator | ForestOfParts:
+    """The estimator that was saved, of any kind.
 
     Parameters
     ----------
     path : str or path
-        A file made by `save`.
+        A file made by `save`, or a folder made by `sketchforest.dask.fit_partitioned`.
     mmap : bool, default=True
         Map the arrays from the file, to be shared by processes, instead of reading them. The file
         may be replaced or removed meanwhile, as `save` does, but not changed in place: what was
@@ -295,5 +297,7 @@ def load_forest(path: str | os.PathLike[str], mmap: bool = True) -> TreesEstimat
     ...     load_forest(path, mmap=False).predict([[0.9]])
     array([4.])
     """
+    if os.path.isdir(path):
+        return of_parts(load_parts(path, estimator_class, Parameters.of, mmap))
     loaded: TreesEstimator = load_estimator(path, estimator_class, Parameters.of, mmap)
     return loaded

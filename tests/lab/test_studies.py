@@ -9,9 +9,10 @@ from scipy import sparse
 from sklearn.metrics import f1_score
 from typer.testing import CliRunner
 
-from sketchforest import load_forest
+from sketchforest import RandomForestClassifier, load_forest
 from sketchforest.cli import app
-from sketchforest.datasets import make_multilabel
+from sketchforest.dask.partitioned import share_of_part
+from sketchforest.datasets import load, make_multilabel
 from sketchforest.lab.experiments import Workspace, run_experiments
 from sketchforest.lab.store import ResultStore
 from sketchforest.lab.studies import predicted_scores
@@ -19,11 +20,13 @@ from sketchforest.lab.studies.accuracy import FORESTS, TUNED, run_accuracy
 from sketchforest.lab.studies.accuracy_page import METHODS, accuracy_page
 from sketchforest.lab.studies.components import components_page, run_components
 from sketchforest.lab.studies.method_experiment import (
+    FIRST_SEED,
     FitResult,
     MethodExperiment,
     random_split,
     values_by_method,
 )
+from sketchforest.lab.studies.partitions import partitions_page, run_partitions
 from sketchforest.lab.studies.thresholds import (
     best_micro_f1,
     macro_f1,
@@ -106,6 +109,22 @@ def test_accuracy_is_measured_for_every_forest_and_set(data_home, tmp_path, cons
     page = (tmp_path / "accuracy.md").read_text()
     assert page == accuracy_page(rows)
     assert all(f"| {name} |" in page for name in ("few", "some"))
+
+
+def test_partitions_are_measured_and_the_first_line_is_all_rows(data_home, tmp_path, console):
+    options = {"n_splits": 1, "n_estimators": 8, "n_jobs": 1, "data_home": data_home}
+    assert run_partitions(["some"], tmp_path, console=console, **options)
+    rows = ResultStore(tmp_path).rows("partitions-8-trees")
+    assert len(rows) == 2 * (1 + 3 * 3)
+    page = (tmp_path / "partitions.md").read_text()
+    assert page == partitions_page(rows)
+    assert page.count("some, sketch forest") == 3
+    plain = RandomForestClassifier(
+        8, random_state=share_of_part(RandomForestClassifier(8), 0, 1, 0).random_state
+    )
+    data = random_split(load("some", data_home), FIRST_SEED)
+    plain.fit(data.X_train, data.Y_train)
+    assert float(rows[0]["lrap"]) == lrap(data.Y_test, plain.predict_proba(data.X_test))
 
 
 def test_a_verdict_counts_differences_of_more_than_one_sd():

@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.growing import grow
+from sketchforest._estimators.oob_attributes import Attributes
 from sketchforest._estimators.parameters import Parameters
 from sketchforest._estimators.plain_state import PlainState
 from sketchforest._estimators.preparation import (
@@ -24,7 +25,7 @@ from sketchforest._estimators.validation import are_texts, check_features
 from sketchforest._saving.estimators import save_estimator
 from sketchforest._saving.json_values import Json
 from sketchforest._trees.fitted import Fitted, Targets
-from sketchforest._trees.model import Forest, Labels
+from sketchforest._trees.model import Forest, Labels, Tree
 from sketchforest._trees.outputs import draw_matrix
 from sketchforest._trees.predict import ForestPredictor, leaves_of
 from sketchforest._trees.problem import GrowSettings
@@ -80,15 +81,14 @@ class TreesEstimator(PlainState):
         prepared = prepare(self, X, y, sample_weight)
         if prepared.changes_nothing:
             return self
-        settings, trees = grow(prepared)
+        return self._commit(prepared, *grow(prepared))
+
+    def _commit(self, prepared: Prepared, settings: GrowSettings, trees: Sequence[Tree]) -> Self:
+        """Makes the result of a fit this estimator's own: all of it, or after an error nothing."""
         forest = Forest.from_trees(trees, prepared.params.n_jobs)
         fitted = Fitted(forest, prepared.targets, settings, prepared.fingerprint)
-        return self._commit(prepared, fitted)
-
-    def _commit(
-        self, prepared: Prepared, fitted: Fitted, predictor: ForestPredictor | None = None
-    ) -> Self:
-        """Makes the result of a fit this estimator's own: all of it, or after an error nothing."""
+        predictor = ForestPredictor.of(fitted.forest, fitted.targets)
+        found = self._score_out_of_bag(prepared, fitted, predictor)
         if prepared.earlier is None:
             for name in (*ATTACHED, "feature_names_in_"):
                 self.__dict__.pop(name, None)
@@ -97,7 +97,19 @@ class TreesEstimator(PlainState):
         if prepared.features.names is not None:
             self.feature_names_in_ = prepared.features.names
         advance(prepared.params.random_state)
+        if found:
+            self._set_oob_score_and_attributes(found)
         return self
+
+    def _score_out_of_bag(
+        self, prepared: Prepared, fitted: Fitted, predictor: ForestPredictor
+    ) -> Attributes:
+        """What rows say that a tree did not see: nothing of a single one."""
+        return {}
+
+    def _set_oob_score_and_attributes(self, found: Attributes) -> None:
+        """By scikit-learn's name. Nothing is left to fail."""
+        self.__dict__.update(found)
 
     def _keep(self, fitted: Fitted, predictor: ForestPredictor | None = None) -> None:
         """Makes the trees and the labels of their training rows those of this estimator."""

@@ -1,5 +1,6 @@
 """What forests have and single trees have not."""
 
+import os
 from collections.abc import Iterator
 from typing import Self
 
@@ -9,19 +10,54 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.base import TreesEstimator
+from sketchforest._estimators.checkpoints import checkpointed
+from sketchforest._estimators.growing import grow
 from sketchforest._estimators.oob_attributes import Attributes, oob_attributes
-from sketchforest._estimators.preparation import Prepared
+from sketchforest._estimators.preparation import Prepared, prepare
 from sketchforest._estimators.sklearn_twin import sklearn_twin
 from sketchforest._estimators.tree_list import TreeListMixin
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.grow import drawn_rows
 from sketchforest._trees.hierarchy import decision_paths
 from sketchforest._trees.predict import ForestPredictor, leaves_of
-from sketchforest._typing import MatrixLike
+from sketchforest._typing import MatrixLike, WeightsLike
 
 
 class ForestMixin(TreeListMixin):
     """Many trees, each of which is an estimator, too."""
+
+    def fit(
+        self,
+        X: MatrixLike,
+        y: MatrixLike,
+        sample_weight: WeightsLike = None,
+        checkpoint_dir: str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, scipy sparse matrix or data frame
+            NaN means missing.
+        y : (n_samples, n_outputs) array, scipy sparse matrix or data frame, or (n_samples,) array
+            The labels Y. A classifier takes an indicator matrix of zeros and ones, one class a row,
+            or several columns of classes; a regressor takes numbers.
+        sample_weight : (n_samples,) array, optional
+            A weight of 0 leaves a row out.
+        checkpoint_dir : str or path, optional
+            A folder in which each tree is kept when it is finished, until all are. A fit that was
+            killed, called again with the same data and parameters, goes on there and ends with the
+            same bits; other data and parameters are refused.
+
+        Returns
+        -------
+        self
+        """
+        of_fit = prepare(self, X, y, sample_weight)
+        if of_fit.changes_nothing:
+            return self
+        with checkpointed(checkpoint_dir, of_fit) as (prepared, keep):
+            return self._commit(prepared, *grow(prepared, keep))
 
     @property
     def n_estimators_(self) -> int:
@@ -53,19 +89,10 @@ class ForestMixin(TreeListMixin):
         """Rows drawn for each tree, under the name that readers of scikit-learn's forests know."""
         return self._settings.n_draws
 
-    def _commit(
-        self, prepared: Prepared, fitted: Fitted, predictor: ForestPredictor | None = None
-    ) -> Self:
-        predictor = predictor or ForestPredictor.of(fitted.forest, fitted.targets)
-        found = oob_attributes(prepared.params, fitted.targets, prepared.problem, predictor)
-        super()._commit(prepared, fitted, predictor)
-        if found:
-            self._set_oob_score_and_attributes(found)
-        return self
-
-    def _set_oob_score_and_attributes(self, found: Attributes) -> None:
-        """By scikit-learn's name. Nothing is left to fail."""
-        self.__dict__.update(found)
+    def _score_out_of_bag(
+        self, prepared: Prepared, fitted: Fitted, predictor: ForestPredictor
+    ) -> Attributes:
+        return oob_attributes(prepared.params, fitted.targets, prepared.problem, predictor)
 
     def __len__(self) -> int:
         """Number of trees."""

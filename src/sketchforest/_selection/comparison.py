@@ -4,7 +4,7 @@ All settings share one seed, so tree number i of each is drawn on the same rows,
 ever grown twice: the trees of a setting are the first ones of the forest that it would be.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -19,7 +19,7 @@ from sketchforest._selection.learning_curve import (
 )
 from sketchforest._selection.out_of_bag import OutOfBagScorer
 from sketchforest._selection.setting import Setting
-from sketchforest._trees.grow import grow_one
+from sketchforest._trees.grow import KeptTrees, get_or_grow, grow_one
 from sketchforest._trees.model import Labels, Tree
 from sketchforest._trees.outputs import share_outputs
 from sketchforest._trees.parallel import run_all
@@ -46,6 +46,7 @@ class Candidate:
     is_dropped: bool = False
     # Where its trees leave no row out: a score that another candidate's trees tell.
     assumed_score: PredictedScore | None = None
+    kept: KeptTrees | None = None  # where finished trees are kept, if they are
 
     @property
     def n_trees(self) -> int:
@@ -65,8 +66,16 @@ class Candidate:
 class Comparison:
     """Candidates on one problem, to be compared at `n_target` trees."""
 
-    def __init__(self, scorer: OutOfBagScorer, problem: Problem, n_target: int, n_jobs: int | None):
+    def __init__(
+        self,
+        scorer: OutOfBagScorer,
+        problem: Problem,
+        n_target: int,
+        n_jobs: int | None,
+        keep: Callable[[GrowSettings], KeptTrees] | None = None,
+    ):
         self.scorer, self.problem, self.n_target, self.n_jobs = scorer, problem, n_target, n_jobs
+        self._keep = keep
         self.candidates: list[Candidate] = []
         self._original_outputs: Labels | None = None
         self._scores: dict[tuple[Candidate, int], PredictedScore] = {}
@@ -80,6 +89,8 @@ class Comparison:
         """A new candidate, without trees; `problem` for another coding of the same rows."""
         data = (problem or self.problem).data
         candidate = Candidate(settings, data, self._shared_outputs(data, settings), setting)
+        if self._keep is not None:
+            candidate.kept = self._keep(settings)
         self.candidates.append(candidate)
         return candidate
 
@@ -142,4 +153,5 @@ class Comparison:
 
 def _grow(stop: _core.StopFlag, task: tuple[Candidate, int]) -> Tree:
     candidate, tree = task
-    return grow_one(candidate.data, candidate.settings, candidate.outputs, stop, tree)
+    grow = partial(grow_one, candidate.data, candidate.settings, candidate.outputs, stop)
+    return get_or_grow(candidate.kept, grow, tree)

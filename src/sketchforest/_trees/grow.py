@@ -3,7 +3,9 @@
 `grow_one` depends on its arguments alone, so that a tree can be grown anywhere, in any order.
 """
 
+from collections.abc import Callable
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 
@@ -23,18 +25,27 @@ class GrowthStoppedError(Exception):
     """Growth was stopped from outside."""
 
 
+class KeptTrees(Protocol):
+    """Finished trees, kept somewhere for a fit that may be broken off."""
+
+    def get(self, tree: int) -> Tree | None:
+        """None: it is yet to be grown."""
+
+    def put(self, tree: int, grown: Tree) -> None: ...
+
+
 def grow_trees(
     data: TrainingData,
     settings: GrowSettings,
     trees: range,
     n_jobs: int | None = None,
     verbose: int = 0,
+    kept: KeptTrees | None = None,
 ) -> list[Tree]:
     """The trees of these numbers, side by side on threads: on fewer, rather than without memory."""
     stop = _core.StopFlag()
-    # A partial, since a function inside a function is not sent to other processes.
     return run_all(
-        partial(grow_one, data, settings, share_outputs(data, settings), stop),
+        partial(get_or_grow, kept, tree_grower(data, settings, stop)),
         trees,
         n_jobs=n_jobs,
         most_threads=n_threads_that_fit(n_jobs, tree_bytes(data, settings)),
@@ -42,6 +53,23 @@ def grow_trees(
         verbose=verbose,
         on_abort=stop.set,
     )
+
+
+def tree_grower(
+    data: TrainingData, settings: GrowSettings, stop: _core.StopFlag
+) -> Callable[[int], Tree]:
+    """Grows a tree by its number: all that it takes, to be sent to another process."""
+    # A partial, since a function inside a function is not sent to other processes.
+    return partial(grow_one, data, settings, share_outputs(data, settings), stop)
+
+
+def get_or_grow(kept: KeptTrees | None, grow: Callable[[int], Tree], tree: int) -> Tree:
+    found = None if kept is None else kept.get(tree)
+    if found is None:
+        found = grow(tree)
+        if kept is not None:
+            kept.put(tree, found)
+    return found
 
 
 def grow_one(

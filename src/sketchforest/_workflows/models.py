@@ -68,6 +68,11 @@ def open_model(path: AnyPath, n_jobs: int | None = None) -> Model:
 
 
 def read_model(path: AnyPath) -> Model:
+    if Path(path).is_dir():
+        raise ValueError(
+            f"MODEL must be a file; '{path}' is a folder. A model of parts is opened in Python, "
+            "by sketchforest.load_forest."
+        )
     try:
         model = load_forest(path)
     except ValueError as error:

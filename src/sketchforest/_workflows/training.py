@@ -23,6 +23,7 @@ from sketchforest._selection.whole_forest import predict_whole_forest
 from sketchforest._typing import Matrix
 from sketchforest._workflows import Model
 from sketchforest._workflows.evaluation import Evaluation, evaluate, evaluate_file
+from sketchforest._workflows.fitting import Where, fit_there
 from sketchforest._workflows.model_input import read_training, training_columns, training_format
 from sketchforest._workflows.models import (
     Notes,
@@ -65,7 +66,7 @@ class TrainingFile(NamedTuple):
     notes: Notes
 
 
-_FEATURES_ONLY, _USUAL_TEXT = Columns(), TextSettings()
+_FEATURES_ONLY, _USUAL_TEXT, _HERE = Columns(), TextSettings(), Where()
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ def train_file(
     budget: float | str | None = None,
     compact: bool = False,
     options: ReadOptions | None = None,
+    where: Where = _HERE,
 ) -> TrainOutcome:
     """Trains a model on a file and saves it; tests it on another file, on a share of the rows, or
     on the test rows that the file itself names. What is saved is what was tested.
@@ -112,7 +114,7 @@ def train_file(
         model, advice = _tune(params, X, Y, budget)
     else:
         with stage("fitting"):
-            model = _fit(estimator, params, X, Y)
+            model = _fit(estimator, params, X, Y, where)
     seconds = time.perf_counter() - started
     out_of_bag = _predicted_score(model, X)
     attach_names(model, dataset, vectorizer)
@@ -275,12 +277,12 @@ def _fitted_terms(vectorizer: Vectorizer, texts: Iterable[str]) -> sparse.csr_ar
         ) from error
 
 
-def _fit(estimator: str, params: Params, X: Matrix, Y: Matrix) -> Model:
+def _fit(estimator: str, params: Params, X: Matrix, Y: Matrix, where: Where) -> Model:
     model = _estimator_class(estimator)(**params)
     if "oob_score" not in params and hasattr(model, "oob_score"):
         # From it, 'predict --threshold f1' chooses later.
         model.set_params(oob_score=bool(model.bootstrap) and X.shape[0] <= MAX_OOB_ROWS)
-    model.fit(X, Y)
+    fit_there(model, X, Y, where)
     # Who loads the model may not want to watch.
     return model.set_params(verbose=0) if "verbose" in params else model
 

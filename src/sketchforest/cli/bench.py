@@ -216,6 +216,33 @@ def accuracy(
 
 
 @bench_app.command(cls=Command)
+def partitions(
+    datasets: _DatasetsOption = "imdb,mediamill",
+    splits: _SplitsOption = 1,
+    n_estimators: _TreesOption = 100,
+    n_jobs: _JobsOption = 2,
+    out: _StudyOption = _STUDY,
+    data_home: DataHomeOption = None,
+) -> None:
+    """Compare forests whose parts see a part of the rows each with forests that see all.
+
+    Example:  sketchforest bench partitions --datasets mediamill
+    """
+    from sketchforest.lab.studies.partitions import run_partitions
+
+    is_complete = run_partitions(
+        names(datasets),
+        out,
+        n_splits=splits,
+        n_estimators=n_estimators,
+        n_jobs=n_jobs,
+        data_home=text_of(data_home),
+    )
+    if not is_complete:
+        raise typer.Exit(130)
+
+
+@bench_app.command(cls=Command)
 def thresholds(
     datasets: _DatasetsOption = "",
     splits: _SplitsOption = 3,

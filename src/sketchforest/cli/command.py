@@ -7,7 +7,11 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 # Parameters of the library whose option has another name.
-_OTHER_NAMES = {"estimator": "--forest", "estimators": "--forests"}
+_OTHER_NAMES = {
+    "checkpoint_dir": "--checkpoint",
+    "estimator": "--forest",
+    "estimators": "--forests",
+}
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 

@@ -11,7 +11,7 @@ import typer
 from sketchforest._files import written_whole
 
 # What says nothing of the result.
-_NOT_WRITTEN = ("config", "json", "quiet")
+_NOT_WRITTEN = ("config", "json", "quiet", "checkpoint", "dask", "workers")
 
 
 def read_config(context: typer.Context, path: Path | None) -> Path | None:

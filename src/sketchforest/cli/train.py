@@ -18,7 +18,9 @@ def _option(panel: str, help: str, *flag: str, **more: Any) -> OptionInfo:
     return typer.Option(*flag, help=help, rich_help_panel=panel, **more)
 
 
-_forest, _text, _quality = (partial(_option, panel) for panel in ("Forest", "Text", "Quality"))
+_forest, _text, _quality, _long = (
+    partial(_option, panel) for panel in ("Forest", "Text", "Quality", "Long trainings")
+)
 
 
 def train(
@@ -128,6 +130,19 @@ def train(
     random_state: Annotated[
         int, _forest("Seed of all that is random.", "--random-state", "--seed")
     ] = 0,
+    checkpoint: Annotated[
+        Path | None,
+        _long(
+            "Keep finished trees in this folder: called again after a kill, the command goes on."
+        ),
+    ] = None,
+    dask: Annotated[
+        str | None,
+        _long("Grow trees on the Dask cluster of this scheduler, as in tcp://host:8786."),
+    ] = None,
+    workers: Annotated[
+        int | None, _long("Grow trees in so many processes of this machine.", min=1)
+    ] = None,
     n_jobs: options.JobsOption = -1,
     quiet: options.QuietOption = False,
     config: ConfigOption = None,
@@ -147,6 +162,7 @@ def train(
     from inspect import signature
 
     from sketchforest import SketchForestClassifier
+    from sketchforest._workflows.fitting import Where
     from sketchforest._workflows.training import TextSettings, train_file
     from sketchforest.cli.model_views import outcome_json, show_outcome
 
@@ -154,6 +170,11 @@ def train(
         raise typer.BadParameter("--test and --holdout cannot be used together.")
     if budget != "none" and not tune:
         raise typer.BadParameter("--budget is for --tune.")
+    where = Where(dask, workers, checkpoint)
+    if dask is not None and workers is not None:
+        raise typer.BadParameter("--dask and --workers cannot be used together.")
+    if tune and not where.is_usual:
+        raise typer.BadParameter("--dask, --workers and --checkpoint cannot be used with --tune.")
     text = TextSettings(ngrams, min_count, max_terms, keep_texts)
     has_text = text_column is not None or _is_fasttext(file, format)
     if text != TextSettings() and not has_text:
@@ -186,6 +207,7 @@ def train(
             budget=options.value(budget),
             compact=compact,
             options=options.read_options(xml),
+            where=where,
         )
     if out.is_file():  # and no device, beside which nothing is kept
         write_config(context, out, outcome.seconds)

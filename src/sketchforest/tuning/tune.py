@@ -17,8 +17,6 @@ from sketchforest._selection.auto import PROBE_SHARE
 from sketchforest._selection.comparison import Candidate, Comparison
 from sketchforest._selection.out_of_bag import Criterion, OutOfBagScorer
 from sketchforest._selection.setting import Setting
-from sketchforest._trees.fitted import Fitted
-from sketchforest._trees.model import Forest
 from sketchforest._trees.problem import Problem
 from sketchforest._typing import MatrixLike, WeightsLike
 from sketchforest.extra_trees import ExtraTreesClassifier
@@ -194,9 +192,8 @@ def _forest_of(templates: Mapping[str, ForestMixin], setting: Setting) -> Forest
 
 def _commit(forest: ForestMixin, prepared: Prepared, winner: Candidate) -> None:
     """The trees of the winner, as those of an ordinary fit."""
-    grown = Forest.from_trees(winner.trees)
-    fitted = Fitted(grown, prepared.targets, winner.settings, prepared.fingerprint)
-    forest._commit(replace(prepared, params=Parameters.of(forest)), fitted)
+    of_forest = replace(prepared, params=Parameters.of(forest))
+    forest._commit(of_forest, winner.settings, winner.trees)
 
 
 @contextmanager

@@ -1,0 +1,54 @@
+"""A fit that may be killed at any moment: what its finished trees were grown on."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from numbers import Integral
+from pathlib import Path
+
+import joblib
+import numpy as np
+
+from sketchforest._estimators.growing import Keep
+from sketchforest._estimators.preparation import Prepared
+from sketchforest._saving.checkpoint import Checkpoint, read_index
+
+
+@contextmanager
+def checkpointed(
+    folder: str | os.PathLike[str] | None, prepared: Prepared
+) -> Iterator[tuple[Prepared, Keep | None]]:
+    """What to grow, and where its finished trees are kept: in the folder, until all went well."""
+    if folder is None:
+        yield prepared, None
+        return
+    prepared = _with_seed_of(Path(folder), prepared)
+    checkpoint = Checkpoint.open(folder, _grown_on(prepared))
+    yield prepared, partial(checkpoint.trees_of, feature_map=prepared.problem.data.feature_map)
+    checkpoint.remove()
+
+
+def _with_seed_of(folder: Path, prepared: Prepared) -> Prepared:
+    """Without a random_state, a fit that goes on has the seed that it began with."""
+    found = read_index(folder)
+    if found is None or isinstance(prepared.params.random_state, Integral | np.random.RandomState):
+        return prepared
+    settings = replace(prepared.problem.settings, seed=int(found["random_state"]))
+    return replace(prepared, problem=replace(prepared.problem, settings=settings))
+
+
+def _grown_on(prepared: Prepared) -> dict[str, str]:
+    """What decides the bits of each tree, in words of the user. The number of trees does not."""
+    from sketchforest import __version__
+
+    settings, targets = prepared.problem.settings, prepared.targets
+    class_weight = prepared.params.class_weight
+    return {
+        "version of sketchforest": __version__,
+        "X or sample_weight": str(prepared.fingerprint),
+        "Y": joblib.hash((targets.labels, targets.classes, targets.column_classes)),
+        "set of parameters": joblib.hash((replace(settings, seed=0), class_weight)),
+        "random_state": str(settings.seed),
+    }

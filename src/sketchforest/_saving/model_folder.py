@@ -1,0 +1,84 @@
+"""Models of several parts: a folder of model files, and one index that names them.
+
+The index is written when all parts are there: a folder without one is no model.
+"""
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from sketchforest._files import written_whole
+from sketchforest._saving.estimators import load_estimator
+
+INDEX, FORMAT_VERSION = "index.json", 1
+
+
+def part_name(number: int) -> str:
+    return f"part-{number:05}.sf"
+
+
+def check_folder(folder: str | os.PathLike[str]) -> None:
+    """Before the work: a model that is there already is not mixed with another."""
+    path = Path(folder)
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise ValueError(
+            f"out must be a new or an empty folder; '{path}' is not. Remove it, or name another."
+        )
+
+
+def write_part(folder: str | os.PathLike[str], number: int, content: bytes) -> None:
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    with written_whole(Path(folder) / part_name(number)) as draft:
+        draft.write_bytes(content)
+
+
+def write_index(folder: str | os.PathLike[str], n_parts: int) -> None:
+    from sketchforest import __version__
+
+    index = {
+        "format": "sketchforest parts",
+        "format_version": FORMAT_VERSION,
+        "library_version": __version__,
+        "parts": [part_name(number) for number in range(n_parts)],
+    }
+    with written_whole(Path(folder) / INDEX) as draft:
+        draft.write_text(json.dumps(index, indent=1), encoding="utf-8")
+
+
+def load_parts(
+    folder: str | os.PathLike[str],
+    find_class: Callable[[str], type[Any]],
+    check_params: Callable[[Any], object],
+    mmap: bool,
+) -> list[Any]:
+    """The estimators of the folder, in order."""
+    path = Path(folder)
+    return [load_estimator(path / name, find_class, check_params, mmap) for name in _parts(path)]
+
+
+def _parts(folder: Path) -> Sequence[str]:
+    try:
+        index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+        parts, version = index["parts"], index["format_version"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _no_model(folder, f"its {INDEX} cannot be read") from error
+    if not isinstance(version, int) or version > FORMAT_VERSION:
+        raise ValueError(
+            f"path must name a model of format {FORMAT_VERSION} or older; '{folder}' has format "
+            f"{version}. Use a newer version of sketchforest."
+        )
+    are_names = isinstance(parts, list) and all(isinstance(name, str) for name in parts)
+    if not are_names or not parts or any(Path(name).name != name for name in parts):
+        raise _no_model(folder, f"its {INDEX} names no parts")
+    missing = [name for name in parts if not (folder / name).is_file()]
+    if missing:
+        raise _no_model(folder, f"it has no {missing[0]}")
+    return parts
+
+
+def _no_model(folder: Path, reason: str) -> ValueError:
+    return ValueError(
+        f"path must name a whole sketchforest model; '{folder}' is not one: {reason}. Fit again."
+    )

@@ -1,0 +1,171 @@
+"""Predictions of rows that fit on no machine: block by block, where the blocks are."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+from scipy import sparse
+
+from sketchforest import load_forest
+from sketchforest._estimators.base import TreesEstimator
+from sketchforest._estimators.parts import ForestOfParts
+from sketchforest._files import written_whole
+from sketchforest.dask.blocks import read_file, row_chunks
+from sketchforest.dask.clients import the_client
+from sketchforest.dask.results import results_as_done
+from sketchforest.datasets import Columns
+from sketchforest.datasets.files import ReadOptions
+
+if TYPE_CHECKING:
+    import dask.array as da
+    from distributed import Client, Future
+
+AnyModel = TreesEstimator | ForestOfParts
+
+
+@dataclass(frozen=True)
+class ModelPath:
+    """A model file or folder that workers can open by the same name."""
+
+    path: str
+    changed: float  # when: another model may be put there
+
+    @classmethod
+    def of(cls, path: str | os.PathLike[str]) -> "ModelPath":
+        found = Path(path).absolute()
+        return cls(str(found), found.stat().st_mtime)
+
+
+def predict(model: AnyModel | str | os.PathLike[str], X: Any) -> "da.Array":
+    """`model.predict` of the rows of a Dask array or frame, as a Dask array: nothing is computed
+    yet, and nothing is gathered.
+
+    `model` is fitted, or the name of a file or folder that all workers can open: then each loads it
+    once, and those of one machine map it together.
+    """
+    return _mapped(model, X, "predict", {})[0]
+
+
+def predict_proba(model: AnyModel | str | os.PathLike[str], X: Any) -> "da.Array":
+    """The same of `model.predict_proba`."""
+    return _mapped(model, X, "predict_proba", {})[0]
+
+
+def predict_topk(
+    model: AnyModel | str | os.PathLike[str], X: Any, k: int = 5
+) -> "tuple[da.Array, da.Array]":
+    """The same of `model.predict_topk`: labels and their probabilities, (n_samples, k) each."""
+    labels, scores = _mapped(model, X, "predict_topk", {"k": k})
+    return labels, scores
+
+
+def predict_files(
+    model: AnyModel | str | os.PathLike[str],
+    files: Sequence[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    client: "Client | None" = None,
+    *,
+    k: int = 5,
+    columns: Columns | None = None,
+    **options: Unpack[ReadOptions],
+) -> list[Path]:
+    """The k most probable labels of the rows of files: for each file, one in the folder `out`, of
+    the same name with ``.npz`` behind it, with the arrays ``labels`` and ``scores``. Workers read
+    the ones and write the others, so that they must be able to open both."""
+    client = the_client(client)
+    folder = Path(out).absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = {str(Path(file).absolute()): folder / f"{Path(file).name}.npz" for file in files}
+    source = client.submit(_identity, _source(model), pure=False)
+
+    def submit(path: str) -> "Future":
+        return client.submit(
+            _predict_file, source, path, paths[path], k, columns, options, pure=False
+        )
+
+    for _ in results_as_done(client, list(paths), submit):
+        pass
+    return list(paths.values())
+
+
+def _source(model: AnyModel | str | os.PathLike[str]) -> AnyModel | ModelPath:
+    return ModelPath.of(model) if isinstance(model, str | os.PathLike) else model
+
+
+def _identity(value: object) -> object:
+    return value
+
+
+@lru_cache(maxsize=2)
+def _opened(path: ModelPath) -> AnyModel:
+    return load_forest(path.path)
+
+
+def _loaded(source: AnyModel | ModelPath) -> Any:
+    model = _opened(source) if isinstance(source, ModelPath) else source
+    if "n_jobs" in model.get_params():
+        model.n_jobs = 1  # each thread of a worker has a block of its own
+    return model
+
+
+def _mapped(
+    model: AnyModel | str | os.PathLike[str], X: Any, method: str, arguments: dict[str, int]
+) -> "list[da.Array]":
+    """The arrays that the method gives, each mapped over the blocks of rows."""
+    import dask
+    import dask.array as da
+
+    if not hasattr(X, "to_delayed"):
+        raise ValueError(
+            f"X must be an array or a frame of Dask; got {type(X).__name__}. Use the model's own "
+            "methods for rows in memory."
+        )
+    source = _source(model)
+    local = _loaded(source)
+    empty = _run(local, np.zeros((1, local.n_features_in_)), method, arguments)
+    delayed = dask.delayed(source, traverse=False)
+    blocks = [dask.delayed(_run)(delayed, rows, method, arguments) for rows in row_chunks(X)]
+    lengths = X.chunks[0] if hasattr(X, "chunks") else (np.nan,) * len(blocks)
+    return [
+        da.concatenate(
+            [
+                da.from_delayed(
+                    dask.delayed(_item)(block, at), (length, *like.shape[1:]), meta=like[:0]
+                )
+                for block, length in zip(blocks, lengths, strict=True)
+            ],
+            allow_unknown_chunksizes=True,
+        )
+        for at, like in enumerate(empty)
+    ]
+
+
+def _run(
+    source: AnyModel | ModelPath, rows: Any, method: str, arguments: dict[str, int]
+) -> tuple[Any, ...]:
+    model = _loaded(source)
+    if not hasattr(rows, "iloc") and not sparse.issparse(rows):
+        rows = np.asarray(rows)
+    found = getattr(model, method)(rows, **arguments)
+    return found if isinstance(found, tuple) else (found,)
+
+
+def _item(found: tuple[Any, ...], at: int) -> Any:
+    return found[at]
+
+
+def _predict_file(
+    source: Any,
+    path: str,
+    out: Path,
+    k: int,
+    columns: Columns | None,
+    options: ReadOptions,
+) -> None:
+    labels, scores = _loaded(source).predict_topk(read_file(path, columns, options).X, k)
+    with written_whole(out) as draft:
+        np.savez(draft, labels=labels, scores=scores)

@@ -1,0 +1,329 @@
+"""Forests whose parts see other rows each: what is grown, and what is predicted."""
+
+import os
+import random
+import signal
+import threading
+
+import numpy as np
+import pytest
+import reference
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.metrics import r2_score
+
+from sketchforest import (
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    SketchForestClassifier,
+    load_forest,
+)
+from sketchforest._estimators.parts import of_parts
+from sketchforest.datasets import Columns, Dataset, make_multilabel, write
+
+pytest.importorskip("distributed", reason="the extra dask is not installed")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+
+from sketchforest.dask import (  # noqa: E402
+    fit_partitioned,
+    predict,
+    predict_files,
+    predict_proba,
+    predict_topk,
+)
+from sketchforest.dask.blocks import deal, join  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_multilabel(400, 30, 25, labels_per_row=3, features_per_row=8)
+
+
+FOREST = RandomForestClassifier(12, n_components=5, random_state=0)
+
+
+# ---- the model: averages over all trees of all parts
+
+
+def parts_of(data, forest=FOREST):
+    sizes = [(slice(0, 100), 3), (slice(100, 300), 4), (slice(300, 400), 5)]
+    return [
+        clone(forest).set_params(n_estimators=n, random_state=n).fit(data.X[rows], data.Y[rows])
+        for rows, n in sizes
+    ]
+
+
+def test_predictions_are_averages_over_all_trees(data, monkeypatch):
+    monkeypatch.setattr("sketchforest._estimators.parts.BLOCK_ROWS", 150)
+    parts = parts_of(data)
+    whole = of_parts(parts)
+    trees = [tree for part in parts for tree in part.estimators_]
+    expected = np.mean([tree.predict_proba(data.X).astype(float) for tree in trees], axis=0)
+    assert whole.n_estimators_ == len(trees) == 12
+    np.testing.assert_allclose(whole.predict_proba(data.X), expected, atol=1e-6)
+    np.testing.assert_allclose(whole.predict_sparse(data.X).toarray(), expected, atol=1e-6)
+    labels, scores = whole.predict_topk(data.X, 4)
+    averages = whole.predict_proba(data.X)
+    order = np.argsort(-averages, axis=1, kind="stable")  # tied labels by their number
+    np.testing.assert_array_equal(labels, order[:, :4])
+    np.testing.assert_array_equal(scores, np.take_along_axis(averages, labels, 1))
+    best = whole.predict_sparse(data.X, 4)
+    np.testing.assert_allclose(best.toarray()[np.arange(400)[:, None], labels], scores)
+    assert best.nnz == (scores > 0).sum()
+    assert whole.suggest(data.X[:1], 1)[0][0][0] == str(labels[0, 0])
+    assert (whole.predict(data.X).toarray() == (whole.predict_proba(data.X) > 0.5)).all()
+    importances = np.mean([tree.feature_importances_ for tree in trees], axis=0)
+    np.testing.assert_allclose(whole.feature_importances_, importances / importances.sum())
+
+
+def test_the_best_of_all_may_be_the_best_of_no_part():
+    """Label 2 is second in both parts."""
+    X = np.zeros((10, 1))
+    Y = np.zeros((2, 10, 3), int)
+    Y[0, :6, 0] = Y[1, :6, 1] = 1
+    Y[:, :5, 2] = 1
+    whole = of_parts([RandomForestClassifier(1, bootstrap=False).fit(X, y) for y in Y])
+    labels, scores = whole.predict_topk(X[:1], 1)
+    assert (labels.tolist(), scores.tolist()) == ([[2]], [[0.5]])
+
+
+def test_the_threshold_is_the_mean_of_those_of_the_parts(data):
+    parts = parts_of(data, SketchForestClassifier())
+    whole = of_parts(parts)
+    chosen = [float(part.thresholds_) for part in parts]
+    above = np.float32(np.average(chosen, weights=[3, 4, 5]))
+    scores = whole.predict_proba(data.X)
+    expected = scores > above
+    expected[np.arange(400), scores.argmax(axis=1)] = True
+    np.testing.assert_array_equal(whole.predict(data.X).toarray(), expected)
+
+
+def test_regressors(data):
+    forest = ExtraTreesRegressor(n_components=3)
+    X, Y = data.X.toarray(), np.random.default_rng(0).normal(size=(400, 2))
+    for target in (Y, Y[:, 0]):
+        parts = parts_of(Dataset("", X, target), forest)
+        trees = [tree for part in parts for tree in part.estimators_]
+        whole = of_parts(parts)
+        expected = np.mean([tree.predict(X) for tree in trees], axis=0)
+        np.testing.assert_allclose(whole.predict(X), expected)
+        assert whole.predict(X).shape == target.shape
+        assert whole.score(X, target) == pytest.approx(r2_score(target, expected))
+
+
+def test_parts_of_other_problems_are_refused(data):
+    other = clone(FOREST).fit(data.X[:, :20], data.Y)
+    with pytest.raises(ValueError, match="got parts of 30 and 20 features"):
+        of_parts([*parts_of(data), other])
+
+
+# ---- the rows
+
+
+def test_rows_are_dealt_at_random_evenly_and_the_same_ones_again(data):
+    pieces = deal((data.X, data.Y), 3, 7, seed=1)
+    sizes = [x.shape[0] for x, _ in pieces]
+    assert sum(sizes) == 400
+    assert max(sizes) - min(sizes) <= 1
+    numbered = deal((np.arange(400), np.arange(400)), 3, 7, seed=1)
+    for (x, y), (rows, _) in zip(pieces, numbered, strict=True):
+        assert (x != data.X[rows]).nnz == 0
+        assert (y != data.Y[rows]).nnz == 0
+        assert len(np.unique(rows // 100)) == 4  # from all over the block
+    assert sorted(np.concatenate([rows for rows, _ in numbered])) == list(range(400))
+    assert not np.array_equal(deal((np.arange(400),) * 2, 4, 7, seed=1)[0][0], numbered[0][0])
+
+
+def whole_rows(blocks, part, n_partitions, seed):
+    return join([deal(block, at, n_partitions, seed)[part] for at, block in enumerate(blocks)])
+
+
+def seed_of(forest):
+    return int(np.random.RandomState(forest.random_state).randint(2**31 - 1))
+
+
+def assert_parts(found, blocks, n_partitions, forest=FOREST):
+    """Each part is what its rows and its seed grow on one machine."""
+    seed = seed_of(forest)
+    assert len(found.parts) == n_partitions
+    assert found.n_estimators_ == forest.n_estimators
+    for number, part in enumerate(found.parts):
+        X, Y = whole_rows(blocks, number, n_partitions, seed)
+        alone = clone(forest).set_params(
+            n_estimators=part.n_estimators_,
+            random_state=int(np.random.SeedSequence([seed, number]).generate_state(1)[0]),
+        )
+        reference.assert_same_forest(part, alone.fit(X, Y))
+
+
+def split_into_files(data, folder, suffix, n_files=5):
+    folder.mkdir(exist_ok=True)
+    paths = []
+    for number, rows in enumerate(np.array_split(np.arange(data.X.shape[0]), n_files)):
+        paths.append(folder / f"rows-{number}.{suffix}")
+        write(Dataset("rows", data.X[rows], data.Y[rows]), paths[-1])
+    return paths
+
+
+@pytest.mark.parametrize("suffix", ["npz", "txt", "svm"])
+def test_files(suffix, data, client, tmp_path):
+    files = split_into_files(data, tmp_path / "rows", suffix)
+    options = {"n_features": 30, "n_labels": 25} if suffix == "svm" else {}
+    found = fit_partitioned(FOREST, files, client=client, out=tmp_path / "model", **options)
+    blocks = [(data.X[rows], data.Y[rows]) for rows in np.array_split(np.arange(400), 5)]
+    assert_parts(found, blocks, 3)
+    again = load_forest(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(data.X), found.predict_proba(data.X))
+    assert not hasattr(FOREST, "n_features_in_")
+
+
+def test_parquet_files(data, client, tmp_path):
+    pd = pytest.importorskip("pandas")
+    X, Y = data.X.toarray(), data.Y.toarray()
+    labels = [f"l{i}" for i in range(25)]
+    frame = pd.DataFrame(np.hstack([X, Y]), columns=[*(f"f{i}" for i in range(30)), *labels])
+    files = []
+    for number in range(2):
+        files.append(tmp_path / f"{number}.parquet")
+        frame[number * 200 : (number + 1) * 200].to_parquet(files[-1])
+    found = fit_partitioned(
+        FOREST, files, out=tmp_path / "model", columns=Columns(labels=labels), n_partitions=2
+    )
+    blocks = [(data.X[rows], data.Y[rows]) for rows in np.array_split(np.arange(400), 2)]
+    assert_parts(found, blocks, 2)
+
+
+def test_dask_arrays_and_frames(data, client, tmp_path):
+    pd = pytest.importorskip("pandas")
+    X, Y = data.X.toarray().astype(float), data.Y.toarray()
+    blocks = [(X[rows], Y[rows]) for rows in np.array_split(np.arange(400), 4)]
+    arrays = da.from_array(X, chunks=(100, 10)), da.from_array(Y, chunks=(100, 25))
+    found = fit_partitioned(FOREST, *arrays, client, out=tmp_path / "a", n_partitions=2)
+    assert_parts(found, blocks, 2)
+    names = [f"f{i}" for i in range(30)]
+    frames = (
+        dd.from_pandas(pd.DataFrame(X, columns=names), npartitions=4, sort=False),
+        dd.from_pandas(pd.DataFrame(Y), npartitions=4, sort=False),
+    )
+    found = fit_partitioned(FOREST, *frames, client, out=tmp_path / "b", n_partitions=2)
+    assert found.feature_names_in_.tolist() == names
+    expected = load_forest(tmp_path / "a").predict_proba(X)
+    np.testing.assert_array_equal(found.predict_proba(pd.DataFrame(X, columns=names)), expected)
+
+
+def test_without_shuffle_each_file_is_a_partition(data, client, tmp_path):
+    files = split_into_files(data, tmp_path / "rows", "npz")
+    found = fit_partitioned(FOREST, files, client=client, out=tmp_path / "m", shuffle=False)
+    assert [part._labels.n_rows for part in found.parts] == [80] * 5
+    assert [part.n_estimators_ for part in found.parts] == [2, 2, 3, 2, 3]
+
+
+def test_a_partition_is_grown_by_all_threads_of_its_worker(data, tmp_path, monkeypatch):
+    import distributed
+
+    seen = []
+
+    def fit(self, X, Y):
+        seen.append((self.n_jobs, threading.active_count()))
+        return original(self, X, Y)
+
+    original = RandomForestClassifier.fit
+    monkeypatch.setattr(RandomForestClassifier, "fit", fit)
+    files = split_into_files(data, tmp_path / "rows", "npz")
+    with distributed.Client(
+        processes=False, n_workers=1, threads_per_worker=3, dashboard_address=None
+    ) as client:
+        fit_partitioned(FOREST, files, client=client, out=tmp_path / "m", n_partitions=3)
+    assert [n_jobs for n_jobs, _ in seen] == [3, 3, 3]
+
+
+# ---- predictions of rows that are not gathered
+
+
+def test_predictions_are_mapped_over_blocks(data, client, tmp_path):
+    model = of_parts(parts_of(data))
+    X = data.X.toarray()
+    chunked = da.from_array(X, chunks=(90, 30))
+    labels, scores = predict_topk(model, chunked, 3)
+    assert labels.chunks == ((90, 90, 90, 90, 40), (3,))
+    for ours, expected in zip((labels, scores), model.predict_topk(X, 3), strict=True):
+        np.testing.assert_array_equal(ours.compute(), expected)
+    probabilities = predict_proba(model, chunked)
+    assert probabilities.dtype == np.float32
+    np.testing.assert_array_equal(probabilities.compute(), model.predict_proba(X))
+
+
+def test_models_are_opened_by_their_name(data, client, tmp_path):
+    pd = pytest.importorskip("pandas")
+    forest = clone(FOREST).fit(data.X, data.Y.toarray())
+    forest.save(tmp_path / "model.sf")
+    chunked = dd.from_pandas(pd.DataFrame(data.X.toarray()), npartitions=3, sort=False)
+    found = predict(tmp_path / "model.sf", chunked.to_dask_array())
+    np.testing.assert_array_equal(found.compute(), forest.predict(data.X))
+
+
+def test_sparse_predictions_are_sparse(data, client):
+    forest = clone(FOREST).fit(data.X, data.Y)
+    found = predict(forest, da.from_array(data.X.toarray(), chunks=(150, 30))).compute()
+    assert sparse.issparse(found)
+    assert (found != forest.predict(data.X)).nnz == 0
+
+
+def test_files_are_predicted_into_files(data, client, tmp_path):
+    files = split_into_files(data, tmp_path / "rows", "npz")
+    fit_partitioned(FOREST, files, client=client, out=tmp_path / "model")
+    written = predict_files(tmp_path / "model", files, tmp_path / "found", client, k=2)
+    assert [path.name for path in written] == [f"rows-{n}.npz.npz" for n in range(5)]
+    labels = np.concatenate([np.load(path)["labels"] for path in written])
+    expected, _ = load_forest(tmp_path / "model").predict_topk(data.X, 2)
+    np.testing.assert_array_equal(labels, expected)
+
+
+# ---- what cannot be done, and what goes wrong
+
+
+def test_what_cannot_be_done_is_said(data, client, tmp_path):
+    files = split_into_files(data, tmp_path / "rows", "npz")
+    out = tmp_path / "model"
+    X = da.from_array(data.X.toarray(), chunks=(100, 30))
+    for match, arguments, options in (
+        ("Y must be left out", (files, data.Y), {}),
+        ("X and Y must be arrays or frames of Dask", (data.X, data.Y), {}),
+        ("same chunks of rows", (X, da.zeros((400, 2), chunks=(200, 2))), {}),
+        ("same chunks of rows; got one of", (X, da.zeros((300, 2), chunks=(75, 2))), {}),
+        ("n_partitions must be from 1 to n_estimators=12", (files,), {"n_partitions": 13}),
+        ("indicator matrix in partitions", (X, da.zeros(400, chunks=100)), {}),
+        ("at least one file", ([],), {}),
+    ):
+        with pytest.raises(ValueError, match=match):
+            fit_partitioned(FOREST, *arguments, client=client, out=out, **options)
+    with pytest.raises(ValueError, match="out must be a new or an empty folder"):
+        fit_partitioned(FOREST, files, client=client, out=tmp_path)
+    with pytest.raises(ValueError, match="X must be an array or a frame of Dask"):
+        predict_proba(clone(FOREST).fit(data.X, data.Y), data.X)
+
+
+def test_a_folder_that_is_not_whole_is_refused(data, client, tmp_path):
+    with pytest.raises(ValueError, match=r"its index.json cannot be read. Fit again"):
+        load_forest(tmp_path)
+    files = split_into_files(data, tmp_path / "rows", "npz")
+    fit_partitioned(FOREST, files, client=client, out=tmp_path / "model")
+    (tmp_path / "model" / "part-00001.sf").unlink()
+    with pytest.raises(ValueError, match=r"it has no part-00001.sf. Fit again"):
+        load_forest(tmp_path / "model")
+
+
+def test_a_worker_dies_while_partitions_are_grown(client, tmp_path):
+    data = make_multilabel(4000, 200, 100, labels_per_row=3, features_per_row=20)
+    files = split_into_files(data, tmp_path / "rows", "npz", 4)
+    forest = RandomForestClassifier(60, n_components=32, random_state=0)
+    expected = fit_partitioned(forest, files, client=client, out=tmp_path / "once")
+    pids = list(client.run(os.getpid).values())
+    killer = threading.Timer(0.2, os.kill, [random.choice(pids), signal.SIGKILL])
+    killer.start()
+    found = fit_partitioned(forest, files, client=client, out=tmp_path / "again", n_partitions=3)
+    killer.join()
+    client.wait_for_workers(3)
+    for ours, theirs in zip(found.parts, expected.parts, strict=True):
+        reference.assert_same_forest(ours, theirs)

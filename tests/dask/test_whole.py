@@ -1,0 +1,214 @@
+"""A forest grown by a cluster is the forest of one machine, also where workers are killed."""
+
+import os
+import random
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+import reference
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.preprocessing import FunctionTransformer
+
+from sketchforest import (
+    DecisionTreeClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    SketchForestClassifier,
+)
+
+distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
+
+from sketchforest.dask import fit, whole  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 20))
+    return X, (X[:, :1] + rng.normal(size=(300, 40)) > 1).astype(np.uint8)
+
+
+FORESTS = {
+    "random forest": RandomForestClassifier(30, n_components=5, random_state=0),
+    "one projection": RandomForestClassifier(
+        30, n_components=5, shared_projection=True, oob_score=True, random_state=0
+    ),
+    "original outputs": ExtraTreesRegressor(30, projection=None, random_state=0),
+    "oblique": SketchForestClassifier(30, random_state=0),
+    "pruned": ExtraTreesRegressor(30, ccp_alpha=0.001, random_state=0),
+    "settings chosen": RandomForestClassifier(60, max_features="auto", random_state=0),
+}
+
+
+@pytest.mark.parametrize("by", ["task", "file"])
+@pytest.mark.parametrize("name", FORESTS)
+def test_a_cluster_grows_the_forest_of_one_machine(name, by, data, client, tmp_path):
+    plain = clone(FORESTS[name]).fit(*data)
+    forest = clone(FORESTS[name])
+    assert fit(forest, *data, client, shared_dir=tmp_path if by == "file" else None) is forest
+    reference.assert_same_forest(forest, plain)
+    np.testing.assert_array_equal(forest.predict(data[0]), plain.predict(data[0]))
+    assert not list(tmp_path.iterdir())
+
+
+def test_sparse_data_weights_and_the_default_client(data, client):
+    X, Y = sparse.csr_array(data[0] * (data[0] > 1)), sparse.csr_array(data[1])
+    weights = np.arange(len(data[0])) % 3
+    forest = clone(FORESTS["random forest"])
+    fit(forest, X, Y, sample_weight=weights)
+    reference.assert_same_forest(
+        forest, clone(FORESTS["random forest"]).fit(X, Y, sample_weight=weights)
+    )
+
+
+def test_a_warm_start_adds_trees(data, client):
+    forest = clone(FORESTS["oblique"]).set_params(n_estimators=10, warm_start=True)
+    fit(forest, *data, client)
+    fit(forest.set_params(n_estimators=30), *data, client)
+    reference.assert_same_forest(forest, clone(FORESTS["oblique"]).fit(*data))
+
+
+def test_a_worker_maps_the_file_once(data, client, tmp_path):
+    def opened():
+        from sketchforest.dask.sending import _opened
+
+        found = _opened.cache_info().misses
+        _opened.cache_clear()
+        return found
+
+    client.run(opened)
+    fit(
+        clone(FORESTS["random forest"]).set_params(n_estimators=60),
+        *data,
+        client,
+        shared_dir=tmp_path,
+    )
+    assert set(client.run(opened).values()) <= {0, 1}
+
+
+def test_what_cannot_be_done_is_said(data, client, tmp_path):
+    X, Y = data
+    with pytest.raises(ValueError, match="forest must be a forest of sketchforest; got Decision"):
+        fit(DecisionTreeClassifier(), X, Y, client)
+    with pytest.raises(ValueError, match="n_estimators must be an int on a cluster"):
+        fit(RandomForestClassifier("auto"), X, Y, client)
+    with pytest.raises(ValueError, match="shared_dir must be a folder that exists"):
+        fit(RandomForestClassifier(), X, Y, client, shared_dir=tmp_path / "none")
+    array = pytest.importorskip("dask.array").from_array(X)
+    with pytest.raises(ValueError, match="X must be in the memory of this machine"):
+        fit(RandomForestClassifier(), array, Y, client)
+
+
+def test_an_error_on_a_worker_is_raised_here_and_changes_nothing(data, client):
+    forest = RandomForestClassifier(5, projection=FunctionTransformer(np.linalg.inv))
+    with pytest.raises(np.linalg.LinAlgError):
+        fit(forest, *data, client)
+    assert not hasattr(forest, "n_features_in_")
+
+
+def test_finished_trees_are_kept_and_not_grown_again(data, client, tmp_path, monkeypatch):
+    forest, folder = FORESTS["oblique"], tmp_path / "checkpoint"
+    as_done, asked = whole._trees_as_done, []
+
+    def broken_off(*arguments):
+        asked.append(arguments[-1])
+        for number, found in enumerate(as_done(*arguments)):
+            if number == 12 and len(asked) == 1:
+                raise KeyboardInterrupt
+            yield found
+
+    monkeypatch.setattr(whole, "_trees_as_done", broken_off)
+    with pytest.raises(KeyboardInterrupt):
+        fit(clone(forest), *data, client, checkpoint_dir=folder)
+    again = fit(clone(forest), *data, client, checkpoint_dir=folder)
+    assert [len(numbers) for numbers in asked] == [30, 18]
+    assert not folder.exists()
+    reference.assert_same_forest(again, clone(forest).fit(*data))
+
+
+class Killer(threading.Thread):
+    """Kills a worker of the cluster at given moments, until it is stopped."""
+
+    def __init__(self, client, moments):
+        super().__init__(daemon=True)
+        self.client, self.moments = client, moments
+        self.is_over, self.n_killed = threading.Event(), 0
+
+    def run(self):
+        for moment in self.moments:
+            if self.is_over.wait(moment):
+                return
+            workers = self.client.scheduler_info(n_workers=-1)["workers"]
+            pids = list(self.client.run(os.getpid, workers=list(workers)).values())
+            os.kill(random.choice(pids), signal.SIGKILL)
+            self.n_killed += 1
+
+    def stop(self):
+        self.is_over.set()
+        self.join()
+
+
+def fit_while_workers_die(client, forest, data, moments):
+    killer = Killer(client, moments)
+    killer.start()
+    try:
+        fit(forest, *data, client)
+    finally:
+        killer.stop()
+    client.wait_for_workers(3)
+    return killer.n_killed
+
+
+def large_problem():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 60)).astype(np.float32)
+    return X, (X[:, :50] + rng.normal(size=(3000, 50)) > 1).astype(np.uint8)
+
+
+@pytest.fixture(params=["tolerant", "strict"])
+def scheduler(request, client):
+    """A strict one gives up a task as soon as a worker dies that had it."""
+
+    def allow(dask_scheduler, failures):
+        before, dask_scheduler.allowed_failures = dask_scheduler.allowed_failures, failures
+        return before
+
+    if request.param == "tolerant":
+        yield
+        return
+    before = client.run_on_scheduler(allow, failures=0)
+    yield
+    client.run_on_scheduler(allow, failures=before)
+
+
+def test_a_killed_worker_costs_only_its_trees(client, scheduler):
+    data = large_problem()
+    forest = RandomForestClassifier(60, n_components=32, random_state=0)
+    plain = clone(forest).fit(*data)
+    for _ in range(5):
+        ours = clone(forest)
+        if fit_while_workers_die(client, ours, data, [0.3]):
+            break
+        forest.set_params(n_estimators=2 * forest.n_estimators)
+        plain = clone(forest).fit(*data)
+    else:
+        pytest.fail("no worker was killed in time")
+    reference.assert_same_forest(ours, plain)
+
+
+@pytest.mark.slow
+def test_ten_workers_are_killed_at_random_moments(client, scheduler):
+    data = large_problem()
+    forest = RandomForestClassifier(300, n_components=32, random_state=0)
+    plain, draw, n_killed = clone(forest).fit(*data), random.Random(0), 0
+    while n_killed < 10:
+        ours = clone(forest)
+        n_killed += fit_while_workers_die(
+            client, ours, data, iter(lambda: draw.uniform(0, 4), None)
+        )
+        reference.assert_same_forest(ours, plain)
+        time.sleep(0.1)

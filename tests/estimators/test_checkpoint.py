@@ -1,0 +1,247 @@
+"""A fit that is killed at any moment goes on where it was, and ends with the same bits."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+import reference
+from sklearn.base import clone
+
+from sketchforest import (
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    SketchForestClassifier,
+    load_forest,
+)
+from sketchforest._trees import grow as growing
+
+
+class KilledError(Exception):
+    pass
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 12))
+    return X, (X[:, :1] + rng.normal(size=(150, 40)) > 1).astype(np.uint8)
+
+
+@pytest.fixture
+def grown(monkeypatch):
+    """The numbers of the trees that are grown, in order; no more than `grown.limit` of them."""
+
+    class Grown(list):
+        limit = None
+
+    numbers, grow_one = Grown(), growing.grow_one
+
+    def counted(*arguments):
+        if len(numbers) == numbers.limit:
+            raise KilledError
+        numbers.append(arguments[-1])
+        return grow_one(*arguments)
+
+    monkeypatch.setattr(growing, "grow_one", counted)
+    monkeypatch.setattr("sketchforest._selection.comparison.grow_one", counted)
+    return numbers
+
+
+FORESTS = {
+    "random forest": RandomForestClassifier(12, n_components=5, random_state=0),
+    "one projection, scored": RandomForestClassifier(
+        12, n_components=5, shared_projection=True, oob_score=True, random_state=0
+    ),
+    "extra-trees": ExtraTreesClassifier(12, projection=None, random_state=0),
+    "oblique": SketchForestClassifier(12, random_state=0),
+    "pruned": RandomForestRegressor(12, ccp_alpha=0.001, random_state=0),
+    "settings chosen": RandomForestClassifier(
+        60, max_features="auto", n_components="auto", random_state=0
+    ),
+    "number chosen": RandomForestClassifier("auto", random_state=0),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
+@pytest.mark.parametrize("name", FORESTS)
+def test_a_fit_that_was_broken_off_goes_on_where_it_was(name, data, grown, tmp_path):
+    folder = tmp_path / "a" / "checkpoint"
+    plain = clone(FORESTS[name]).fit(*data)
+    n_grown = len(grown)
+    forest = clone(FORESTS[name]).set_params(n_jobs=1)
+    for limit in (0, 5):  # before the first tree, and after the fifth
+        grown.clear()
+        grown.limit = limit
+        with pytest.raises(KilledError):
+            forest.fit(*data, checkpoint_dir=folder)
+        assert not hasattr(forest, "n_features_in_")
+        assert len(list(folder.glob("*.tree"))) == limit
+    grown.limit = None
+    grown.clear()
+    forest.set_params(n_jobs=2).fit(*data, checkpoint_dir=folder)
+    assert len(grown) == n_grown - 5
+    assert not folder.exists()
+    reference.assert_same_forest(forest, plain)
+    np.testing.assert_array_equal(forest.predict(data[0]), plain.predict(data[0]))
+
+
+def broken_off(forest, data, folder, grown, after=5):
+    grown.limit = after
+    with pytest.raises(KilledError):
+        clone(forest).set_params(n_jobs=1).fit(*data, checkpoint_dir=folder)
+    grown.clear()
+    grown.limit = None
+
+
+def test_more_trees_may_be_asked_for(data, grown, tmp_path):
+    forest = FORESTS["random forest"]
+    broken_off(forest, data, tmp_path, grown)
+    more = clone(forest).set_params(n_estimators=20)
+    ours, plain = clone(more).fit(*data, checkpoint_dir=tmp_path), clone(more).fit(*data)
+    assert len(grown) == 15 + 20
+    reference.assert_same_forest(ours, plain)
+
+
+def test_a_warm_start_goes_on_too(data, grown, tmp_path):
+    forest = clone(FORESTS["oblique"]).set_params(warm_start=True, n_estimators=4, n_jobs=1)
+    forest.fit(*data).set_params(n_estimators=12)
+    grown.clear()
+    grown.limit = 5
+    with pytest.raises(KilledError):
+        forest.fit(*data, checkpoint_dir=tmp_path)
+    grown.clear()
+    grown.limit = None
+    assert len(forest.fit(*data, checkpoint_dir=tmp_path)) == 12
+    assert grown == [9, 10, 11]
+    reference.assert_same_forest(forest, clone(FORESTS["oblique"]).fit(*data))
+
+
+def test_without_a_random_state_the_seed_is_kept(data, grown, tmp_path):
+    forest = clone(FORESTS["random forest"]).set_params(random_state=None)
+    broken_off(forest, data, tmp_path, grown)
+    seed = clone(forest).fit(*data, checkpoint_dir=tmp_path)._settings.seed
+    assert grown == list(range(5, 12))
+    other = clone(forest).fit(*data, checkpoint_dir=tmp_path)._settings.seed
+    assert seed != other
+
+
+def test_a_damaged_tree_is_grown_again(data, grown, tmp_path):
+    forest = FORESTS["oblique"]
+    broken_off(forest, data, tmp_path, grown)
+    first, second, third, *_ = sorted(tmp_path.glob("*.tree"))
+    first.write_bytes(first.read_bytes()[:-1])
+    changed = bytearray(second.read_bytes())
+    changed[-1] ^= 1
+    second.write_bytes(changed)
+    third.write_bytes(b"")
+    ours = clone(forest).set_params(n_jobs=1).fit(*data, checkpoint_dir=tmp_path)
+    assert grown == [0, 1, 2, *range(5, 12)]
+    reference.assert_same_forest(ours, clone(forest).fit(*data))
+
+
+OTHERS = {
+    "X or sample_weight": lambda forest, X, Y: (forest, X + 1, Y),
+    "Y": lambda forest, X, Y: (forest, X, 1 - Y),
+    "set of parameters": lambda forest, X, Y: (forest.set_params(max_depth=3), X, Y),
+    "random_state": lambda forest, X, Y: (forest.set_params(random_state=1), X, Y),
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_a_checkpoint_of_other_things_is_refused(what, data, grown, tmp_path):
+    forest = FORESTS["random forest"]
+    broken_off(forest, data, tmp_path, grown)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    other, X, Y = OTHERS[what](clone(forest), *data)
+    with pytest.raises(ValueError, match=f"has trees of another {what}. Remove it") as error:
+        other.fit(X, Y, checkpoint_dir=tmp_path)
+    assert str(error.value).count("another") == 2
+    assert before == {path: path.read_bytes() for path in tmp_path.iterdir()}
+    assert not grown
+
+
+def test_a_checkpoint_of_another_version_is_refused(data, grown, tmp_path, monkeypatch):
+    broken_off(FORESTS["random forest"], data, tmp_path, grown)
+    monkeypatch.setattr("sketchforest.__version__", "9.9")
+    with pytest.raises(ValueError, match="another version of sketchforest"):
+        clone(FORESTS["random forest"]).fit(*data, checkpoint_dir=tmp_path)
+
+
+def test_a_folder_of_other_files_is_refused_and_left_alone(data, tmp_path):
+    forest = clone(FORESTS["random forest"])
+    (tmp_path / "thesis.tex").write_text("")
+    for folder in (tmp_path, tmp_path / "thesis.tex"):
+        with pytest.raises(ValueError, match="checkpoint_dir must be a folder of a checkpoint"):
+            forest.fit(*data, checkpoint_dir=folder)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+SCRIPT = textwrap.dedent(
+    """
+    import sys
+    import numpy as np
+    from sketchforest import SketchForestClassifier
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 30))
+    Y = (X[:, :20] + rng.normal(size=(400, 20)) > 1).astype(np.uint8)
+    forest = SketchForestClassifier(int(sys.argv[2]), n_jobs=2, random_state=0)
+    print("begins", flush=True)
+    forest.fit(X, Y, checkpoint_dir=sys.argv[1])
+    forest.save(sys.argv[3])
+    """
+)
+
+
+def kill_until_done(folder, n_trees, n_kills, moments):
+    """Fits in a process that is killed so many times, and then is not; which of them hit a fit
+    that had finished trees."""
+    hits = 0
+    for kill in range(n_kills + 1):
+        arguments = [str(folder / "checkpoint"), str(n_trees), str(folder / "model.sf")]
+        with subprocess.Popen(
+            [sys.executable, "-c", SCRIPT, *arguments], stdout=subprocess.PIPE
+        ) as process:
+            assert process.stdout.readline() == b"begins\n"
+            if kill < n_kills:
+                time.sleep(next(moments))
+                os.kill(process.pid, signal.SIGKILL)
+        if kill < n_kills and process.returncode == 0:
+            break  # it was faster
+        hits += kill < n_kills and bool(list((folder / "checkpoint").glob("*.tree")))
+    assert process.returncode == 0
+    assert not (folder / "checkpoint").exists()
+    return hits
+
+
+def fitted_at_once(folder, n_trees):
+    arguments = [str(folder / "once"), str(n_trees), str(folder / "once.sf")]
+    subprocess.run([sys.executable, "-c", SCRIPT, *arguments], check=True, stdout=subprocess.PIPE)
+    return load_forest(folder / "once.sf")
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the platform has no SIGKILL")
+def test_kill_9_three_times(tmp_path):
+    moments = iter([0.2, 0.35, 0.15])
+    hits = kill_until_done(tmp_path, 400, 3, moments)
+    assert hits > 0
+    reference.assert_same_forest(load_forest(tmp_path / "model.sf"), fitted_at_once(tmp_path, 400))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the platform has no SIGKILL")
+def test_kill_9_fifty_times(tmp_path):
+    draw = random.Random(0)
+    expected, kills, n_fits = fitted_at_once(tmp_path, 400), 0, 0
+    while kills < 50:
+        folder = tmp_path / str(n_fits)
+        folder.mkdir()
+        kills += kill_until_done(folder, 400, 5, iter(lambda: draw.uniform(0, 0.5), None))
+        reference.assert_same_forest(load_forest(folder / "model.sf"), expected)
+        n_fits += 1

@@ -13,6 +13,7 @@ TOOLS = {
     "_eigenvectors",
     "_files",
     "_progress",
+    "_random_signs",
     "_typing",
     "_units",
     "_warning",

@@ -1,0 +1,6 @@
+"""
+Tags for questions
+==================
+"""
+
+print(1)

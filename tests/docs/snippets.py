@@ -13,6 +13,7 @@ import doctest
 import io
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -61,6 +62,7 @@ class Page:
         (folder / "examples").symlink_to(ROOT / "examples")
         self.names = {"__name__": "__main__"}
         self._shell = None
+        self._errors = folder / ".errors"  # progress goes there, too
 
     def run(self, snippet):
         """Line, source, expected and printed output of each command or expression."""
@@ -71,9 +73,8 @@ class Page:
 
     def close(self):
         if self._shell is not None:
-            self._shell.stdin.close()
-            self._shell.wait(60)
-            self._shell.stdout.close()
+            os.killpg(self._shell.pid, signal.SIGKILL)  # and what a failed page has left running
+            self._shell.communicate()
 
     def _run_python(self, snippet):
         if ">>>" not in snippet.source:
@@ -106,7 +107,8 @@ class Page:
             wanted = "".join(lines[first:end]) if snippet.language == "console" else None
             printed, code = self._command(command)
             if code != "0":
-                raise SnippetError(snippet.line + start, command, "exit code 0", printed + code)
+                printed += self._errors.read_text()
+                raise SnippetError(snippet.line + start, command, "exit code 0", printed)
             found.append((snippet.line + start, command, wanted, printed))
         return found
 
@@ -119,11 +121,12 @@ class Page:
                 ["bash", "--norc"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
                 cwd=self.folder,
                 env=os.environ | environment,
                 text=True,
+                start_new_session=True,
             )
+            self._shell.stdin.write(f"exec 2>{self._errors}\n")
         self._shell.stdin.write(f"{command}\nprintf '\\n%s %s\\n' '{_END}' $?\n")
         self._shell.stdin.flush()
         lines = []
@@ -150,7 +153,9 @@ def check_page(path, folder):
 
 
 def is_as_wanted(wanted, printed):
-    return doctest.OutputChecker().check_output(wanted or "\n", printed or "\n", FLAGS)
+    """Times are others each time."""
+    wanted, printed = (re.sub(r"\d[\d.]* s\b", "# s", text or "\n") for text in (wanted, printed))
+    return doctest.OutputChecker().check_output(wanted, printed, FLAGS)
 
 
 def renew(path):
@@ -166,8 +171,8 @@ def renew(path):
                     if wanted is None or is_as_wanted(wanted, printed):
                         continue
                     at = _end_of_command(source, command)
-                    indented = printed if printed.endswith("\n") or not printed else printed + "\n"
-                    source = source[:at] + indented + source[at + len(wanted) :]
+                    output = "".join(line.rstrip() + "\n" for line in printed.splitlines())
+                    source = source[:at] + output + source[at + len(wanted) :]
                 start = snippet.start + shift
                 text = text[:start] + source + text[start + len(snippet.source) :]
                 shift += len(source) - len(snippet.source)

@@ -20,6 +20,7 @@ extensions = [
     "numpydoc",
     "matplotlib.sphinxext.plot_directive",
     "sphinx_gallery.gen_gallery",
+    "benchmark_table",  # figures, made from the files of measurements
     "command_line",  # the reference of the commands, made from the commands
     "own_members",  # what classes inherit from scikit-learn is described there
     "paper_report",  # docs/paper as it is

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from sketchforest._estimators.base import TreesEstimator
 
+__all__ = ["to_onnx"]
+
 # Versions that programs of some years ago read, too.
 OPSET, TREE_OPSET, IR_VERSION = 17, 3, 8
 

@@ -154,7 +154,7 @@ def check_page(path, folder):
 
 def is_as_wanted(wanted, printed):
     """Times are others each time."""
-    wanted, printed = (re.sub(r"\d[\d.]* s\b", "# s", text or "\n") for text in (wanted, printed))
+    wanted, printed = (re.sub(r"\d[\d.]* m?s\b", "# s", text or "\n") for text in (wanted, printed))
     return doctest.OutputChecker().check_output(wanted, printed, FLAGS)
 
 

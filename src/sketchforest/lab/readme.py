@@ -56,8 +56,8 @@ def accuracy_table(docs: Path) -> str:
     ahead = ",\n".join(counts)
     return (
         markdown_table(["LRAP, defaults", *methods], rows)
-        + f"\nMeans over {splits} random splits. Of {n_sets} data sets, the {FLAGSHIP} is better by\n"
-        f"more than one standard deviation than {ahead}."
+        + f"\nMeans over {splits} random splits. Of {n_sets} data sets, the {FLAGSHIP} is better\n"
+        f"by more than one standard deviation than {ahead}."
     )
 
 

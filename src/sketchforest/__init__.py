@@ -41,6 +41,7 @@ _SUBMODULES = (
     "explain",
     "export",
     "metrics",
+    "ontology",
     "projection",
     "report",
     "tuning",

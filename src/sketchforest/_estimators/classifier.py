@@ -19,6 +19,7 @@ from sketchforest._estimators.thresholds import (
 from sketchforest._trees.fitted import F1Thresholds
 from sketchforest._typing import Matrix, MatrixLike
 from sketchforest.metrics import top_k
+from sketchforest.ontology import Ontology
 
 
 class TreesClassifier(ClassifierMixin, InspectedTrees):
@@ -46,15 +47,35 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
         numbers: list[int] = self._targets.classes_per_output.tolist()
         return numbers[0] if self._targets.classes is not None else numbers
 
-    def predict_proba(self, X: MatrixLike) -> np.ndarray | list[np.ndarray]:
-        """(n_samples, n_labels) float32 probability of each label, or (n_samples, n_classes); a
-        list of these for several columns of classes.
+    def predict_proba(
+        self, X: MatrixLike, *, ontology: Ontology | None = None
+    ) -> np.ndarray | list[np.ndarray]:
+        """Probabilities of labels or classes.
 
-        A result that is larger than the memory is refused: `predict_sparse` and `predict_topk`
-        give what matters of it.
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, scipy sparse matrix or data frame, or texts for a text
+            model
+        ontology : Ontology, optional
+            Raise labels to the largest probability of those below them, so that none is above its
+            parents. Forests fitted on labels with all those above them need it not.
+
+        Returns
+        -------
+        (n_samples, n_labels) float32 or (n_samples, n_classes) array
+            A list of these for several columns of classes.
+
+        Raises
+        ------
+        MemoryError
+            Where the result is larger than the memory: `predict_sparse` and `predict_topk` give
+            what matters of it.
         """
         checked = self._check_new(X)
+        self._check_ontology(ontology)
         averages = dense_averages(self._predictor, self._targets, checked, self._n_jobs)
+        if ontology is not None:
+            return ontology.respect(averages)
         is_one = self._targets.column_classes is None
         return averages if is_one else self._targets.by_column(averages)
 
@@ -64,14 +85,29 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
             found = self.predict_proba(X)
             return list(map(np.log, found)) if isinstance(found, list) else np.log(found)
 
-    def predict(self, X: MatrixLike) -> np.ndarray | sparse.csr_array:
-        """(n_samples, n_labels) indicators, sparse if fitted on sparse Y; or (n_samples,) classes.
+    def predict(
+        self, X: MatrixLike, *, ontology: Ontology | None = None
+    ) -> np.ndarray | sparse.csr_array:
+        """Labels whose probability is above the threshold, or the most probable classes.
 
-        A label is predicted where its probability is above the threshold. Where that is chosen by
-        F1, a row has its most probable label in any case. Of several most probable classes, the
-        first is predicted, in each column of classes.
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, scipy sparse matrix or data frame, or texts for a text
+            model
+        ontology : Ontology, optional
+            Predict with a label all those above it.
+
+        Returns
+        -------
+        (n_samples, n_labels) indicators, sparse if fitted on sparse Y, or (n_samples,) classes
+            Where the threshold is chosen by F1, a row has its most probable label in any case. Of
+            several most probable classes, the first is predicted, in each column of classes.
         """
         checked = self._check_new(X)
+        if ontology is not None:
+            self._check_ontology(ontology)
+            closed = ontology.close(self.predict(checked))
+            return as_given(closed, self._targets) if self._targets.is_sparse else closed
         if self._targets.column_classes is not None:
             averages = dense_averages(self._predictor, self._targets, checked, self._n_jobs)
             return self._targets.most_probable(averages)
@@ -159,6 +195,17 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
         return self._predictor.average_sparse(
             X, self._n_jobs, np.float32, k, above, at_least_one=at_least_one
         )
+
+    def _check_ontology(self, ontology: Ontology | None) -> None:
+        if ontology is None:
+            return
+        if not isinstance(ontology, Ontology):
+            raise TypeError(f"ontology must be an Ontology or None; got {ontology!r}.")
+        if self._classes is not None or ontology.n_labels != self._labels.shape[1]:
+            raise ValueError(
+                "ontology must have the labels of the model, many of which a row may have; got "
+                f"{ontology!r} for {self._labels.shape[1]} labels or classes."
+            )
 
     def _decision(self) -> Decision:
         """When labels are predicted."""

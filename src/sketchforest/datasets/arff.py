@@ -23,6 +23,7 @@ from sketchforest.datasets._text import (
     stem,
 )
 from sketchforest.datasets.dataset import Dataset
+from sketchforest.ontology import Ontology
 
 Convention = Literal["mulan", "meka", "clus"]
 Labels = int | str | Path | Sequence[str]
@@ -72,6 +73,38 @@ def read_arff(
         feature_names=np.array(feature_names, np.str_),
         label_names=np.array(label_names, np.str_),
     )
+
+
+def read_ontology(path: AnyPath) -> Ontology:
+    """The hierarchy of labels of a CLUS file, in the order of the columns of Y.
+
+    Parameters
+    ----------
+    path : str or path
+        An ARFF file with a hierarchical attribute.
+
+    Returns
+    -------
+    Ontology
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sketchforest.datasets import read_ontology
+    >>> lines = ["@relation genes", "@attribute x numeric"]
+    >>> lines += ["@attribute class hierarchical a,a/b,a/b/c", "@data", "1.5,a/b"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "genes.arff")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("\\n".join(lines))
+    ...     read_ontology(path)
+    Ontology(3 labels, 2 parents, depth 3)
+    """
+    header = read_header(path, numbered_lines(path))
+    if header.hierarchical is None:
+        raise bad_file(path, None, "no attribute is hierarchical")
+    hierarchy = Hierarchy(path, header.attributes[header.hierarchical])
+    return Ontology.from_edges(hierarchy.edges, hierarchy.nodes)
 
 
 def arff_convention(path: AnyPath) -> Convention:

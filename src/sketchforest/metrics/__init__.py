@@ -9,6 +9,11 @@ least as much, so ties count against it. The ``_at_k`` metrics break ties by the
 """
 
 from sketchforest.metrics._r2 import r2
+from sketchforest.metrics.hierarchical import (
+    hierarchical_f1,
+    hierarchical_precision,
+    hierarchical_recall,
+)
 from sketchforest.metrics.ranking import (
     Metric,
     coverage_error,
@@ -30,6 +35,9 @@ __all__ = [
     "coverage_error",
     "get_metric",
     "greater_is_better",
+    "hierarchical_f1",
+    "hierarchical_precision",
+    "hierarchical_recall",
     "is_ranking",
     "label_ranking_loss",
     "lrap",

@@ -1,6 +1,0 @@
-"""
-Tags for questions
-==================
-"""
-
-print(1)

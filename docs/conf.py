@@ -34,6 +34,7 @@ toc_object_entries_show_parents = "hide"
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
+smartquotes = False  # quotes on these pages are mostly code
 
 autosummary_generate = True
 autodoc_typehints = "none"  # docstrings say it in words
@@ -75,4 +76,5 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "comparison": [], "migrating": []}
+# Pages of one level have nothing beside them.
+html_sidebars = {name: [] for name in ("index", "tutorial", "how-it-works", "cli", "comparison")}

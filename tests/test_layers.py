@@ -10,7 +10,9 @@ import sketchforest
 PACKAGE = Path(sketchforest.__file__).parent
 TOOLS = {
     "_display",
+    "_docs",
     "_eigenvectors",
+    "_evaluation_pictures",
     "_files",
     "_progress",
     "_random_signs",

@@ -42,6 +42,14 @@ def to_onnx(model: "TreesEstimator") -> "ModelProto":
     -------
     onnx.ModelProto
         ``onnx.save(model, path)`` writes it to a file.
+
+    Examples
+    --------
+    >>> from sketchforest import RandomForestRegressor
+    >>> from sketchforest.export import to_onnx
+    >>> forest = RandomForestRegressor(5, random_state=0).fit([[0.0], [1.0]], [3.0, 4.0])
+    >>> to_onnx(forest).graph.input[0].name
+    'X'
     """
     try:
         import onnx

@@ -224,6 +224,11 @@ def load_forest(path: str | os.PathLike[str], mmap: bool = True) -> TreesEstimat
         Map the arrays from the file, to be shared by processes, instead of reading them. The file
         may be replaced or removed meanwhile, but not changed in place.
 
+    Returns
+    -------
+    estimator
+        Fitted, of the class that was saved.
+
     Examples
     --------
     >>> import numpy as np, os, tempfile

@@ -34,11 +34,29 @@ class SingleTreeMixin(TreesEstimator):
     """What single trees have and forests have not."""
 
     def apply(self, X: MatrixLike) -> np.ndarray:
-        """(n_samples,) number of the leaf of each row among the nodes of `tree_`."""
+        """(n_samples,) number of the leaf of each row among the nodes of `tree_`.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
+
+        Returns
+        -------
+        (n_samples,) int array
+        """
         return super().apply(X).ravel()
 
     def decision_path(self, X: MatrixLike) -> sparse.csr_array:
-        """(n_samples, n_nodes) CSR with 1 for the nodes of `tree_` that each row comes through."""
+        """(n_samples, n_nodes) CSR with 1 for the nodes of `tree_` that each row comes through.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
+
+        Returns
+        -------
+        (n_samples, n_nodes) CSR
+        """
         leaves = leaves_of(self._forest, self._check_new(X), self._n_jobs)
         return decision_paths(self._forest, leaves)[0]
 
@@ -53,6 +71,10 @@ class SingleTreeMixin(TreesEstimator):
 
         It has the same nodes and predicts the same, where values of X are read as float32. Refused
         for oblique trees, and where its dense tables of outputs do not fit into memory.
+
+        Returns
+        -------
+        estimator of scikit-learn
         """
         return sklearn_twin(self)
 
@@ -63,18 +85,36 @@ class SingleTreeMixin(TreesEstimator):
 
         A Bunch of `ccp_alphas`, ascending from 0, at which one split after the other is undone,
         and `impurities`, those of the leaves that are left. This estimator stays as it is.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as for `fit`
+
+        Returns
+        -------
+        Bunch
         """
         whole = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight)
         alphas, impurities = pruning_path(whole._forest, whole._targets)
         return Bunch(ccp_alphas=alphas, impurities=impurities)
 
     def get_depth(self) -> int:
-        """Number of splits on the longest way from the root to a leaf."""
+        """Number of splits on the longest way from the root to a leaf.
+
+        Returns
+        -------
+        int
+        """
         check_is_fitted(self)
         return int(self._forest.depths[0])
 
     def get_n_leaves(self) -> int:
-        """Number of leaves."""
+        """Number of leaves.
+
+        Returns
+        -------
+        int
+        """
         check_is_fitted(self)
         return self._forest.tree(0).n_leaves
 

@@ -80,7 +80,16 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
         return averages if is_one else self._targets.by_column(averages)
 
     def predict_log_proba(self, X: MatrixLike) -> np.ndarray | list[np.ndarray]:
-        """The logarithm of `predict_proba`, of the same shape; -inf where that is 0."""
+        """The logarithm of `predict_proba`, of the same shape; -inf where that is 0.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
+
+        Returns
+        -------
+        array of the shape of `predict_proba`, or a list of such
+        """
         with np.errstate(divide="ignore"):
             found = self.predict_proba(X)
             return list(map(np.log, found)) if isinstance(found, list) else np.log(found)
@@ -123,7 +132,17 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
 
     def predict_sparse(self, X: MatrixLike, k: int | None = None) -> sparse.csr_array:
         """(n_samples, n_labels) CSR, float32, of the probabilities above zero, or of the k largest
-        in each row."""
+        in each row.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
+        k : int or None, default=None
+
+        Returns
+        -------
+        (n_samples, n_labels) float32 CSR
+        """
         checked = self._check_new(X)
         if k is not None:
             k = check_k(k, self._labels.shape[1])
@@ -137,6 +156,15 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
         Labels are column numbers of Y, or classes where Y had one dimension. Equal probabilities
         come in order of label. For several columns of classes it is a list of such pairs, one for
         each column, with all classes of a column that has fewer than k.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
+        k : int, default=5
+
+        Returns
+        -------
+        labels, scores : (n_samples, k) arrays
         """
         checked = self._check_new(X)
         if self._targets.column_classes is not None:
@@ -150,6 +178,15 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
         where fewer are possible.
 
         Rows are what the model was trained on: a matrix, a data frame, or texts for a text model.
+
+        Parameters
+        ----------
+        rows : as X for `predict`
+        k : int, default=5
+
+        Returns
+        -------
+        list of lists of (name, probability)
         """
         names = label_names(self).tolist()
         k = min(check_k(k, max(len(names), k), "labels"), len(names))

@@ -4,20 +4,11 @@ In the docstring of a class decorated with `described`, parameters and attribute
 names are given get their descriptions from here, and their defaults from the signature.
 """
 
-import inspect
-import re
-import textwrap
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
+
+from sketchforest._docs import Described, fill
 
 Class = TypeVar("Class", bound=type)
-
-
-class Described(NamedTuple):
-    """What stands after the name, and below it."""
-
-    type: str
-    text: str
-
 
 PARAMETERS = {
     "n_estimators": Described(
@@ -205,41 +196,8 @@ ATTRIBUTES = {
         "The tree by its nodes, under scikit-learn's names.",
     ),
 }
-_WIDTH = 92
-_SECTION = re.compile(
-    r"^( *)(Parameters|Attributes)\n\1-+\n(.*?)(?=\n\n|\Z)", re.DOTALL | re.MULTILINE
-)
 
 
 def described(cls: Class) -> Class:
-    """Fills in the docstring of a class; as a decorator."""
-    if cls.__doc__ is not None:  # there are none with python -OO
-        cls.__doc__ = _SECTION.sub(lambda found: _filled(found, cls), cls.__doc__)
-    return cls
-
-
-def _filled(section: re.Match[str], cls: type) -> str:
-    """A section with descriptions below names that stand alone, or in a list of such."""
-    indent, title, body = section.groups()
-    known = PARAMETERS if title == "Parameters" else ATTRIBUTES
-    lines = [title, "-" * len(title)]
-    for line in body.split("\n"):
-        given = line.removeprefix(indent)
-        names = given.rstrip(",").split(", ")
-        if all(name in known for name in names):
-            for name in names:
-                lines += _lines(name, known[name], cls)
-        else:
-            lines.append(given)
-    return "\n".join(indent + line for line in lines)
-
-
-def _lines(name: str, found: Described, cls: type) -> list[str]:
-    parameter = inspect.signature(cls).parameters.get(name)
-    default = "" if parameter is None else f", default={_quoted(parameter.default)}"
-    text = textwrap.wrap(found.text, _WIDTH, break_on_hyphens=False)
-    return [f"{name} : {found.type}{default}", *(f"    {line}" for line in text)]
-
-
-def _quoted(value: object) -> str:
-    return f'"{value}"' if isinstance(value, str) else repr(value)
+    """Fills in the docstring of an estimator; as a decorator."""
+    return fill(cls, {"Parameters": PARAMETERS, "Attributes": ATTRIBUTES})

@@ -49,6 +49,31 @@ def read_arff(
     ``name=value`` for each value. Missing numbers are NaN; in ``name=value`` columns they are all
     zeros. Of a hierarchy every node is a label, and with ``ancestors`` a row has those above its
     own, too. ``drop`` names features to leave out.
+
+    Parameters
+    ----------
+    path : str or path
+        Compressed by gzip, xz or bzip2 or not.
+    labels : int, sequence of str, or path, optional
+    xml : str or path, optional
+    ancestors : bool, default=True
+    drop : names of features
+    convention : "mulan", "meka" or "clus", optional
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sketchforest.datasets import make_multilabel, read_arff, write_arff
+    >>> data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "tags.arff")
+    ...     write_arff(data, path)
+    ...     read_arff(path)
+    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     lines = numbered_lines(path)
     header = read_header(path, lines)

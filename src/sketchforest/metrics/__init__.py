@@ -14,19 +14,21 @@ from sketchforest.metrics.hierarchical import (
     hierarchical_precision,
     hierarchical_recall,
 )
-from sketchforest.metrics.ranking import (
+from sketchforest.metrics.names import (
     Metric,
-    coverage_error,
     get_metric,
     greater_is_better,
     is_ranking,
+    row_values,
+)
+from sketchforest.metrics.ranking import (
+    coverage_error,
     label_ranking_loss,
     lrap,
     ndcg_at_k,
     precision_at_k,
     propensities,
     psp_at_k,
-    row_values,
     top_k,
 )
 

@@ -2,6 +2,8 @@
 # make test   the same set-up with the test extras, then the whole suite
 # make slow   the tests that take minutes: more random problems than make test has
 # make check  linters and type checks
+# make docs   the documentation site, into build/site; a warning is an error, nothing is downloaded
+# make renew-docs  what snippets print and what was measured, written into README and docs
 # make bench  the benchmark of the README's table
 # make sanitize  the native-heavy tests, stopped by the first wrong access to memory or undefined
 #             behaviour (an environment and a build of their own)
@@ -13,7 +15,9 @@ SOURCES := $(wildcard src/core/*.?pp src/core/kernels/*.?pp src/bindings/*.?pp)
 NATIVE := CMakeLists.txt $(SOURCES)
 SANITIZED_TESTS := tests/trees tests/saving tests/metrics tests/test_projection.py
 
-.PHONY: demo bench test slow check sanitize format clean
+DOCS_MADE := docs/gallery docs/api/generated docs/api/backreferences docs/sg_execution_times.rst
+
+.PHONY: demo bench test slow check docs renew-docs sanitize format clean
 
 demo: $(VENV)/installed-plot
 	$(BIN)/sketchforest demo
@@ -32,6 +36,15 @@ check: $(VENV)/installed-dev
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $(SOURCES)
 
+docs: $(VENV)/installed-docs
+	rm -rf build/site $(DOCS_MADE)
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/site
+	@echo "build/site/index.html"
+
+renew-docs: $(VENV)/installed-test
+	$(BIN)/python -m sketchforest.lab.readme
+	$(BIN)/python tests/docs/snippets.py README.md docs/*.md docs/guide/*.md
+
 # Python itself is not sanitized, so that the library must be loaded before it. It leaks by design.
 # Only what Python writes is captured: the report of a sanitizer must be seen.
 sanitize:
@@ -47,7 +60,7 @@ format: $(VENV)/installed-dev
 	$(BIN)/clang-format -i $(SOURCES)
 
 clean:
-	rm -rf $(VENV) build
+	rm -rf $(VENV) build $(DOCS_MADE)
 
 # The build tools live in the environment, not in pip's throw-away one, so that an edit of one
 # C++ file compiles that file alone. The Python files are used in place.

@@ -96,3 +96,26 @@ def rows(Y, S, weight):
 
 def mean(values, weights):
     return sum(v * w for v, w in zip(values, weights, strict=True)) / sum(weights)
+
+
+def with_ancestors(labels, parents):
+    """A set of labels and all labels above them."""
+    found = set(labels)
+    for label in labels:
+        found |= with_ancestors(parents[label], parents)
+    return found
+
+
+def hierarchical_scores(Y_true, Y_pred, parents):
+    """Precision, recall and F1 of all decisions, of labels with those above them."""
+    n_hits = n_predicted = n_true = 0
+    for true_row, predicted_row in zip(Y_true, Y_pred, strict=True):
+        true = with_ancestors(np.flatnonzero(true_row).tolist(), parents)
+        predicted = with_ancestors(np.flatnonzero(predicted_row).tolist(), parents)
+        n_hits += len(true & predicted)
+        n_predicted += len(predicted)
+        n_true += len(true)
+    precision = n_hits / n_predicted if n_predicted else 0.0
+    recall = n_hits / n_true if n_true else 0.0
+    both = precision + recall
+    return precision, recall, 2 * precision * recall / both if both else 0.0

@@ -10,9 +10,12 @@ import sketchforest
 PACKAGE = Path(sketchforest.__file__).parent
 TOOLS = {
     "_display",
+    "_docs",
     "_eigenvectors",
+    "_evaluation_pictures",
     "_files",
     "_progress",
+    "_random_signs",
     "_typing",
     "_units",
     "_warning",
@@ -22,13 +25,14 @@ TOOLS = {
 MAY_IMPORT = {
     "_core": set(),
     "_pages": set(),
-    "datasets": set(),
-    "metrics": {"_core"},
+    "ontology": set(),
+    "datasets": {"ontology"},
+    "metrics": {"_core", "ontology"},
     "projection": {"_core"},
     "_trees": {"_core", "projection"},
     "_selection": {"_core", "_trees", "metrics", "projection"},
     "_saving": {"_core", "_trees", "projection"},
-    "_estimators": {"_selection", "_saving", "_trees", "metrics", "projection"},
+    "_estimators": {"_selection", "_saving", "_trees", "metrics", "ontology", "projection"},
 }
 PUBLIC = {"tree", "forest", "extra_trees", "sketch_forest", "explain", "evaluation", "export"}
 MAY_IMPORT |= {

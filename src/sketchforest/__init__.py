@@ -42,6 +42,7 @@ _SUBMODULES = (
     "explain",
     "export",
     "metrics",
+    "ontology",
     "projection",
     "report",
     "tuning",

@@ -10,9 +10,6 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest._display import (
-    BLUE,
-    GREY,
-    ORANGE,
     aligned,
     as_frame,
     html_table,
@@ -22,6 +19,7 @@ from sketchforest._display import (
 )
 from sketchforest._estimators.names import label_names
 from sketchforest._estimators.thresholds import Decided, threshold_curve
+from sketchforest._evaluation_pictures import draw_calibration, draw_curve, draw_labels
 from sketchforest._progress import stage
 from sketchforest._typing import Matrix
 from sketchforest.metrics import coverage_error, lrap, ndcg_at_k, precision_at_k, psp_at_k, r2
@@ -59,7 +57,19 @@ _ARROWS = {"higher": "↑", "lower": "↓", "": " "}
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelTable:
     """Columns with an entry for each label: how it fares in the decisions of `predict`, and by its
-    probabilities."""
+    probabilities.
+
+    Examples
+    --------
+    >>> from sketchforest import SketchForestClassifier
+    >>> from sketchforest.datasets import make_multilabel
+    >>> from sketchforest.evaluation import evaluate
+    >>> data = make_multilabel(200, 30, 50, labels_per_row=4, features_per_row=8)
+    >>> forest = SketchForestClassifier(10, random_state=0).fit(data.X[:150], data.Y[:150])
+    >>> found = evaluate(forest, data.X[150:], data.Y[150:])
+    >>> found.labels.precision.shape
+    (50,)
+    """
 
     names: np.ndarray
     n_true: np.ndarray
@@ -141,6 +151,17 @@ class Evaluation:
         Labels in the file that the model does not know.
     n_trained_on : int
         Rows of the file that the model was trained on, where it is known again.
+
+    Examples
+    --------
+    >>> from sketchforest import SketchForestClassifier
+    >>> from sketchforest.datasets import make_multilabel
+    >>> from sketchforest.evaluation import evaluate
+    >>> data = make_multilabel(200, 30, 50, labels_per_row=4, features_per_row=8)
+    >>> forest = SketchForestClassifier(10, random_state=0).fit(data.X[:150], data.Y[:150])
+    >>> found = evaluate(forest, data.X[150:], data.Y[150:])
+    >>> sorted(found.scores)[:3]
+    ['average_precision', 'calibration_error', 'coverage_error']
     """
 
     scores: dict[str, float]
@@ -207,9 +228,9 @@ class Evaluation:
             figure = first.figure
             first.remove()
             axes = figure.subplots(1, 3)
-        draw_curve(axes[0], self)
-        draw_labels(axes[1], self.labels)
-        draw_calibration(axes[2], self)
+        draw_curve(axes[0], self.curve)
+        draw_labels(axes[1], self.labels.n_true, self.labels.f1)
+        draw_calibration(axes[2], self.bins)
         for each in axes:
             tidy(each)
         return axes
@@ -217,6 +238,16 @@ class Evaluation:
 
 def evaluate(model: "InspectedTrees", X: Matrix, Y: Matrix) -> Evaluation:
     """The scores of a fitted model on rows X with labels, or real outputs, Y.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : (n_samples, n_features) array, scipy sparse matrix or data frame
+    Y : (n_samples, n_outputs) array or scipy sparse matrix, or (n_samples,) array
+
+    Returns
+    -------
+    Evaluation
 
     Examples
     --------
@@ -328,38 +359,6 @@ def _one_hot(columns: np.ndarray, n_columns: int) -> sparse.csr_array:
     rows = np.arange(len(columns))
     entries = (np.ones(len(columns), bool), (rows, columns))
     return sparse.csr_array(entries, shape=(len(columns), n_columns))
-
-
-def draw_curve(axes: "Axes", result: Evaluation) -> None:
-    precision, ndcg = zip(*result.curve, strict=True)
-    ks = range(1, len(precision) + 1)
-    axes.plot(ks, precision, "o-", color=BLUE, label="precision")
-    axes.plot(ks, ndcg, "s--", color=ORANGE, label="nDCG")
-    axes.set_title("The k best labels of a row", loc="left")
-    axes.set_xlabel("k")
-    axes.set_ylabel("mean over rows, 1 is best")
-    axes.set_ylim(0, 1)
-    axes.legend(edgecolor="none")
-
-
-def draw_labels(axes: "Axes", table: LabelTable) -> None:
-    is_there = table.n_true > 0
-    axes.plot(table.n_true[is_there], table.f1[is_there], "o", color=BLUE, alpha=0.5, markersize=4)
-    axes.set_xscale("log")
-    axes.set_title(f"F1 of {is_there.sum():,} labels, by their rows", loc="left")
-    axes.set_xlabel("rows that have the label (log scale)")
-    axes.set_ylabel("F1")
-    axes.set_ylim(-0.03, 1.03)
-
-
-def draw_calibration(axes: "Axes", result: Evaluation) -> None:
-    axes.plot([0, 1], [0, 1], color=GREY, linewidth=1)
-    axes.plot([b[0] for b in result.bins], [b[1] for b in result.bins], "o-", color=BLUE)
-    axes.set_title("Do probabilities come true?", loc="left")
-    axes.set_xlabel("probability of a label")
-    axes.set_ylabel("share of rows that have it")
-    axes.set_xlim(-0.03, 1.03)
-    axes.set_ylim(-0.03, 1.03)
 
 
 def _shown(name: str, value: float) -> str:

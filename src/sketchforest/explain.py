@@ -17,6 +17,16 @@ __all__ = ["Explanation", "explain"]
 def explain(model: "InspectedTrees", x: MatrixLike, k: int = 3) -> Explanation:
     """What counts for the k most probable labels of the one row x, (1, n_features).
 
+    Parameters
+    ----------
+    model : fitted estimator
+    x : (1, n_features) array, scipy sparse matrix or data frame
+    k : int, default=3
+
+    Returns
+    -------
+    Explanation
+
     Examples
     --------
     >>> from sketchforest import RandomForestClassifier

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from sketchforest._estimators.base import TreesEstimator
 
+__all__ = ["to_onnx"]
+
 # Versions that programs of some years ago read, too.
 OPSET, TREE_OPSET, IR_VERSION = 17, 3, 8
 
@@ -40,6 +42,14 @@ def to_onnx(model: "TreesEstimator") -> "ModelProto":
     -------
     onnx.ModelProto
         ``onnx.save(model, path)`` writes it to a file.
+
+    Examples
+    --------
+    >>> from sketchforest import RandomForestRegressor
+    >>> from sketchforest.export import to_onnx
+    >>> forest = RandomForestRegressor(5, random_state=0).fit([[0.0], [1.0]], [3.0, 4.0])
+    >>> to_onnx(forest).graph.input[0].name
+    'X'
     """
     try:
         import onnx

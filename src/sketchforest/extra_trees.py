@@ -15,10 +15,12 @@ from sketchforest._estimators.parameters import (
     regression_criterion,
 )
 from sketchforest._estimators.regressor import TreesRegressor
+from sketchforest._estimators.shared_docs import described
 from sketchforest.projection import ProjectionLike
 from sketchforest.tree import ExtraTreeClassifier, ExtraTreeRegressor
 
 
+@described
 class ExtraTreesClassifier(ForestMixin, TreesClassifier):
     """Extra-trees (random cuts, all rows) for many labels, or for classes.
 
@@ -27,62 +29,26 @@ class ExtraTreesClassifier(ForestMixin, TreesClassifier):
 
     Parameters
     ----------
-    n_estimators : int or "auto", default=100
-        Number of trees; "auto" doubles them until twice as many would gain next to nothing.
-    projection : str, projection object, scikit-learn transformer or None, default="gaussian"
-        "gaussian", "rademacher", "achlioptas", "sparse", "hadamard", "subsample" or "pca"; None
-        keeps the original outputs.
-    n_components : int, float, "log", "sqrt", "all", "auto" or None, default=None
-        Dimension of the projection: a number, a fraction of the d outputs, floor(0.5 + ln d),
-        floor(0.5 + sqrt d) or d. None is 64, and up to 64 outputs are kept as they are. "auto"
-        here, in `max_features` or in both chooses by rows that trees did not see.
-    shared_projection : bool, default=False
-        One projection for all trees (the paper's algorithm 1), not one for each (algorithm 2).
-    oob_score : bool, str or callable, default=False
-        True (LRAP for many labels, accuracy for classes), the name of a metric of
-        `sketchforest.metrics`, which is given scores, or a callable f(Y_true, Y_pred), which is
-        given predictions.
-    class_weight : dict, list of dict, "balanced", "balanced_subsample" or None, default=None
-        Weights of the classes. With many labels a row has the product of its labels' weights, each
-        from a dict {0: if absent, 1: if present}: one for all labels, or a list with one for each.
-    threshold : float, array, "f1", "f1-per-label" or "top-K", default=0.5
-        As for `RandomForestClassifier`. F1 needs rows that trees do not see: bootstrap=True, or
-        `max_samples`.
-    ccp_alpha : float, default=0.0
-        What a leaf costs: splits that lower the impurity by less are undone, as in scikit-learn.
+    n_estimators
     criterion : "gini", "entropy" or "log_loss", default="gini"
         As in scikit-learn. A projection keeps variances, of which "gini" is one: with the others,
         splits are searched on the outputs themselves, and `projection` must be left out or None.
-    monotonic_cst : None
-        No constraints of monotonicity.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
-    max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose,
-    warm_start
-        As in scikit-learn. Impurity is measured in the space in which splits are searched. With
-        bootstrap=False, `max_samples` rows are drawn without replacement.
+    max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, bootstrap, max_samples,
+    oob_score, projection, n_components, shared_projection, n_jobs, random_state, verbose,
+    warm_start, class_weight, threshold
 
     Attributes
     ----------
-    classes_ : (n_classes,) array, or (n_labels, 2) array for many labels
-    n_classes_ : int, or list of int for many labels
-    n_outputs_ : int
-        Number of labels; 1 for classes.
-    n_components_, max_features_, n_estimators_ : int
-        The values in use; `n_components_` is None for the outputs as they are.
-    n_features_in_ : int
-    feature_names_in_ : (n_features,) array
-        Of a data frame with names of type str.
-    label_names_ : (n_labels,) array
-        Of a data frame Y with names of type str, or from a model file.
-    estimators_ : list of ExtraTreeClassifier
-    feature_importances_ : (n_features,) array
-    oob_score_ : float
-        If `oob_score`, the score of rows that trees did not see.
-    oob_decision_function_ : (n_train, n_labels) or (n_train, n_classes) array, or CSR
-        If `oob_score`, the predictions it is the score of; zero for a row that all trees saw. A
-        list of them for several columns of classes, which a callable scores.
-    thresholds_ : (n_labels,) array, or a number
-        The probabilities that labels must exceed to be predicted.
+    classes_, n_classes_, n_outputs_, n_components_, max_features_, n_estimators_, n_features_in_,
+    feature_names_in_, label_names_, estimators_, feature_importances_, oob_score_,
+    oob_decision_function_, thresholds_
+
+    Notes
+    -----
+    A fit takes O(t k n log n m) steps for dense X and balanced trees: t trees, k features drawn, n
+    rows, m components, or with `projection=None` and sparse Y the labels that a row has. Of sparse
+    X only the non-zeros count. A model takes O(t n) memory beside Y, whatever the number of labels.
 
     Examples
     --------
@@ -150,6 +116,7 @@ class ExtraTreesClassifier(ForestMixin, TreesClassifier):
         self.threshold = threshold
 
 
+@described
 class ExtraTreesRegressor(ForestMixin, TreesRegressor):
     """Extra-trees (random cuts, all rows) for one or many real outputs.
 
@@ -158,52 +125,30 @@ class ExtraTreesRegressor(ForestMixin, TreesRegressor):
 
     Parameters
     ----------
-    n_estimators : int or "auto", default=100
-        Number of trees; "auto" doubles them until twice as many would gain next to nothing.
-    projection : str, projection object, scikit-learn transformer or None, default="gaussian"
-        "gaussian", "rademacher", "achlioptas", "sparse", "hadamard", "subsample" or "pca"; None
-        keeps the original outputs.
-    n_components : int, float, "log", "sqrt", "all", "auto" or None, default=None
-        Dimension of the projection: a number, a fraction of the d outputs, floor(0.5 + ln d),
-        floor(0.5 + sqrt d) or d. None is 64, and up to 64 outputs are kept as they are. "auto"
-        here, in `max_features` or in both chooses by rows that trees did not see.
-    shared_projection : bool, default=False
-        One projection for all trees (the paper's algorithm 1), not one for each (algorithm 2).
-    oob_score : bool, str or callable, default=False
-        True or "r2", or a callable f(Y_true, Y_pred).
-    max_features : int, float, "sqrt", "log2", "auto" or None, default=1.0
-        Features drawn at each split: all of them, as in scikit-learn. With many outputs, "sqrt" is
-        faster by far and often as good.
-    ccp_alpha : float, default=0.0
-        What a leaf costs: splits that lower the impurity by less are undone, as in scikit-learn.
-    criterion : "squared_error", "friedman_mse", "absolute_error" or "poisson", \
-            default="squared_error"
+    n_estimators
+    criterion : "squared_error", "friedman_mse", "absolute_error", "poisson", default="squared_error"
         As in scikit-learn; the first two are names of one score, the variance, which is what a
         projection keeps. With the others, splits are searched on the outputs themselves, and
         `projection` must be left out or None. By "absolute_error", leaves predict medians.
-    monotonic_cst : None
-        No constraints of monotonicity.
-    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes,
-    min_impurity_decrease, bootstrap, max_samples, n_jobs, random_state, verbose, warm_start
-        As in scikit-learn. Impurity is measured in the space in which splits are searched. With
-        bootstrap=False, `max_samples` rows are drawn without replacement.
+    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf
+    max_features : int, float, "sqrt", "log2", "auto" or None, default=1.0
+        Features drawn at each split: all of them, as in scikit-learn. With many outputs, "sqrt" is
+        faster by far and often as good.
+    max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, bootstrap, max_samples
+    oob_score : bool, str or callable, default=False
+        Score rows by trees that did not see them: True or "r2", or a callable f(Y_true, Y_pred).
+    projection, n_components, shared_projection, n_jobs, random_state, verbose, warm_start
 
     Attributes
     ----------
-    n_outputs_ : int
-    n_components_, max_features_, n_estimators_ : int
-        The values in use; `n_components_` is None for the outputs as they are.
-    n_features_in_ : int
-    feature_names_in_ : (n_features,) array
-        Of a data frame with names of type str.
-    label_names_ : (n_outputs,) array
-        Of a data frame Y with names of type str, or from a model file.
-    estimators_ : list of ExtraTreeRegressor
-    feature_importances_ : (n_features,) array
-    oob_score_ : float
-        If `oob_score`, the score of rows that trees did not see.
-    oob_prediction_ : (n_train,) or (n_train, n_outputs) array, or CSR
-        If `oob_score`, the predictions it is the score of; zero for a row that all trees saw.
+    n_outputs_, n_components_, max_features_, n_estimators_, n_features_in_, feature_names_in_,
+    label_names_, estimators_, feature_importances_, oob_score_, oob_prediction_
+
+    Notes
+    -----
+    A fit takes O(t k n log n m) steps for dense X and balanced trees: t trees, k features drawn, n
+    rows, m components, or with `projection=None` and sparse Y the labels that a row has. Of sparse
+    X only the non-zeros count. A model takes O(t n) memory beside Y, whatever the number of labels.
 
     Examples
     --------

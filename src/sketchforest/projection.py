@@ -15,9 +15,21 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
 from sketchforest._eigenvectors import eigenvectors_by_products, eigenvectors_of_gram
+from sketchforest._random_signs import Matrix, random_signs
 from sketchforest._typing import MatrixLike
 
-Matrix: TypeAlias = np.ndarray | sparse.csr_array
+__all__ = [
+    "AchlioptasProjection",
+    "GaussianProjection",
+    "HadamardProjection",
+    "PCAProjection",
+    "Projection",
+    "RademacherProjection",
+    "SparseProjection",
+    "SubsampleProjection",
+    "TransformerProjection",
+    "sketch",
+]
 
 # The cheapest that lost to the original outputs on fewer than one set in ten: docs/study.
 DEFAULT_N_COMPONENTS = 64
@@ -96,7 +108,7 @@ class RademacherProjection(Projection):
             )
 
     def draw(self, n_labels: int, n_components: int, rng: np.random.Generator) -> Matrix:
-        return _random_signs(n_labels, n_components, self.s, rng)
+        return random_signs(n_labels, n_components, self.s, rng)
 
 
 @dataclass(frozen=True)
@@ -110,7 +122,7 @@ class AchlioptasProjection(Projection):
     """
 
     def draw(self, n_labels: int, n_components: int, rng: np.random.Generator) -> Matrix:
-        return _random_signs(n_labels, n_components, 3.0, rng)
+        return random_signs(n_labels, n_components, 3.0, rng)
 
 
 @dataclass(frozen=True)
@@ -125,7 +137,7 @@ class SparseProjection(Projection):
     """
 
     def draw(self, n_labels: int, n_components: int, rng: np.random.Generator) -> Matrix:
-        return _random_signs(n_labels, n_components, math.sqrt(n_labels), rng)
+        return random_signs(n_labels, n_components, math.sqrt(n_labels), rng)
 
 
 @dataclass(frozen=True)
@@ -342,7 +354,24 @@ def sketch(
 ) -> Matrix:
     """Z (n_samples, n_components), what a tree searches its splits on.
 
-    Y itself if `projection` or `n_components` is None; a transformer has its own `n_components`.
+    Parameters
+    ----------
+    projection : str, Projection, scikit-learn transformer or None
+        As in the forests; None keeps Y.
+    Y : (n_samples, n_labels) array or CSR
+    n_components : int or None
+        The number m; None keeps Y, and a transformer has its own.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    (n_samples, n_components) float32 array, or Y itself. Made in O(nnz(Y) m), without Y dense.
+
+    Examples
+    --------
+    >>> Y = np.eye(1000, dtype=np.float32)[:5]
+    >>> sketch("gaussian", Y, 32, np.random.default_rng(0)).shape
+    (5, 32)
     """
     projection = resolve_projection(projection)
     if isinstance(projection, TransformerProjection):
@@ -368,26 +397,3 @@ def _as_float32(A: MatrixLike) -> Matrix:
     if sparse.issparse(A):
         return sparse.csr_array(A, dtype=np.float32)
     return np.ascontiguousarray(A, dtype=np.float32)
-
-
-def _random_signs(n_labels: int, n_components: int, s: float, rng: np.random.Generator) -> Matrix:
-    shape = (n_labels, n_components)
-    scale = np.float32(math.sqrt(s / n_components))
-    if s == 1:
-        return np.where(rng.integers(0, 2, shape, dtype=bool), scale, -scale)
-    entries = _bernoulli_successes(n_labels * n_components, 1 / s, rng)
-    values = np.where(rng.integers(0, 2, entries.size, dtype=bool), scale, -scale)
-    row_starts = np.searchsorted(entries, np.arange(n_labels + 1) * n_components)
-    return sparse.csr_array((values, entries % n_components, row_starts), shape=shape)
-
-
-def _bernoulli_successes(n_trials: int, p: float, rng: np.random.Generator) -> np.ndarray:
-    """Increasing indices of the successes; the gaps between them are geometric, so the failures
-    cost nothing."""
-    batches, last = [], -1
-    while last < n_trials:
-        n_expected = int((n_trials - last) * p) + 1
-        batches.append(last + np.cumsum(rng.geometric(p, n_expected)))
-        last = int(batches[-1][-1])
-    successes = np.concatenate(batches)
-    return successes[: np.searchsorted(successes, n_trials)]

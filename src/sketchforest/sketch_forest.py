@@ -11,10 +11,12 @@ from sketchforest._estimators.parameters import (
     Threshold,
 )
 from sketchforest._estimators.regressor import TreesRegressor
+from sketchforest._estimators.shared_docs import described
 from sketchforest.projection import ProjectionLike
 from sketchforest.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 
+@described
 class SketchForestClassifier(ForestMixin, TreesClassifier):
     """The most accurate forest for many labels, or for classes, without tuning.
 
@@ -31,62 +33,47 @@ class SketchForestClassifier(ForestMixin, TreesClassifier):
     ----------
     n_estimators : int, default=100
         Number of trees.
-    oblique : float, default=0.7
-        Share of the oblique trees, from 0 to 1; the others are extra-trees.
-    ridge : float, default=2.0
-        How much the weights of a direction are held back: times the mean squared length of a node's
-        centred rows.
-    projection : str, projection object, scikit-learn transformer or None, default="gaussian"
-        "gaussian", "rademacher", "achlioptas", "sparse", "hadamard", "subsample" or "pca"; None
-        keeps the original outputs.
-    n_components : int, float, "log", "sqrt", "all" or None, default=None
-        Dimension of the projection: a number, a fraction of the d outputs, floor(0.5 + ln d),
-        floor(0.5 + sqrt d) or d. None is 64 for oblique trees (32 where d < 256) and 32 for the
-        others, which keep up to 32 outputs as they are.
-    shared_projection : bool, default=False
-        One projection for all extra-trees, not one for each; oblique trees have their own.
-    min_samples_split, min_samples_leaf : int, float or None, default=None
-        As in scikit-learn. None is best for each kind of tree: 11 and 1 for oblique ones, 2 and 2
-        for the others.
+    oblique, ridge, max_depth
+    min_samples_split : int, float or None, default=None
+        Rows that a node must have to be split, or their share of all. None is best for each kind of
+        tree: 11 for oblique ones, 2 for the others.
+    min_samples_leaf : int, float or None, default=None
+        Rows that a leaf must have, or their share. None is 1 for oblique trees, 2 for the others.
+    min_weight_fraction_leaf
     max_features : int, float, "sqrt", "4sqrt", "log2" or None, default="4sqrt"
         Features drawn at each split of the extra-trees; "4sqrt" is four times their square root. An
         oblique split looks at all of them.
+    max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples
     oob_score : bool, str or callable, default=False
         True (LRAP for many labels, accuracy for classes), the name of a metric of
         `sketchforest.metrics`, which is given scores, or a callable f(Y_true, Y_pred), which is
         given predictions. It is the score of a fifth of the rows, or of 10,000 if that is less,
         which three of ten trees, on average, do not see.
-    class_weight : dict, list of dict, "balanced", "balanced_subsample" or None, default=None
-        As for `RandomForestClassifier`.
+    projection
+    n_components : int, float, "log", "sqrt", "all" or None, default=None
+        Dimension m of the projection: a number, a fraction of the d outputs, floor(0.5 + ln d),
+        floor(0.5 + sqrt d) or d. None is 64 for oblique trees (32 where d < 256) and 32 for the
+        others, which keep up to 32 outputs as they are.
+    shared_projection : bool, default=False
+        One projection for all extra-trees, not one for each; oblique trees have their own.
+    n_jobs, random_state, verbose, warm_start, class_weight
     threshold : float, array, "f1", "f1-per-label" or "top-K", default="f1"
-        As for `RandomForestClassifier`. Where it is chosen by F1, three of ten trees, on average,
-        leave out a fifth of the rows, or 1,000 if that is less. Classes need no threshold.
-    max_depth, min_weight_fraction_leaf, max_leaf_nodes, min_impurity_decrease, bootstrap,
-    max_samples, n_jobs, random_state, verbose, warm_start
-        As in scikit-learn. With bootstrap=False, `max_samples` rows are drawn without replacement.
+        With many labels, `predict` gives those whose probability is above it; see
+        `RandomForestClassifier`. Where it is chosen by F1, three of ten trees, on average, leave
+        out a fifth of the rows, or 1,000 if that is less. Classes need no threshold.
 
     Attributes
     ----------
-    classes_ : (n_classes,) array, or (n_labels, 2) array for many labels
-    n_classes_ : int, or list of int for many labels
-    n_outputs_ : int
-        Number of labels; 1 for classes.
-    n_components_, max_features_, n_estimators_ : int
-        The values in use; `n_components_` is None for the outputs as they are.
-    n_features_in_ : int
-    feature_names_in_ : (n_features,) array
-        Of a data frame with names of type str.
-    label_names_ : (n_labels,) array
-        Of a data frame Y with names of type str, or from a model file.
-    estimators_ : list of DecisionTreeClassifier
-    feature_importances_ : (n_features,) array
-    oob_score_ : float
-        If `oob_score`, the score of rows that trees did not see.
-    oob_decision_function_ : (n_train, n_labels) or (n_train, n_classes) array, or CSR
-        If `oob_score`, the predictions it is the score of; zero for a row that all trees saw. A
-        list of them for several columns of classes, which a callable scores.
-    thresholds_ : (n_labels,) array, or a number
-        The probabilities that labels must exceed to be predicted.
+    classes_, n_classes_, n_outputs_, n_components_, max_features_, n_estimators_, n_features_in_,
+    feature_names_in_, label_names_, estimators_, feature_importances_, oob_score_,
+    oob_decision_function_, thresholds_
+
+    Notes
+    -----
+    An oblique node takes O(nnz + n m) steps: the non-zeros of X in its rows, and their sketch.
+    Levels of such trees are few, so that a fit takes a few times as long as that of a random
+    forest. A model takes O(t n) memory for rows in leaves, and that for the directions of oblique
+    nodes.
 
     Examples
     --------
@@ -152,6 +139,7 @@ class SketchForestClassifier(ForestMixin, TreesClassifier):
         self.threshold = threshold
 
 
+@described
 class SketchForestRegressor(ForestMixin, TreesRegressor):
     """The most accurate forest for one or many real outputs, without tuning.
 
@@ -161,49 +149,40 @@ class SketchForestRegressor(ForestMixin, TreesRegressor):
     ----------
     n_estimators : int, default=100
         Number of trees.
-    oblique : float, default=0.7
-        Share of the oblique trees, from 0 to 1; the others are extra-trees.
-    ridge : float, default=2.0
-        How much the weights of a direction are held back: times the mean squared length of a node's
-        centred rows.
-    projection : str, projection object, scikit-learn transformer or None, default="gaussian"
-        "gaussian", "rademacher", "achlioptas", "sparse", "hadamard", "subsample" or "pca"; None
-        keeps the original outputs.
+    oblique, ridge, max_depth
+    min_samples_split : int, float or None, default=None
+        Rows that a node must have to be split, or their share of all. None is best for each kind of
+        tree: 11 for oblique ones, 2 for the others.
+    min_samples_leaf : int, float or None, default=None
+        Rows that a leaf must have, or their share. None is 1 for oblique trees, 2 for the others.
+    min_weight_fraction_leaf
+    max_features : int, float, "sqrt", "4sqrt", "log2" or None, default="4sqrt"
+        Features drawn at each split of the extra-trees; "4sqrt" is four times their square root. An
+        oblique split looks at all of them.
+    max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples
+    oob_score : bool, str or callable, default=False
+        True or "r2", or a callable f(Y_true, Y_pred). It is the score of a fifth of the rows, or of
+        10,000 if that is less, which three of ten trees, on average, do not see.
+    projection
     n_components : int, float, "log", "sqrt", "all" or None, default=None
-        Dimension of the projection: a number, a fraction of the d outputs, floor(0.5 + ln d),
+        Dimension m of the projection: a number, a fraction of the d outputs, floor(0.5 + ln d),
         floor(0.5 + sqrt d) or d. None is 64 for oblique trees (32 where d < 256) and 32 for the
         others, which keep up to 32 outputs as they are.
     shared_projection : bool, default=False
         One projection for all extra-trees, not one for each; oblique trees have their own.
-    min_samples_split, min_samples_leaf : int, float or None, default=None
-        As in scikit-learn. None is best for each kind of tree: 11 and 1 for oblique ones, 2 and 2
-        for the others.
-    max_features : int, float, "sqrt", "4sqrt", "log2" or None, default="4sqrt"
-        Features drawn at each split of the extra-trees; "4sqrt" is four times their square root. An
-        oblique split looks at all of them.
-    oob_score : bool, str or callable, default=False
-        True or "r2", or a callable f(Y_true, Y_pred). It is the score of a fifth of the rows, or of
-        10,000 if that is less, which three of ten trees, on average, do not see.
-    max_depth, min_weight_fraction_leaf, max_leaf_nodes, min_impurity_decrease, bootstrap,
-    max_samples, n_jobs, random_state, verbose, warm_start
-        As in scikit-learn. With bootstrap=False, `max_samples` rows are drawn without replacement.
+    n_jobs, random_state, verbose, warm_start
 
     Attributes
     ----------
-    n_outputs_ : int
-    n_components_, max_features_, n_estimators_ : int
-        The values in use; `n_components_` is None for the outputs as they are.
-    n_features_in_ : int
-    feature_names_in_ : (n_features,) array
-        Of a data frame with names of type str.
-    label_names_ : (n_outputs,) array
-        Of a data frame Y with names of type str, or from a model file.
-    estimators_ : list of DecisionTreeRegressor
-    feature_importances_ : (n_features,) array
-    oob_score_ : float
-        If `oob_score`, the score of rows that trees did not see.
-    oob_prediction_ : (n_train,) or (n_train, n_outputs) array, or CSR
-        If `oob_score`, the predictions it is the score of; zero for a row that all trees saw.
+    n_outputs_, n_components_, max_features_, n_estimators_, n_features_in_, feature_names_in_,
+    label_names_, estimators_, feature_importances_, oob_score_, oob_prediction_
+
+    Notes
+    -----
+    An oblique node takes O(nnz + n m) steps: the non-zeros of X in its rows, and their sketch.
+    Levels of such trees are few, so that a fit takes a few times as long as that of a random
+    forest. A model takes O(t n) memory for rows in leaves, and that for the directions of oblique
+    nodes.
 
     Examples
     --------

@@ -20,6 +20,7 @@ from sketchforest._estimators.parameters import (
     regression_criterion,
 )
 from sketchforest._estimators.regressor import TreesRegressor
+from sketchforest._estimators.shared_docs import described
 from sketchforest._estimators.sklearn_twin import sklearn_twin
 from sketchforest._trees.hierarchy import decision_paths
 from sketchforest._trees.predict import leaves_of
@@ -33,11 +34,29 @@ class SingleTreeMixin(TreesEstimator):
     """What single trees have and forests have not."""
 
     def apply(self, X: MatrixLike) -> np.ndarray:
-        """(n_samples,) number of the leaf of each row among the nodes of `tree_`."""
+        """(n_samples,) number of the leaf of each row among the nodes of `tree_`.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
+
+        Returns
+        -------
+        (n_samples,) int array
+        """
         return super().apply(X).ravel()
 
     def decision_path(self, X: MatrixLike) -> sparse.csr_array:
-        """(n_samples, n_nodes) CSR with 1 for the nodes of `tree_` that each row comes through."""
+        """(n_samples, n_nodes) CSR with 1 for the nodes of `tree_` that each row comes through.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
+
+        Returns
+        -------
+        (n_samples, n_nodes) CSR
+        """
         leaves = leaves_of(self._forest, self._check_new(X), self._n_jobs)
         return decision_paths(self._forest, leaves)[0]
 
@@ -52,6 +71,10 @@ class SingleTreeMixin(TreesEstimator):
 
         It has the same nodes and predicts the same, where values of X are read as float32. Refused
         for oblique trees, and where its dense tables of outputs do not fit into memory.
+
+        Returns
+        -------
+        estimator of scikit-learn
         """
         return sklearn_twin(self)
 
@@ -62,44 +85,58 @@ class SingleTreeMixin(TreesEstimator):
 
         A Bunch of `ccp_alphas`, ascending from 0, at which one split after the other is undone,
         and `impurities`, those of the leaves that are left. This estimator stays as it is.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as for `fit`
+
+        Returns
+        -------
+        Bunch
         """
         whole = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight)
         alphas, impurities = pruning_path(whole._forest, whole._targets)
         return Bunch(ccp_alphas=alphas, impurities=impurities)
 
     def get_depth(self) -> int:
-        """Number of splits on the longest way from the root to a leaf."""
+        """Number of splits on the longest way from the root to a leaf.
+
+        Returns
+        -------
+        int
+        """
         check_is_fitted(self)
         return int(self._forest.depths[0])
 
     def get_n_leaves(self) -> int:
-        """Number of leaves."""
+        """Number of leaves.
+
+        Returns
+        -------
+        int
+        """
         check_is_fitted(self)
         return self._forest.tree(0).n_leaves
 
 
+@described
 class DecisionTreeClassifier(SingleTreeMixin, TreesClassifier):
     """A single CART tree, for many labels or for classes, on a projection of the outputs.
 
     Parameters
     ----------
-    splitter : "best", "random" or "oblique", default="best"
-        The best cut of each feature drawn, one random cut as in extra-trees, or a cut along a
-        direction in the space of all features, as in `SketchForestClassifier`.
-    projection : str, projection object, scikit-learn transformer or None, default="gaussian"
-        As for the forests.
-    n_components : int, float, "log", "sqrt", "all" or None, default=None
-        As for the forests.
-    ccp_alpha : float, default=0.0
-        What a leaf costs: splits that lower the impurity by less are undone, as in scikit-learn.
+    splitter
     criterion : "gini", "entropy" or "log_loss", default="gini"
         As in scikit-learn. A projection keeps variances, of which "gini" is one: with the others,
         splits are searched on the outputs themselves, and `projection` must be left out or None.
-    monotonic_cst : None
-        No constraints of monotonicity.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
-    max_leaf_nodes, min_impurity_decrease, random_state, class_weight
-        As in scikit-learn.
+    max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, projection, n_components,
+    random_state, class_weight
+
+    Attributes
+    ----------
+    classes_, n_classes_, n_outputs_, n_components_, max_features_, n_features_in_,
+    feature_names_in_, label_names_, feature_importances_, tree_
 
     Examples
     --------
@@ -149,30 +186,25 @@ class DecisionTreeClassifier(SingleTreeMixin, TreesClassifier):
         self.class_weight = class_weight
 
 
+@described
 class DecisionTreeRegressor(SingleTreeMixin, TreesRegressor):
     """A single CART tree, for one or many real outputs, on a projection of the outputs.
 
     Parameters
     ----------
-    splitter : "best", "random" or "oblique", default="best"
-        The best cut of each feature drawn, one random cut as in extra-trees, or a cut along a
-        direction in the space of all features, as in `SketchForestRegressor`.
-    projection : str, projection object, scikit-learn transformer or None, default="gaussian"
-        As for the forests.
-    n_components : int, float, "log", "sqrt", "all" or None, default=None
-        As for the forests.
-    ccp_alpha : float, default=0.0
-        What a leaf costs: splits that lower the impurity by less are undone, as in scikit-learn.
-    criterion : "squared_error", "friedman_mse", "absolute_error" or "poisson", \
-            default="squared_error"
+    splitter
+    criterion : "squared_error", "friedman_mse", "absolute_error", "poisson", default="squared_error"
         As in scikit-learn; the first two are names of one score, the variance, which is what a
         projection keeps. With the others, splits are searched on the outputs themselves, and
         `projection` must be left out or None. By "absolute_error", leaves predict medians.
-    monotonic_cst : None
-        No constraints of monotonicity.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
-    max_leaf_nodes, min_impurity_decrease, random_state
-        As in scikit-learn.
+    max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, projection, n_components,
+    random_state
+
+    Attributes
+    ----------
+    n_outputs_, n_components_, max_features_, n_features_in_, feature_names_in_, label_names_,
+    feature_importances_, tree_
 
     Examples
     --------
@@ -218,18 +250,25 @@ class DecisionTreeRegressor(SingleTreeMixin, TreesRegressor):
         self.random_state = random_state
 
 
+@described
 class ExtraTreeClassifier(DecisionTreeClassifier):
     """A single extra-tree, for many labels or for classes: a `DecisionTreeClassifier` that cuts
     features at random, and draws some of them at each split.
 
     Parameters
     ----------
-    splitter : "random", "best" or "oblique", default="random"
-    max_features : int, float, "sqrt", "log2" or None, default="sqrt"
-    criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf,
+    splitter
+    criterion : "gini", "entropy" or "log_loss", default="gini"
+        As in scikit-learn. A projection keeps variances, of which "gini" is one: with the others,
+        splits are searched on the outputs themselves, and `projection` must be left out or None.
+    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
     max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, projection, n_components,
     random_state, class_weight
-        As for `DecisionTreeClassifier`.
+
+    Attributes
+    ----------
+    classes_, n_classes_, n_outputs_, n_components_, max_features_, n_features_in_,
+    feature_names_in_, label_names_, feature_importances_, tree_
 
     Examples
     --------
@@ -277,18 +316,26 @@ class ExtraTreeClassifier(DecisionTreeClassifier):
         )
 
 
+@described
 class ExtraTreeRegressor(DecisionTreeRegressor):
     """A single extra-tree, for one or many real outputs: a `DecisionTreeRegressor` that cuts
     features at random.
 
     Parameters
     ----------
-    splitter : "random", "best" or "oblique", default="random"
-    max_features : int, float, "sqrt", "log2" or None, default=1.0
-    criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf,
-    max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, projection,
-    n_components, random_state
-        As for `DecisionTreeRegressor`.
+    splitter
+    criterion : "squared_error", "friedman_mse", "absolute_error", "poisson", default="squared_error"
+        As in scikit-learn; the first two are names of one score, the variance, which is what a
+        projection keeps. With the others, splits are searched on the outputs themselves, and
+        `projection` must be left out or None. By "absolute_error", leaves predict medians.
+    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
+    max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, projection, n_components,
+    random_state
+
+    Attributes
+    ----------
+    n_outputs_, n_components_, max_features_, n_features_in_, feature_names_in_, label_names_,
+    feature_importances_, tree_
 
     Examples
     --------

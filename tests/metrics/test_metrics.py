@@ -1,4 +1,3 @@
-import doctest
 import tracemalloc
 from functools import partial
 
@@ -11,7 +10,6 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 from sklearn import metrics as sklearn_metrics
 
-from sketchforest import metrics
 from sketchforest.metrics import (
     _ranks,
     coverage_error,
@@ -426,12 +424,6 @@ def test_psp_needs_one_source_of_valid_propensities(arguments, message):
 def test_psp_without_any_label_is_refused():
     with pytest.raises(ValueError, match="Y_true must have a true label"):
         psp_at_k(np.zeros((2, 3)), S_OK, np.ones(3), 1)
-
-
-def test_examples_in_the_docstrings_run():
-    result = doctest.testmod(metrics.ranking)
-    assert result.attempted >= 10
-    assert result.failed == 0
 
 
 @pytest.mark.parametrize(

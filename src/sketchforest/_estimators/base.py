@@ -152,7 +152,16 @@ class TreesEstimator(PlainState):
 
     def apply(self, X: MatrixLike) -> np.ndarray:
         """(n_samples, n_trees) number of the leaf of each row in each tree, where nodes are counted
-        as scikit-learn counts them: a node, what is on its left, what is on its right."""
+        as scikit-learn counts them: a node, what is on its left, what is on its right.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
+
+        Returns
+        -------
+        (n_samples, n_trees) int array
+        """
         checked = self._check_new(X)
         return leaf_numbers(self._forest, leaves_of(self._forest, checked, self._n_jobs))
 
@@ -160,6 +169,14 @@ class TreesEstimator(PlainState):
         """(n_samples, n_train) CSR: how much each training row contributes to each prediction.
 
         Rows sum to 1, and ``leaf_weights(X) @ Y`` is the prediction, unless leaves predict medians.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
+
+        Returns
+        -------
+        (n_samples, n_train) float64 CSR
         """
         checked = self._check_new(X)
         predictor = ForestPredictor.of_training_rows(self._forest, self._labels.shape[0])
@@ -169,6 +186,15 @@ class TreesEstimator(PlainState):
         """The same trees with other labels on the same training rows, as a new estimator.
 
         `Y_new` has a row for each training row, and any number of outputs. Nothing is grown.
+
+        Parameters
+        ----------
+        Y_new : as Y for `fit`, of the same training rows
+
+        Returns
+        -------
+        estimator
+            In O(non-zeros of Y_new).
         """
         check_is_fitted(self)
         targets = with_impurity(check_targets(self, Y_new), self._targets.impurity)
@@ -221,6 +247,14 @@ class TreesEstimator(PlainState):
         """(n_outputs, n_components) matrix P that tree number `tree` was grown on.
 
         It is not stored but drawn again from the tree's random stream.
+
+        Parameters
+        ----------
+        tree : int, default=0
+
+        Returns
+        -------
+        (n_outputs, n_components) float32 array or CSR
         """
         check_is_fitted(self)
         if not 0 <= tree < self._forest.n_trees:

@@ -19,6 +19,7 @@ from sketchforest._estimators.thresholds import (
 from sketchforest._trees.fitted import F1Thresholds
 from sketchforest._typing import Matrix, MatrixLike
 from sketchforest.metrics import top_k
+from sketchforest.ontology import Ontology
 
 
 class TreesClassifier(ClassifierMixin, InspectedTrees):
@@ -46,32 +47,76 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
         numbers: list[int] = self._targets.classes_per_output.tolist()
         return numbers[0] if self._targets.classes is not None else numbers
 
-    def predict_proba(self, X: MatrixLike) -> np.ndarray | list[np.ndarray]:
-        """(n_samples, n_labels) float32 probability of each label, or (n_samples, n_classes); a
-        list of these for several columns of classes.
+    def predict_proba(
+        self, X: MatrixLike, *, ontology: Ontology | None = None
+    ) -> np.ndarray | list[np.ndarray]:
+        """Probabilities of labels or classes.
 
-        A result that is larger than the memory is refused: `predict_sparse` and `predict_topk`
-        give what matters of it.
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, scipy sparse matrix or data frame, or texts for a text
+            model
+        ontology : Ontology, optional
+            Raise labels to the largest probability of those below them, so that none is above its
+            parents. Forests fitted on labels with all those above them need it not.
+
+        Returns
+        -------
+        (n_samples, n_labels) float32 or (n_samples, n_classes) array
+            A list of these for several columns of classes.
+
+        Raises
+        ------
+        MemoryError
+            Where the result is larger than the memory: `predict_sparse` and `predict_topk` give
+            what matters of it.
         """
         checked = self._check_new(X)
+        self._check_ontology(ontology)
         averages = dense_averages(self._predictor, self._targets, checked, self._n_jobs)
+        if ontology is not None:
+            return ontology.respect(averages)
         is_one = self._targets.column_classes is None
         return averages if is_one else self._targets.by_column(averages)
 
     def predict_log_proba(self, X: MatrixLike) -> np.ndarray | list[np.ndarray]:
-        """The logarithm of `predict_proba`, of the same shape; -inf where that is 0."""
+        """The logarithm of `predict_proba`, of the same shape; -inf where that is 0.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
+
+        Returns
+        -------
+        array of the shape of `predict_proba`, or a list of such
+        """
         with np.errstate(divide="ignore"):
             found = self.predict_proba(X)
             return list(map(np.log, found)) if isinstance(found, list) else np.log(found)
 
-    def predict(self, X: MatrixLike) -> np.ndarray | sparse.csr_array:
-        """(n_samples, n_labels) indicators, sparse if fitted on sparse Y; or (n_samples,) classes.
+    def predict(
+        self, X: MatrixLike, *, ontology: Ontology | None = None
+    ) -> np.ndarray | sparse.csr_array:
+        """Labels whose probability is above the threshold, or the most probable classes.
 
-        A label is predicted where its probability is above the threshold. Where that is chosen by
-        F1, a row has its most probable label in any case. Of several most probable classes, the
-        first is predicted, in each column of classes.
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, scipy sparse matrix or data frame, or texts for a text
+            model
+        ontology : Ontology, optional
+            Predict with a label all those above it.
+
+        Returns
+        -------
+        (n_samples, n_labels) indicators, sparse if fitted on sparse Y, or (n_samples,) classes
+            Where the threshold is chosen by F1, a row has its most probable label in any case. Of
+            several most probable classes, the first is predicted, in each column of classes.
         """
         checked = self._check_new(X)
+        if ontology is not None:
+            self._check_ontology(ontology)
+            closed = ontology.close(self.predict(checked))
+            return as_given(closed, self._targets) if self._targets.is_sparse else closed
         if self._targets.column_classes is not None:
             averages = dense_averages(self._predictor, self._targets, checked, self._n_jobs)
             return self._targets.most_probable(averages)
@@ -87,7 +132,17 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
 
     def predict_sparse(self, X: MatrixLike, k: int | None = None) -> sparse.csr_array:
         """(n_samples, n_labels) CSR, float32, of the probabilities above zero, or of the k largest
-        in each row."""
+        in each row.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
+        k : int or None, default=None
+
+        Returns
+        -------
+        (n_samples, n_labels) float32 CSR
+        """
         checked = self._check_new(X)
         if k is not None:
             k = check_k(k, self._labels.shape[1])
@@ -101,6 +156,15 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
         Labels are column numbers of Y, or classes where Y had one dimension. Equal probabilities
         come in order of label. For several columns of classes it is a list of such pairs, one for
         each column, with all classes of a column that has fewer than k.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
+        k : int, default=5
+
+        Returns
+        -------
+        labels, scores : (n_samples, k) arrays
         """
         checked = self._check_new(X)
         if self._targets.column_classes is not None:
@@ -114,6 +178,15 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
         where fewer are possible.
 
         Rows are what the model was trained on: a matrix, a data frame, or texts for a text model.
+
+        Parameters
+        ----------
+        rows : as X for `predict`
+        k : int, default=5
+
+        Returns
+        -------
+        list of lists of (name, probability)
         """
         n_labels = self._labels.shape[1]
         k = min(check_k(k, max(n_labels, k), "labels"), n_labels)
@@ -160,6 +233,17 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
         return self._predictor.average_sparse(
             X, self._n_jobs, np.float32, k, above, at_least_one=at_least_one
         )
+
+    def _check_ontology(self, ontology: Ontology | None) -> None:
+        if ontology is None:
+            return
+        if not isinstance(ontology, Ontology):
+            raise TypeError(f"ontology must be an Ontology or None; got {ontology!r}.")
+        if self._classes is not None or ontology.n_labels != self._labels.shape[1]:
+            raise ValueError(
+                "ontology must have the labels of the model, many of which a row may have; got "
+                f"{ontology!r} for {self._labels.shape[1]} labels or classes."
+            )
 
     def _decision(self) -> Decision:
         """When labels are predicted."""

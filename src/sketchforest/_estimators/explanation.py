@@ -66,6 +66,16 @@ class Explanation:
         All labels of each of them; empty lists for a regressor.
     row_texts : list of str, or None
         Where the model keeps them.
+
+    Examples
+    --------
+    >>> from sketchforest import RandomForestClassifier
+    >>> from sketchforest.datasets import make_multilabel
+    >>> data = make_multilabel(200, 30, 50, labels_per_row=4, features_per_row=8)
+    >>> forest = RandomForestClassifier(10, random_state=0).fit(data.X, data.Y)
+    >>> found = forest.explain(data.X[:1], k=2)
+    >>> bool(abs(found.base + found.contributions.sum(axis=0) - found.scores).max() < 1e-6)
+    True
     """
 
     labels: np.ndarray

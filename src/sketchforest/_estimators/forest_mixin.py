@@ -111,6 +111,15 @@ class ForestMixin(TreeListMixin):
 
         (n_samples, nodes of all trees) CSR with 1 for them, and (n_trees + 1,) the column at which
         the nodes of each tree begin.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
+
+        Returns
+        -------
+        paths : (n_samples, n_nodes) CSR
+        first : (n_trees + 1,) array
         """
         checked = self._check_new(X)
         return decision_paths(self._forest, leaves_of(self._forest, checked, self._n_jobs))
@@ -121,5 +130,9 @@ class ForestMixin(TreeListMixin):
         They have the same nodes, and it predicts the same, where values of X are read as float32.
         Which rows a tree was grown on is not told. Refused for oblique trees, and where its dense
         tables of outputs do not fit into memory.
+
+        Returns
+        -------
+        estimator of scikit-learn
         """
         return sklearn_twin(self)

@@ -98,6 +98,15 @@ class InspectedTrees(TreesEstimator):
         Weights are those of `leaf_weights`: the share of a training row in the prediction. Rows
         have their numbers in the file that the model was trained on, or in X. A weight of 0 means
         that no further row shares a leaf.
+
+        Parameters
+        ----------
+        rows : as X for `predict`
+        k : int, default=5
+
+        Returns
+        -------
+        rows, weights : (n_rows, k) arrays
         """
         checked = self._check_new(rows)
         n_train = self._labels.shape[0]
@@ -157,16 +166,36 @@ class InspectedTrees(TreesEstimator):
         return self
 
     def describe(self) -> Description:
-        """What was fitted: trees, rows, features and labels, and the features that count."""
+        """What was fitted: trees, rows, features and labels, and the features that count.
+
+        Returns
+        -------
+        Description
+        """
         check_is_fitted(self)
         return describe(self)
 
     def to_frame(self) -> "DataFrame":
-        """A data frame of features and their importances, the most important first."""
+        """A data frame of features and their importances, the most important first.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
         return self.describe().to_frame()
 
     def plot(self, n: int = 10, ax: "Axes | None" = None) -> "Axes":
-        """Bars of the n most important features."""
+        """Bars of the n most important features.
+
+        Parameters
+        ----------
+        n : int, default=10
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        matplotlib Axes
+        """
         return self.describe().plot(n, ax)
 
     def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:

@@ -17,11 +17,31 @@ class TreesRegressor(RegressorMixin, InspectedTrees):
 
     def predict(self, X: MatrixLike) -> np.ndarray | sparse.csr_array:
         """(n_samples,) or (n_samples, n_outputs) means of the outputs, sparse if fitted on sparse
-        Y. Where the criterion is the absolute error, they are means over trees of medians."""
+        Y. Where the criterion is the absolute error, they are means over trees of medians.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
+
+        Returns
+        -------
+        (n_samples,) or (n_samples, n_outputs) float64 array, or CSR
+        """
         checked = self._check_new(X)
         return averages_as_given(self._predictor, self._targets, checked, self._n_jobs)
 
     def score(self, X: MatrixLike, y: MatrixLike, sample_weight: WeightsLike = None) -> float:
         """Coefficient of determination R2 of `predict(X)`, the mean over the outputs; Y may be
-        sparse."""
+        sparse.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
+        y : as for `fit`
+        sample_weight : (n_samples,) array, optional
+
+        Returns
+        -------
+        float
+        """
         return r2(y, self.predict(X), sample_weight)

@@ -7,7 +7,6 @@ not there, and its tree is grown again.
 import json
 import os
 import shutil
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,9 +17,12 @@ import numpy as np
 
 from sketchforest._files import written_whole
 from sketchforest._saving.container import (
-    METADATA,
     DamagedError,
+    array_checksum,
+    check_header,
     map_arrays,
+    opened,
+    read_checksums,
     read_header,
     write_container,
 )
@@ -59,8 +61,7 @@ class TreeFiles:
         if grown.directions is not None:
             arrays |= {f"directions.{n}": getattr(grown.directions, n) for n in _DIRECTIONS}
         present = {name: array for name, array in arrays.items() if array is not None}
-        about = {"depth": str(grown.depth), "arrays": _checksum(present)}
-        write_container(self._path(tree), present, about)
+        write_container(self._path(tree), present, {"depth": str(grown.depth)})
 
     def _path(self, tree: int) -> Path:
         return self.folder / f"{self.setting}-{tree:06}{SUFFIX}"
@@ -128,18 +129,11 @@ def _ours(folder: Path) -> Iterator[Path]:
 
 
 def _read(path: Path) -> tuple[dict[str, np.ndarray], int]:
-    header, text = read_header(path)
-    arrays = map_arrays(path, header, len(text), is_mapped=False).arrays
-    about = header[METADATA]
-    if about.get("arrays") != _checksum(arrays):
-        raise DamagedError("its arrays are not as they were written")
-    return arrays, int(str(about["depth"]))
-
-
-def _checksum(arrays: Mapping[str, np.ndarray]) -> str:
-    found = 0
-    for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
-        found = zlib.crc32(f"{name} {array.dtype} {array.shape}".encode(), found)
-        found = zlib.crc32(array.reshape(-1).view(np.uint8).data, found)
-    return f"{found:08x}"
+    with opened(path) as file:
+        header = read_header(file)
+        check_header(header.text)
+        arrays = map_arrays(file, header, is_mapped=False).arrays
+    for name, expected in (read_checksums(header) or {}).items():
+        if array_checksum(arrays[name]) != expected:
+            raise DamagedError(f"{name} is not as it was written")
+    return arrays, int(header.metadata["depth"])

@@ -12,7 +12,14 @@ SEARCHED_IN_MIXED = ("oblique", "ridge", "min_samples_split")
 @dataclass(frozen=True)
 class Setting:
     """One point of the space. `projection` is None on original outputs; of the others, None is as
-    the estimator has it."""
+    the estimator has it.
+
+    Examples
+    --------
+    >>> from sketchforest.tuning import Setting
+    >>> str(Setting("random_forest", "gaussian", 32, 20, 2))
+    'random forest, m=32, k=20, leaves of 2'
+    """
 
     estimator: str
     projection: ProjectionLike

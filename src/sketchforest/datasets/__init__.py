@@ -1,7 +1,7 @@
 """Multi-label data: files by name, readers, writers, seeded generators."""
 
 from sketchforest.datasets._arff_writer import write_arff
-from sketchforest.datasets.arff import read_arff
+from sketchforest.datasets.arff import read_arff, read_ontology
 from sketchforest.datasets.catalogue import DatasetInfo, catalogue, describe, list_datasets, load
 from sketchforest.datasets.columns import Columns
 from sketchforest.datasets.conversion import write_table
@@ -32,6 +32,7 @@ __all__ = [
     "make_sparse_multilabel",
     "read",
     "read_arff",
+    "read_ontology",
     "read_svmlight",
     "read_table",
     "read_xc",

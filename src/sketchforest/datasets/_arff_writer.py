@@ -16,6 +16,22 @@ def write_arff(dataset: Dataset, path: AnyPath) -> None:
     """Writes sparse MEKA ARFF, labels first (``-C n``); splits have no place there.
 
     Features that have no names are called ``feature0``, ..., and labels ``label0``, ...
+
+    Parameters
+    ----------
+    dataset : Dataset
+    path : str or path
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sketchforest.datasets import make_multilabel, read_arff, write_arff
+    >>> data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "tags.arff")
+    ...     write_arff(data, path)
+    ...     read_arff(path)
+    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     n_labels = dataset.Y.shape[1]
     binary = dataset.X.dtype == np.uint8 and bool(np.all(dataset.X.data == 1))

@@ -34,6 +34,12 @@ class Hierarchy:
     def nodes(self) -> list[str]:
         return list(self._parents)
 
+    @property
+    def edges(self) -> list[tuple[str, str]]:
+        """Nodes, and a parent of each; the root is none."""
+        pairs = ((node, parent) for node, above in self._parents.items() for parent in above)
+        return [(node, parent) for node, parent in pairs if parent in self._parents]
+
     def labels(self, line: int, text: str, ancestors: bool) -> list[int]:
         """The positions of the nodes in ``a/b@c``, sorted."""
         labels: set[int] = set()

@@ -23,6 +23,7 @@ from sketchforest.datasets._text import (
     stem,
 )
 from sketchforest.datasets.dataset import Dataset
+from sketchforest.ontology import Ontology
 
 Convention = Literal["mulan", "meka", "clus"]
 Labels = int | str | Path | Sequence[str]
@@ -48,6 +49,31 @@ def read_arff(
     ``name=value`` for each value. Missing numbers are NaN; in ``name=value`` columns they are all
     zeros. Of a hierarchy every node is a label, and with ``ancestors`` a row has those above its
     own, too. ``drop`` names features to leave out.
+
+    Parameters
+    ----------
+    path : str or path
+        Compressed by gzip, xz or bzip2 or not.
+    labels : int, sequence of str, or path, optional
+    xml : str or path, optional
+    ancestors : bool, default=True
+    drop : names of features
+    convention : "mulan", "meka" or "clus", optional
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sketchforest.datasets import make_multilabel, read_arff, write_arff
+    >>> data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "tags.arff")
+    ...     write_arff(data, path)
+    ...     read_arff(path)
+    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     lines = numbered_lines(path)
     header = read_header(path, lines)
@@ -72,6 +98,38 @@ def read_arff(
         feature_names=np.array(feature_names, np.str_),
         label_names=np.array(label_names, np.str_),
     )
+
+
+def read_ontology(path: AnyPath) -> Ontology:
+    """The hierarchy of labels of a CLUS file, in the order of the columns of Y.
+
+    Parameters
+    ----------
+    path : str or path
+        An ARFF file with a hierarchical attribute.
+
+    Returns
+    -------
+    Ontology
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sketchforest.datasets import read_ontology
+    >>> lines = ["@relation genes", "@attribute x numeric"]
+    >>> lines += ["@attribute class hierarchical a,a/b,a/b/c", "@data", "1.5,a/b"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "genes.arff")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("\\n".join(lines))
+    ...     read_ontology(path)
+    Ontology(3 labels, 2 parents, depth 3)
+    """
+    header = read_header(path, numbered_lines(path))
+    if header.hierarchical is None:
+        raise bad_file(path, None, "no attribute is hierarchical")
+    hierarchy = Hierarchy(path, header.attributes[header.hierarchical])
+    return Ontology.from_edges(hierarchy.edges, hierarchy.nodes)
 
 
 def arff_convention(path: AnyPath) -> Convention:

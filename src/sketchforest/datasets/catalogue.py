@@ -41,6 +41,12 @@ class DatasetInfo:
     ``cardinality`` is the mean number of labels of a row, ``x_density`` the share of non-zeros in
     X; ``files`` can be downloaded, those of ``by_hand`` only by people; ``options`` are
     those with which they are read.
+
+    Examples
+    --------
+    >>> from sketchforest.datasets import describe
+    >>> describe("delicious").n_labels
+    983
     """
 
     name: str
@@ -68,7 +74,22 @@ def catalogue() -> dict[str, DatasetInfo]:
 
 
 def describe(name: str) -> DatasetInfo:
-    """The entry of the catalogue."""
+    """The entry of the catalogue.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    DatasetInfo
+
+    Examples
+    --------
+    >>> from sketchforest.datasets import describe
+    >>> describe("bibtex").n_features
+    1836
+    """
     known = catalogue()
     if name not in known:
         raise ValueError(f"name must be one of {', '.join(known)}; got {name!r}.")
@@ -81,6 +102,31 @@ def load(name: str, data_home: AnyPath | None = None, *, download: bool = False)
     In these folders it is ``NAME.npz``, or text of any format as ``NAME.arff`` (``.txt``,
     ``.svm``; compressed or not) or as ``NAME-train`` and ``NAME-test``, there or in a folder
     ``NAME``. With ``download`` it is fetched into the first of them if it is in none.
+
+    Parameters
+    ----------
+    name : str
+    data_home : str, path or None, default=None
+    download : bool, default=False
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    FileNotFoundError
+        Where it is not found; the message says which files to put where.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sketchforest.datasets import load, make_multilabel, write
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
+    ...     write(data, os.path.join(folder, "mine.npz"))
+    ...     load("mine", data_home=folder)
+    Dataset('mine', n_samples=20, n_features=10, n_labels=5)
     """
     found = find(name, data_home)
     if not found and download:
@@ -98,7 +144,22 @@ def load(name: str, data_home: AnyPath | None = None, *, download: bool = False)
 
 
 def list_datasets(data_home: AnyPath | None = None) -> list[str]:
-    """The names that ``load`` finds without a download, sorted."""
+    """The names that ``load`` finds without a download, sorted.
+
+    Parameters
+    ----------
+    data_home : str, path or None, default=None
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from sketchforest.datasets import list_datasets
+    >>> isinstance(list_datasets(), list)
+    True
+    """
     archives = {path.stem for home in data_folders(data_home) for path in home.glob("*.npz")}
     return sorted(archives | {name for name in catalogue() if find(name, data_home)})
 

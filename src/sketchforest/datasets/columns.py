@@ -20,6 +20,12 @@ class Columns:
     Where text or numbers are named, columns that are not named are left out; else they hold
     numbers. Without a separator, tags are separated by semicolons, unless these split nothing and
     something else would: then the reader asks.
+
+    Examples
+    --------
+    >>> from sketchforest.datasets import Columns
+    >>> Columns(text="body", tags="tags", ignored=("id", "date")).ignored
+    ('id', 'date')
     """
 
     text: tuple[str, ...] = ()

@@ -43,7 +43,25 @@ def convert_file(
 
 
 def write_table(dataset: Dataset, path: AnyPath, delimiter: str = ",") -> None:
-    """Writes a column for each feature and one of tags, ``a;b;c``."""
+    """Writes a column for each feature and one of tags, ``a;b;c``.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    path : str or path
+    delimiter : str, default=","
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sketchforest.datasets import make_multilabel, Columns, read_table, write_table
+    >>> data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "tags.csv")
+    ...     write_table(data, path)
+    ...     read_table(path, Columns(tags="tags"))[0]
+    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
+    """
     n_features, n_labels = dataset.X.shape[1], dataset.Y.shape[1]
     features = column_names(dataset.feature_names, n_features)
     labels = column_names(dataset.label_names, n_labels)

@@ -75,6 +75,27 @@ def read(path: AnyPath, format: str | None = None, **options: Unpack[ReadOptions
     ``format`` is one of "mulan", "meka", "clus", "xc", "svmlight" and "npz", and recognised from
     the file if not given; ``options`` are those of ``read_arff``, ``read_xc`` and
     ``read_svmlight``.
+
+    Parameters
+    ----------
+    path : str or path
+        Compressed by gzip, xz or bzip2 or not.
+    format : str or None, default=None
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sketchforest.datasets import make_multilabel, read, write
+    >>> data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "tags.svm")
+    ...     write(data, path)
+    ...     read(path)
+    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     if format is None:
         format = recognise(path, has_labels=bool({"labels", "xml"} & set(options)))
@@ -92,6 +113,23 @@ def write(dataset: Dataset, path: AnyPath, format: str | None = None) -> None:
 
     Without it the name decides: ``.npz``, ``.arff``, ``.txt`` (xc), ``.svm``; a further ``.gz``,
     ``.xz`` or ``.bz2`` compresses text.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    path : str or path
+    format : str or None, default=None
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sketchforest.datasets import make_multilabel, read, write
+    >>> data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "tags.svm")
+    ...     write(data, path)
+    ...     read(path)
+    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     if format is None:
         suffix = Path(plain_name(path)).suffix.lower()

@@ -70,6 +70,18 @@ def make_multilabel(
     of all labels or words. Every row has at least one of each. More topics, or shorter rows, make
     the labels harder to predict.
 
+    Parameters
+    ----------
+    n_samples, n_features, n_labels : int
+    labels_per_row, features_per_row : float
+        Means.
+    random_state : int, numpy.random.Generator or None, default=0
+    n_topics : int, default=100
+
+    Returns
+    -------
+    Dataset
+
     Examples
     --------
     >>> data = make_multilabel(1000, 200, 50, labels_per_row=3, features_per_row=10)
@@ -101,7 +113,27 @@ def make_delicious_like(
     features_per_row: float = 18.3,
     random_state: int | np.random.Generator | None = 0,
 ) -> Dataset:
-    """A tag-suggestion problem shaped like Delicious, split in the same proportion."""
+    """A tag-suggestion problem shaped like Delicious, split in the same proportion.
+
+    Parameters
+    ----------
+    n_samples : int, default=16105
+    n_features : int, default=500
+    n_labels : int, default=983
+    labels_per_row : float, default=19.0
+    features_per_row : float, default=18.3
+    random_state : int, numpy.random.Generator or None, default=0
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> data = make_delicious_like(n_samples=50)
+    >>> data.Y.shape, len(data.splits["train"])
+    ((50, 983), 40)
+    """
     data = make_multilabel(
         n_samples, n_features, n_labels, labels_per_row, features_per_row, random_state
     )
@@ -126,6 +158,18 @@ def make_sparse_multilabel(
     Time and memory follow the non-zeros, whatever the number of features and labels. A row has
     one topic; most of its words and labels come from the topic's own few, the rest from all.
     Every row has as many of each as asked, or fewer where the topic's run out.
+
+    Parameters
+    ----------
+    n_samples, n_features, n_labels : int
+    labels_per_row, features_per_row : int
+        Means.
+    random_state : int, numpy.random.Generator or None, default=0
+    n_topics : int, default=1000
+
+    Returns
+    -------
+    Dataset
 
     Examples
     --------

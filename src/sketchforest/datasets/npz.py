@@ -21,6 +21,25 @@ def load_npz(path: AnyPath) -> Dataset:
 
     Y holds only ones, so its data are not stored. ``train_rows`` with ``test_rows``,
     ``feature_names`` and ``label_names`` are optional.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sketchforest.datasets import make_multilabel, load_npz, write_npz
+    >>> data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "tags.npz")
+    ...     write_npz(data, path)
+    ...     load_npz(path)
+    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     arrays = _read_arrays(path)
     X = _matrix(path, "X", arrays)
@@ -45,7 +64,24 @@ def load_npz(path: AnyPath) -> Dataset:
 
 
 def write_npz(dataset: Dataset, path: AnyPath) -> None:
-    """Writes the archive that ``load_npz`` reads, compressed; nothing is lost but the name."""
+    """Writes the archive that ``load_npz`` reads, compressed; nothing is lost but the name.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    path : str or path
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sketchforest.datasets import make_multilabel, load_npz, write_npz
+    >>> data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "tags.npz")
+    ...     write_npz(data, path)
+    ...     load_npz(path)
+    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
+    """
     X, Y = dataset.X, dataset.Y
     arrays = {
         "X_data": X.data,

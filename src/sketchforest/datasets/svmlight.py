@@ -33,6 +33,28 @@ def read_svmlight(
     largest numbers in the file decide. Numbers start from 0 where a 0 occurs, else from 1, unless
     ``zero_based`` (features) or ``zero_based_labels`` says so. Where labels start from 1,
     ``label_names`` are their numbers in the file.
+
+    Parameters
+    ----------
+    path : str or path
+        Compressed by gzip, xz or bzip2 or not.
+    n_features, n_labels : int or None, default=None
+    zero_based, zero_based_labels : bool or "auto", default="auto"
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sketchforest.datasets import make_multilabel, read_svmlight, write_svmlight
+    >>> data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "tags.svm")
+    ...     write_svmlight(data, path)
+    ...     read_svmlight(path)
+    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     rows = PairRows(path)
     for number, line in numbered_lines(path):
@@ -60,7 +82,24 @@ def read_svmlight(
 
 
 def write_svmlight(dataset: Dataset, path: AnyPath) -> None:
-    """Writes rows of label and feature numbers from 0; names and splits have no place there."""
+    """Writes rows of label and feature numbers from 0; names and splits have no place there.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    path : str or path
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sketchforest.datasets import make_multilabel, read_svmlight, write_svmlight
+    >>> data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "tags.svm")
+    ...     write_svmlight(data, path)
+    ...     read_svmlight(path)
+    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
+    """
     refuse_missing(dataset, "svmlight")
     with text_writer(path) as file:
         file.write(f"# zero-based, {dataset.X.shape[1]} features, {dataset.Y.shape[1]} labels\n")

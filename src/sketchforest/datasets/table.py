@@ -86,6 +86,31 @@ def read_table(
     holds numbers, then a feature "column=value" for each value of a category; of these, those of
     `feature_names` if given. Y holds the tags, in order of name, or the columns of labels as they
     are.
+
+    Parameters
+    ----------
+    path : str or path
+    columns : Columns
+        Which columns hold text, tags, labels, categories and numbers.
+    format : str or None, default=None
+    feature_names : sequence of str or None, default=None
+    encoding : str, default="utf-8"
+
+    Returns
+    -------
+    dataset : Dataset
+    texts : list of str or None
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sketchforest.datasets import make_multilabel, Columns, read_table, write_table
+    >>> data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "tags.csv")
+    ...     write_table(data, path)
+    ...     read_table(path, Columns(tags="tags"))[0]
+    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     table = open_table(path, format or table_format(path) or "csv", encoding=encoding)
     wanted = None

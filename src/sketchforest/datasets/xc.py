@@ -39,6 +39,28 @@ def read_xc(
     index:value ...``, with indices from 0. Split files have row numbers from 1, a split in each
     column, of which ``split`` (from 0) is taken; ``NAME_trSplit.txt`` and ``NAME_tstSplit.txt``
     beside ``NAME_data.txt`` are found by themselves.
+
+    Parameters
+    ----------
+    path : str or path
+        Compressed by gzip, xz or bzip2 or not.
+    train_split, test_split : str, path or None, default=None
+    split : int, default=0
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sketchforest.datasets import make_multilabel, read_xc, write_xc
+    >>> data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "tags.txt")
+    ...     write_xc(data, path)
+    ...     read_xc(path)
+    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     lines = numbered_lines(path)
     n_samples, n_features, n_labels = read_xc_header(path, next(lines, (1, b""))[1])
@@ -64,6 +86,22 @@ def write_xc(dataset: Dataset, path: AnyPath) -> None:
     """Writes a repository file, and its split files beside it if the data set has splits.
 
     Names are not written: the format has no place for them.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    path : str or path
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sketchforest.datasets import make_multilabel, read_xc, write_xc
+    >>> data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "tags.txt")
+    ...     write_xc(data, path)
+    ...     read_xc(path)
+    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     refuse_missing(dataset, "xc")
     with text_writer(path) as file:

@@ -9,19 +9,26 @@ least as much, so ties count against it. The ``_at_k`` metrics break ties by the
 """
 
 from sketchforest.metrics._r2 import r2
-from sketchforest.metrics.ranking import (
+from sketchforest.metrics.hierarchical import (
+    hierarchical_f1,
+    hierarchical_precision,
+    hierarchical_recall,
+)
+from sketchforest.metrics.names import (
     Metric,
-    coverage_error,
     get_metric,
     greater_is_better,
     is_ranking,
+    row_values,
+)
+from sketchforest.metrics.ranking import (
+    coverage_error,
     label_ranking_loss,
     lrap,
     ndcg_at_k,
     precision_at_k,
     propensities,
     psp_at_k,
-    row_values,
     top_k,
 )
 
@@ -30,6 +37,9 @@ __all__ = [
     "coverage_error",
     "get_metric",
     "greater_is_better",
+    "hierarchical_f1",
+    "hierarchical_precision",
+    "hierarchical_recall",
     "is_ranking",
     "label_ranking_loss",
     "lrap",

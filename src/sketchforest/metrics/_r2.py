@@ -8,7 +8,23 @@ from sketchforest._typing import MatrixLike, WeightsLike
 
 
 def r2(Y_true: MatrixLike, Y_pred: MatrixLike, sample_weight: WeightsLike = None) -> float:
-    """Mean over the outputs of R2, as scikit-learn's `r2_score`; neither matrix is made dense."""
+    """Mean over the outputs of R2, as scikit-learn's `r2_score`; neither matrix is made dense.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : (n_samples,) or (n_samples, n_outputs) arrays or scipy sparse matrices
+    sample_weight : (n_samples,) array or None, default=None
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from sketchforest.metrics import r2
+    >>> r2([1.0, 2.0, 3.0], [1.0, 2.0, 3.5])
+    0.875
+    """
     if not (sparse.issparse(Y_true) or sparse.issparse(Y_pred)):
         return float(r2_score(Y_true, Y_pred, sample_weight=sample_weight))
     Y, P = (_canonical(matrix) for matrix in (Y_true, Y_pred))

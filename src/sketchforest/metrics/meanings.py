@@ -4,7 +4,14 @@ from typing import NamedTuple
 
 
 class Meaning(NamedTuple):
-    """What a score is called, what it says, and which way is good."""
+    """What a score is called, what it says, and which way is good.
+
+    Examples
+    --------
+    >>> from sketchforest.evaluation import meaning
+    >>> meaning("coverage_error")
+    Meaning(title='coverage error', says='rank of the last true label', better='lower')
+    """
 
     title: str
     says: str
@@ -29,7 +36,22 @@ _MEANINGS = {
 
 
 def meaning(name: str) -> Meaning:
-    """Of a score, as in "lrap" or "precision_at_5"."""
+    """Of a score, as in "lrap" or "precision_at_5".
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    Meaning
+
+    Examples
+    --------
+    >>> from sketchforest.evaluation import meaning
+    >>> meaning("precision_at_5").says
+    'share of the 5 best that is true'
+    """
     metric, at, k = name.rpartition("_at_")
     found = _MEANINGS.get(metric if at else name, Meaning(name, "", ""))
     return Meaning(*(part.format(k=k) for part in found))

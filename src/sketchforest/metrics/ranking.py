@@ -1,9 +1,6 @@
-"""The metrics, and what their names stand for."""
+"""The metrics of rankings."""
 
-import re
-from collections.abc import Callable
-from functools import partial
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +16,11 @@ from sketchforest.metrics._ranks import (
     row_sums,
     true_ranks,
 )
+from sketchforest.metrics._shared_docs import described
+from sketchforest.metrics._validation import check_all, checked_scores, indicator, validated
 
-Metric: TypeAlias = Callable[..., float]
 
-
+@described
 def lrap(
     Y_true: MatrixLike,
     Y_score: MatrixLike,
@@ -36,6 +34,16 @@ def lrap(
     labels that score at least as much. Rows without a true label are dropped, as in Joly, Geurts
     and Wehenkel (2014); ``no_label_rows="one"`` counts them as 1, as scikit-learn does.
 
+    Parameters
+    ----------
+    Y_true, Y_score, sample_weight
+    no_label_rows : "drop" or "one", default="drop"
+        What rows without a true label count: nothing, or 1.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> lrap([[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [0.1, 0.2, 1]])
@@ -43,8 +51,8 @@ def lrap(
     """
     if no_label_rows not in ("drop", "one"):
         raise ValueError(f"no_label_rows must be 'drop' or 'one'; got {no_label_rows!r}.")
-    Y, S, weight = _validated(Y_true, Y_score, sample_weight)
-    value = _lrap_of_rows(Y, S)
+    Y, S, weight = validated(Y_true, Y_score, sample_weight)
+    value = lrap_of_rows(Y, S)
     has_no_label = np.diff(Y.indptr) == 0
     if no_label_rows == "one":
         value[has_no_label] = 1.0
@@ -59,6 +67,7 @@ def lrap(
     return float(np.average(value, weights=weight))
 
 
+@described
 def coverage_error(
     Y_true: MatrixLike, Y_score: MatrixLike, *, sample_weight: WeightsLike = None
 ) -> float:
@@ -66,15 +75,24 @@ def coverage_error(
 
     Labels tied with a true one are needed too; a row without true labels needs 0.
 
+    Parameters
+    ----------
+    Y_true, Y_score, sample_weight
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> coverage_error([[1, 0, 0], [0, 1, 1]], [[1, 0, 0], [0, 1, 1]])
     1.5
     """
-    Y, S, weight = _validated(Y_true, Y_score, sample_weight)
-    return float(np.average(_coverage_of_rows(Y, S), weights=weight))
+    Y, S, weight = validated(Y_true, Y_score, sample_weight)
+    return float(np.average(coverage_of_rows(Y, S), weights=weight))
 
 
+@described
 def label_ranking_loss(
     Y_true: MatrixLike, Y_score: MatrixLike, *, sample_weight: WeightsLike = None
 ) -> float:
@@ -82,15 +100,24 @@ def label_ranking_loss(
 
     Rows where no label or every label is true have no such pair and lose 0.
 
+    Parameters
+    ----------
+    Y_true, Y_score, sample_weight
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> label_ranking_loss([[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]])
     0.75
     """
-    Y, S, weight = _validated(Y_true, Y_score, sample_weight)
-    return float(np.average(_ranking_loss_of_rows(Y, S), weights=weight))
+    Y, S, weight = validated(Y_true, Y_score, sample_weight)
+    return float(np.average(ranking_loss_of_rows(Y, S), weights=weight))
 
 
+@described
 def precision_at_k(
     Y_true: MatrixLike, Y_score: MatrixLike, k: int = 5, *, sample_weight: WeightsLike = None
 ) -> float:
@@ -98,15 +125,24 @@ def precision_at_k(
 
     Every row counts, also one without true labels, and the share is always of k.
 
+    Parameters
+    ----------
+    Y_true, Y_score, k, sample_weight
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> precision_at_k([[1, 0, 1], [0, 1, 0]], [[0.9, 0.1, 0.8], [0.3, 0.2, 0.1]], k=2)
     0.75
     """
-    Y, S, weight = _validated(Y_true, Y_score, sample_weight)
-    return float(np.average(_precision_of_rows(Y, S, k), weights=weight))
+    Y, S, weight = validated(Y_true, Y_score, sample_weight)
+    return float(np.average(precision_of_rows(Y, S, k), weights=weight))
 
 
+@described
 def ndcg_at_k(
     Y_true: MatrixLike, Y_score: MatrixLike, k: int = 5, *, sample_weight: WeightsLike = None
 ) -> float:
@@ -115,15 +151,24 @@ def ndcg_at_k(
     A true label at place l gains 1 / log2(l + 1), and a row is divided by what the best ranking
     of its labels gains. A row without true labels counts as 0, as in napkinXC and scikit-learn.
 
+    Parameters
+    ----------
+    Y_true, Y_score, k, sample_weight
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> round(ndcg_at_k([[1, 0, 1]], [[0.9, 0.8, 0.1]], k=2), 3)
     0.613
     """
-    Y, S, weight = _validated(Y_true, Y_score, sample_weight)
-    return float(np.average(_ndcg_of_rows(Y, S, k), weights=weight))
+    Y, S, weight = validated(Y_true, Y_score, sample_weight)
+    return float(np.average(ndcg_of_rows(Y, S, k), weights=weight))
 
 
+@described
 def psp_at_k(
     Y_true: MatrixLike,
     Y_score: MatrixLike,
@@ -141,12 +186,23 @@ def psp_at_k(
     together, as in the Extreme Classification Repository. The propensities p, of shape
     (n_labels,), are either given or estimated from ``Y_train`` by :func:`propensities`.
 
+    Parameters
+    ----------
+    Y_true, Y_score
+    propensities : (n_labels,) array or None, default=None
+        Chances that true labels are observed; else estimated from `Y_train`.
+    k, Y_train, A, B, sample_weight
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> psp_at_k([[1, 1, 0]], [[0.9, 0.1, 0.0]], propensities=[0.5, 0.25, 0.5], k=1)
     0.5
     """
-    Y, S, weight = _validated(Y_true, Y_score, sample_weight)
+    Y, S, weight = validated(Y_true, Y_score, sample_weight)
     labels, _ = top_k(S, k)
     gain = 1.0 / _given_or_estimated(propensities, Y_train, A, B, n_labels=Y.shape[1])
     # Gains are positive, so the best true labels of a row are the top k of its gains.
@@ -157,18 +213,27 @@ def psp_at_k(
     return float(weight @ (find_hits(Y, labels) * gain[labels]).sum(axis=1) / best_total)
 
 
+@described
 def propensities(Y_train: MatrixLike, A: float = 0.55, B: float = 1.5) -> np.ndarray:
     """(n_labels,) chance that a true label is observed, by Jain, Prabhu and Varma (2016).
 
     With N rows, N_l of them with label l, it is 1 / (1 + C (N_l + B)^-A), where
     C = (log N - 1) (B + 1)^A. They use A=0.5, B=0.4 for Wikipedia, A=0.6, B=2.6 for Amazon.
 
+    Parameters
+    ----------
+    Y_train, A, B
+
+    Returns
+    -------
+    (n_labels,) float64 array
+
     Examples
     --------
     >>> propensities([[1, 0], [1, 0], [1, 1], [0, 0]]).round(3)
     array([0.782, 0.721])
     """
-    Y = _indicator(Y_train, "Y_train")
+    Y = indicator(Y_train, "Y_train")
     n_samples, n_labels = Y.shape
     if n_samples < 3:
         # log N < 1 would give chances above 1.
@@ -181,8 +246,17 @@ def propensities(Y_train: MatrixLike, A: float = 0.55, B: float = 1.5) -> np.nda
     return chance
 
 
+@described
 def top_k(Y_score: MatrixLike, k: int) -> tuple[Array, Array]:
     """(n_samples, k) labels and their scores, best first, equal scores by the lower label.
+
+    Parameters
+    ----------
+    Y_score, k
+
+    Returns
+    -------
+    labels, scores : (n_samples, k) arrays
 
     Examples
     --------
@@ -190,7 +264,7 @@ def top_k(Y_score: MatrixLike, k: int) -> tuple[Array, Array]:
     >>> labels.tolist()
     [[1, 2]]
     """
-    S = _scores(Y_score)
+    S = checked_scores(Y_score)
     if not isinstance(k, int | np.integer) or not 1 <= k <= S.shape[1]:
         raise ValueError(f"k must be an integer from 1 to n_labels={S.shape[1]}; got {k!r}.")
     blocks = [block_top_k(S_block, int(k)) for _, S_block in row_blocks(S, extra=k)]
@@ -198,90 +272,21 @@ def top_k(Y_score: MatrixLike, k: int) -> tuple[Array, Array]:
     return np.concatenate(labels), np.concatenate(scores)
 
 
-def get_metric(name_or_callable: str | Metric) -> Metric:
-    """The function (Y_true, Y_score) -> float of that name; a callable is returned as it is.
-
-    Examples
-    --------
-    >>> get_metric("precision_at_1")([[1, 0]], [[0.9, 0.1]])
-    1.0
-    """
-    if callable(name_or_callable):
-        return name_or_callable
-    name = str(name_or_callable)
-    if name in _METRICS:
-        return _METRICS[name]
-    at_k = re.fullmatch(r"(\w+_at_)([1-9][0-9]*)", name)
-    if at_k and at_k[1] in _METRICS_AT_K:
-        return partial(_METRICS_AT_K[at_k[1]], k=int(at_k[2]))
-    known = ", ".join([*_METRICS, *(f"{prefix}K" for prefix in _METRICS_AT_K)])
-    raise ValueError(
-        f"metric must be a callable or one of {known} (K a positive integer); "
-        f"got {name_or_callable!r}."
-    )
-
-
-def row_values(
-    name_or_callable: str | Metric, Y_true: MatrixLike, Y_score: MatrixLike
-) -> Array | None:
-    """(n_samples,) what each row adds to the mean that the metric is, NaN for rows it leaves out;
-    None for a metric that is no mean over rows, or not one of ours.
-
-    Examples
-    --------
-    >>> row_values("lrap", [[1, 0], [0, 1], [0, 0]], [[0.9, 0.1], [0.9, 0.1], [0.9, 0.1]])
-    array([1. , 0.5, nan])
-    """
-    metric = get_metric(name_or_callable)
-    at_k = metric.keywords if isinstance(metric, partial) else {}
-    of_rows = _OF_ROWS.get(getattr(metric, "func", metric))
-    if of_rows is None:
-        return None
-    Y, S, _ = _validated(Y_true, Y_score, None)
-    return of_rows(Y, S, **at_k)
-
-
-def greater_is_better(name_or_callable: str | Metric) -> bool:
-    """Whether to maximise the metric; a callable that is not one of ours is to be maximised.
-
-    Examples
-    --------
-    >>> greater_is_better("lrap"), greater_is_better("coverage_error")
-    (True, False)
-    """
-    metric = get_metric(name_or_callable)
-    return getattr(metric, "func", metric) not in (coverage_error, label_ranking_loss)
-
-
-def is_ranking(metric: Metric) -> bool:
-    """Whether it is one of ours, which look at scores and not at decisions."""
-    ours = {*_METRICS.values(), *_METRICS_AT_K.values(), psp_at_k}
-    return getattr(metric, "func", metric) in ours
-
-
-_METRICS: dict[str, Metric] = {
-    "lrap": lrap,
-    "coverage_error": coverage_error,
-    "label_ranking_loss": label_ranking_loss,
-}
-_METRICS_AT_K: dict[str, Metric] = {"precision_at_": precision_at_k, "ndcg_at_": ndcg_at_k}
-
-
-def _lrap_of_rows(Y: sparse.csr_array, S: Matrix) -> Array:
+def lrap_of_rows(Y: sparse.csr_array, S: Matrix) -> Array:
     n_at_least, n_true_at_least = true_ranks(Y, S)
     n_true = np.diff(Y.indptr)
     share = row_sums(Y, n_true_at_least / n_at_least) / np.maximum(n_true, 1)
     return np.where(n_true > 0, share, np.nan)
 
 
-def _coverage_of_rows(Y: sparse.csr_array, S: Matrix) -> Array:
+def coverage_of_rows(Y: sparse.csr_array, S: Matrix) -> Array:
     n_at_least, _ = true_ranks(Y, S)
     depth = np.zeros(Y.shape[0], dtype=np.int64)
     np.maximum.at(depth, entry_rows(Y.indptr), n_at_least)
     return depth
 
 
-def _ranking_loss_of_rows(Y: sparse.csr_array, S: Matrix) -> Array:
+def ranking_loss_of_rows(Y: sparse.csr_array, S: Matrix) -> Array:
     n_at_least, n_true_at_least = true_ranks(Y, S)
     n_true = np.diff(Y.indptr).astype(np.int64)
     n_pairs = n_true * (Y.shape[1] - n_true)
@@ -289,88 +294,18 @@ def _ranking_loss_of_rows(Y: sparse.csr_array, S: Matrix) -> Array:
     return loss
 
 
-def _precision_of_rows(Y: sparse.csr_array, S: Matrix, k: int = 5) -> Array:
+def precision_of_rows(Y: sparse.csr_array, S: Matrix, k: int = 5) -> Array:
     precision: Array = find_hits(Y, top_k(S, k)[0]).mean(axis=1)
     return precision
 
 
-def _ndcg_of_rows(Y: sparse.csr_array, S: Matrix, k: int = 5) -> Array:
+def ndcg_of_rows(Y: sparse.csr_array, S: Matrix, k: int = 5) -> Array:
     labels, _ = top_k(S, k)
     discount = 1.0 / np.log2(np.arange(2, k + 2))
     # A row without labels has no hit, so any divisor but 0 makes it count as 0.
     best_gain = np.concatenate([[1.0], np.cumsum(discount)])
     ndcg: Array = find_hits(Y, labels) @ discount / best_gain[np.minimum(np.diff(Y.indptr), k)]
     return ndcg
-
-
-_OF_ROWS: dict[Metric, Callable[..., Array]] = {
-    lrap: _lrap_of_rows,
-    coverage_error: _coverage_of_rows,
-    label_ranking_loss: _ranking_loss_of_rows,
-    precision_at_k: _precision_of_rows,
-    ndcg_at_k: _ndcg_of_rows,
-}
-
-
-def _validated(
-    Y_true: MatrixLike, Y_score: MatrixLike, weight: WeightsLike
-) -> tuple[sparse.csr_array, Matrix, Array]:
-    """Truth as canonical CSR, scores as an array or canonical CSR, and one weight per row."""
-    Y, S = _indicator(Y_true, "Y_true"), _scores(Y_score)
-    if Y.shape != S.shape:
-        raise ValueError(f"Y_score must have the shape of Y_true, {Y.shape}; got {S.shape}.")
-    weight = np.ones(Y.shape[0]) if weight is None else np.asarray(weight, dtype=np.float64)
-    if weight.shape != Y.shape[:1]:
-        raise ValueError(f"sample_weight must have shape {Y.shape[:1]}; got {weight.shape}.")
-    is_weight = np.isfinite(weight) & (weight >= 0)
-    _check_all(is_weight, weight, "sample_weight must be finite and 0 or more")
-    if not weight.any():
-        raise ValueError("sample_weight must have a positive weight; got only zeros.")
-    return Y, S, weight
-
-
-def _indicator(Y_true: MatrixLike, name: str) -> sparse.csr_array:
-    """Boolean CSR without duplicates or stored zeros."""
-    Y = _matrix(Y_true, name)
-    if isinstance(Y, np.ndarray):
-        rows, labels = np.nonzero(Y)
-        values = Y[rows, labels]
-    else:
-        entries = Y.tocoo()
-        rows, labels, values = entries.row, entries.col, entries.data
-    is_indicator = (values == 0) | (values == 1)
-    _check_all(is_indicator, values, f"{name} must hold only 0 and 1", "Use Y > 0 to make it so.")
-    # Booleans add up by "or", so that duplicates merge.
-    truth = sparse.csr_array((values == 1, (rows, labels)), shape=Y.shape)
-    truth.eliminate_zeros()
-    return truth
-
-
-def _scores(Y_score: MatrixLike) -> Matrix:
-    """The array, or a CSR sorted and without duplicates or stored zeros."""
-    S = _matrix(Y_score, "Y_score")
-    if not isinstance(S, np.ndarray):
-        S = sparse.csr_array(S, copy=True)
-        S.sum_duplicates()
-        S.eliminate_zeros()
-    values = S if isinstance(S, np.ndarray) else S.data
-    # The extremes show any NaN or infinity without an array of flags.
-    extremes = np.array([values.min(initial=0), values.max(initial=0)])
-    _check_all(np.isfinite(extremes), extremes, "Y_score must be finite", "Try np.nan_to_num.")
-    return S
-
-
-def _matrix(M: MatrixLike, name: str) -> Matrix:
-    """Two axes of real numbers; what is not sparse becomes an array."""
-    matrix: Matrix = M if sparse.issparse(M) else np.asarray(M)
-    if matrix.ndim != 2 or 0 in matrix.shape:
-        raise ValueError(
-            f"{name} must be 2-d, (n_samples, n_labels), and not empty; got shape {matrix.shape}. "
-            "Use reshape(1, -1) for a single row."
-        )
-    if matrix.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must hold real numbers; got {matrix.dtype}. Use astype(float).")
-    return matrix
 
 
 def _given_or_estimated(
@@ -384,10 +319,5 @@ def _given_or_estimated(
         name = "Y_train" if given is None else "propensities"
         raise ValueError(f"{name} must be for {n_labels} labels; got shape {chance.shape}.")
     rule = "propensities must be above 0 and at most 1"
-    _check_all((chance > 0) & (chance <= 1), chance, rule, "Invert inverse propensities.")
+    check_all((chance > 0) & (chance <= 1), chance, rule, "Invert inverse propensities.")
     return chance
-
-
-def _check_all(ok: Array, values: Array, rule: str, way_out: str = "") -> None:
-    if not ok.all():
-        raise ValueError(f"{rule}; got {values[~ok][0]}. {way_out}".rstrip())

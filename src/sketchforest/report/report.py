@@ -64,6 +64,17 @@ class Report:
         What is known of where they come from.
     made : str
         When and by which version.
+
+    Examples
+    --------
+    >>> from sketchforest import SketchForestClassifier
+    >>> from sketchforest.datasets import make_multilabel
+    >>> from sketchforest.report import make_report
+    >>> data = make_multilabel(200, 30, 50, labels_per_row=4, features_per_row=8)
+    >>> forest = SketchForestClassifier(10, random_state=0).fit(data.X[:150], data.Y[:150])
+    >>> report = make_report(forest, data.X[150:], data.Y[150:])
+    >>> report.to_markdown().splitlines()[0][:2]
+    '# '
     """
 
     title: str
@@ -189,7 +200,29 @@ def report_of(
     about_model: Mapping[str, str] | None = None,
     about_data: Mapping[str, str] | None = None,
 ) -> Report:
-    """The same of a model that is evaluated already."""
+    """The same of a model that is evaluated already.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    evaluation : Evaluation
+    title, about_model, about_data : as for `make_report`
+
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
+    >>> from sketchforest import SketchForestClassifier
+    >>> from sketchforest.datasets import make_multilabel
+    >>> from sketchforest.evaluation import evaluate
+    >>> from sketchforest.report import report_of
+    >>> data = make_multilabel(200, 30, 50, labels_per_row=4, features_per_row=8)
+    >>> forest = SketchForestClassifier(10, random_state=0).fit(data.X[:150], data.Y[:150])
+    >>> report_of(forest, evaluate(forest, data.X[150:], data.Y[150:]), "Tags").title
+    'Tags'
+    """
     from sketchforest import __version__
 
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
@@ -207,7 +240,22 @@ def report_of(
 
 
 def is_markdown(path: str | os.PathLike[str]) -> bool:
-    """By its name."""
+    """By its name.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from sketchforest.report import is_markdown
+    >>> is_markdown("card.md"), is_markdown("report.html")
+    (True, False)
+    """
     return Path(path).suffix.lower() in (".md", ".markdown")
 
 

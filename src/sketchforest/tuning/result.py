@@ -39,6 +39,15 @@ class Trial:
     ``score`` is that of its ``n_trees`` trees (nan where they saw all rows), ``expected`` the one
     predicted for all trees, with its standard error; ``behind`` and ``behind_se`` are the paired
     difference to the best.
+
+    Examples
+    --------
+    >>> from sketchforest.datasets import make_multilabel
+    >>> from sketchforest.tuning import tune
+    >>> data = make_multilabel(100, 20, 10, labels_per_row=2, features_per_row=5)
+    >>> result = tune(data.X, data.Y, budget="60 trees", n_estimators=10, random_state=0)
+    >>> result.winner.is_winner
+    True
     """
 
     setting: Setting
@@ -73,6 +82,15 @@ class TuningResult:
     seconds : float
         What the search took, with the fit of the winner.
     n_trees_grown : int
+
+    Examples
+    --------
+    >>> from sketchforest.datasets import make_multilabel
+    >>> from sketchforest.tuning import tune
+    >>> data = make_multilabel(100, 20, 10, labels_per_row=2, features_per_row=5)
+    >>> result = tune(data.X, data.Y, budget="60 trees", n_estimators=10, random_state=0)
+    >>> result.forest.n_estimators_
+    10
     """
 
     forest: "ForestMixin"

@@ -72,10 +72,12 @@ def tune(
         parameters are kept. The search starts from the first one.
     n_estimators : int, default=100
         Trees of the winner.
+    random_state, n_jobs, verbose : as for the forests
     space : dict, optional
         Lists of values for "projection", "n_components", "max_features", "min_samples_leaf", or,
         in a sketch forest, "oblique", "ridge" or "min_samples_split", to choose from instead of
         ours.
+    sample_weight : (n_samples,) array, optional
 
     Returns
     -------

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from sketchforest.lab.studies.method_experiment import (
     mean_and_sd,
     values_by_method,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FLAGSHIP = "sketch forest"
 TUNED = ("tuned forest", "tuned sketch forest")
@@ -133,14 +137,22 @@ def _published() -> list[str]:
 
 
 def save_front(results: Sequence[Mapping[str, str]], path: Path) -> None:
-    """LRAP against the time of a fit, a panel for each of some large sets that are there."""
+    """The picture of `draw_front` as SVG."""
     from matplotlib.figure import Figure
+
+    figure = Figure(layout="constrained")
+    draw_front(results, figure)
+    figure.savefig(path, format="svg", metadata={"Date": None})
+
+
+def draw_front(results: Sequence[Mapping[str, str]], figure: "Figure") -> None:
+    """LRAP against the time of a fit, a panel for each of some large sets that are there."""
     from matplotlib.ticker import LogLocator, NullLocator
 
     scores, times = (values_by_method(results, name) for name in ("lrap", "fit_seconds"))
     names = [name for name in SHOWN if any(name == known for known, _ in scores)]
     names = names or sorted({name for name, _ in scores})[:3]
-    figure = Figure(figsize=(3.6 * len(names) + 1.6, 3.8), layout="constrained")
+    figure.set_size_inches(3.6 * len(names) + 1.6, 3.8)
     panels = figure.subplots(1, len(names), squeeze=False)[0]
     for axes, name in zip(panels, names, strict=True):
         for method, (marker, colour) in zip(METHODS, _STYLES, strict=True):
@@ -168,4 +180,3 @@ def save_front(results: Sequence[Mapping[str, str]], path: Path) -> None:
         loc="outside right center",
         edgecolor="none",
     )
-    figure.savefig(path, format="svg", metadata={"Date": None})

@@ -98,7 +98,7 @@ def components_page(results: Sequence[Mapping[str, str]]) -> str:
     """The table of means, and which default it speaks for."""
     scores, seconds = values_by_method(results, "lrap"), values_by_method(results, "seconds")
     names = list(dict.fromkeys(dataset for dataset, _ in scores))
-    lines = []
+    lines = ["# How many components", ""]
     for kind, title in (("rf", "Random forest"), ("et", "Extra-trees")):
         rows = [_row(kind, name, scores) for name in names if (name, f"{kind}-{PLAIN}") in scores]
         header = ["data set", "original outputs", *(f"m={m}" for m in COMPONENTS)]

@@ -138,7 +138,8 @@ def tuning_page(store: ResultStore, table: str) -> str:
     rows = store.rows(table)
     scores, seconds = values_by_method(rows, "lrap"), values_by_method(rows, "seconds")
     predictions = predicted_scores.predicted_scores_part(store.rows(predicted_scores.TABLE))
-    return "\n".join([_score_part(scores, seconds), _rows_part(scores), predictions])
+    parts = ["# The tuned forest beside usual ones\n", _score_part(scores, seconds)]
+    return "\n".join([*parts, _rows_part(scores), predictions])
 
 
 def _score_part(scores: Table, seconds: Table) -> str:

@@ -1,0 +1,71 @@
+"""`command-line` writes the reference of all commands, from the commands themselves."""
+
+import inspect
+
+import typer
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.util.docutils import SphinxDirective
+
+from sketchforest.cli.app import app
+
+
+class CommandLine(SphinxDirective):
+    def run(self):
+        command = typer.main.get_command(app)
+        context = command.make_context("sketchforest", [], resilient_parsing=True)
+        found = []
+        for name in command.list_commands(context):
+            found += self._section(command.get_command(context, name), f"sketchforest {name}")
+        return found
+
+    def _section(self, command, path):
+        section = nodes.section(ids=[path.replace(" ", "-")])
+        section += nodes.title(text=path)
+        context = command.make_context(path, [], resilient_parsing=True)
+        usage = " ".join([path, *command.collect_usage_pieces(context)])
+        section += nodes.literal_block(usage, usage, language="text")
+        section += self._parsed(_as_rst(command.help or ""))
+        section += self._parsed(_options(command.get_params(context), context))
+        for name in getattr(command, "commands", {}):
+            section += self._section(command.commands[name], f"{path} {name}")
+        return [section]
+
+    def _parsed(self, text):
+        found = nodes.Element()
+        self.state.nested_parse(StringList(text.splitlines(), "command line"), 0, found)
+        return found.children
+
+
+def _as_rst(help_text):
+    """A paragraph that begins with "Example:" holds commands, one in each line."""
+    paragraphs = inspect.cleandoc(help_text.replace("\b", "")).split("\n\n")
+    return "\n\n".join(map(_paragraph, paragraphs))
+
+
+def _paragraph(text):
+    if not text.startswith("Example:"):
+        return text.replace("`", "``")
+    lines = text.removeprefix("Example:").strip().splitlines()
+    return "\n".join([".. code-block:: sh", "", *(f"   {line.strip()}" for line in lines)])
+
+
+def _options(params, context):
+    """Definitions of arguments and options, by the panels that `-h` shows them in."""
+    panels = {}
+    for param in params:
+        record = param.get_help_record(context)
+        if record is not None and not getattr(param, "hidden", False):
+            panels.setdefault(param.rich_help_panel, []).append(record)
+    lines = []
+    for panel, records in panels.items():
+        lines += [f"**{panel}**", ""] if panel else []
+        for names, described in records:
+            described = " ".join(described.replace("`", "``").split())
+            lines += [f"``{' '.join(names.split())}``", f"   {described}", ""]
+    return "\n".join(lines)
+
+
+def setup(app):
+    app.add_directive("command-line", CommandLine)
+    return {"parallel_read_safe": True}

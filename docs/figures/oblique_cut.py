@@ -1,0 +1,29 @@
+"""Rows of two kinds that no single feature parts, and one direction does."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from looks import BLUE, ORANGE, tidy
+
+from sketchforest import DecisionTreeClassifier
+
+rng = np.random.default_rng(0)
+X = rng.uniform(0, 1, (400, 2))
+y = (X[:, 0] + X[:, 1] + rng.normal(0, 0.06, 400) > 1).astype(int)
+grid = np.stack(np.meshgrid(*2 * [np.linspace(0, 1, 300)]), -1).reshape(-1, 2)
+Y = np.stack([y, 1 - y], 1)
+
+figure, panels = plt.subplots(1, 2, figsize=(8, 3.8), sharey=True)
+for axes, splitter, title in (
+    (panels[0], "best", "cuts along features: a staircase"),
+    (panels[1], "oblique", "cuts along directions"),
+):
+    tree = DecisionTreeClassifier(splitter, random_state=0, max_leaf_nodes=8).fit(X, Y)
+    found = tree.predict_proba(grid)[:, 0].reshape(300, 300)
+    axes.contourf(*2 * [np.linspace(0, 1, 300)], found, (0, 0.5, 1), colors=["#cfe4f2", "#f9dcc8"])
+    for kind, colour in enumerate((BLUE, ORANGE)):
+        axes.plot(*X[y == kind].T, ".", color=colour, markersize=4)
+    accuracy = (tree.predict(grid)[:, 0] == (grid.sum(1) > 1)).mean()
+    axes.set_title(f"{title}\n{tree.get_n_leaves()} leaves, {accuracy:.1%} right", fontsize=10)
+    axes.set(xlabel="feature 1", aspect="equal")
+    tidy(axes)
+panels[0].set_ylabel("feature 2")

@@ -1,0 +1,32 @@
+"""
+Tags for texts
+==============
+
+A forest on a bag of words suggests tags for texts that it has not seen, by name.
+"""
+
+# %%
+# `read_table` gives the tags as a sparse matrix, and the texts.
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from sketchforest import SketchForestClassifier
+from sketchforest.datasets import Columns, read_table
+
+data, texts = read_table("functions.csv", Columns(text="description", tags="tags"))
+print(data)
+print(texts[1000])
+
+# %%
+# With the vectorizer and the names attached, the forest takes texts and gives names.
+vectorizer = TfidfVectorizer(min_df=2)
+forest = SketchForestClassifier(n_estimators=30, random_state=0, n_jobs=-1)
+forest.fit(vectorizer.fit_transform(texts), data.Y)
+forest.attach(label_names=data.label_names, vectorizer=vectorizer)
+
+wishes = ["Smallest value along an axis, ignoring NaN", "Fit a linear model with L1 penalty"]
+for wish, found in zip(wishes, forest.suggest(wishes, k=5), strict=True):
+    print(wish, "->", ", ".join(f"{tag} {score:.2f}" for tag, score in found))
+
+# %%
+# The words that count for all tags together.
+_ = forest.plot()

@@ -1,0 +1,36 @@
+"""
+New tags without regrowing
+==========================
+
+Leaves keep training rows, so that trees can be given other labels of the same rows: new tags,
+merged or corrected ones, at once.
+"""
+
+# %%
+import time
+
+import numpy as np
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from sketchforest import RandomForestClassifier
+from sketchforest.datasets import Columns, read_table
+
+data, texts = read_table("functions.csv", Columns(text="description", tags="tags"))
+X = TfidfVectorizer(min_df=2).fit_transform(texts)
+start = time.perf_counter()
+forest = RandomForestClassifier(50, random_state=0).fit(X, data.Y)
+print(f"grown in {time.perf_counter() - start:.2f} s")
+
+# %%
+# A tag that nobody had thought of: is the description short?
+is_short = sparse.csr_array(np.array([[len(text) < 60] for text in texts], np.uint8))
+start = time.perf_counter()
+forest_with = forest.relabel(sparse.hstack([data.Y, is_short], format="csr"))
+print(f"relabelled in {1000 * (time.perf_counter() - start):.0f} ms")
+print(forest.n_outputs_, "->", forest_with.n_outputs_)
+
+# %%
+# The old tags are predicted as before.
+old, new = forest.predict_proba(X[:100]), forest_with.predict_proba(X[:100])
+print(np.array_equal(old, new[:, :-1]), new[:5, -1].round(2))

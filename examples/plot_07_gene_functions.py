@@ -1,0 +1,45 @@
+"""
+Functions of genes, with an ontology
+====================================
+
+Labels of an ontology imply those above them. Where the rows of Y have all labels above their own,
+so do averages of rows: the scores of a forest respect the ontology by themselves. Thresholds for
+each label do not; an option of prediction does.
+"""
+
+# %%
+# An ontology in the shape of a tree of three levels; a gene has the labels on the way to some of
+# its leaves, and a profile of expression that depends on them.
+import numpy as np
+
+from sketchforest import SketchForestClassifier
+from sketchforest.metrics import hierarchical_f1, lrap
+from sketchforest.ontology import Ontology
+
+rng = np.random.default_rng(0)
+names = ["metabolism", "transport", "signalling"]
+edges = [(f"{top}/{i}", top) for top in names for i in range(3)]
+edges += [(f"{middle}/{j}", middle) for middle, _ in edges for j in range(2)]
+ontology = Ontology.from_edges(edges)
+print(ontology)
+
+# %%
+leaves = np.flatnonzero(ontology.depths == 3)
+own = np.zeros((600, ontology.n_labels), np.uint8)
+own[np.arange(600)[:, None], rng.choice(leaves, (600, 2))] = 1
+Y = ontology.close(own)
+profiles = rng.normal(size=(ontology.n_labels, 40))
+X = Y @ profiles + rng.normal(0, 3.0, (600, 40))
+
+forest = SketchForestClassifier(50, random_state=0, n_jobs=-1).fit(X[:400], Y[:400])
+scores = forest.predict_proba(X[400:])
+print(f"LRAP {lrap(Y[400:], scores):.3f}; {ontology.n_violations(scores)} labels above a parent")
+
+# %%
+# Thresholds for each label decide one by one, and a label may then come without its parent.
+forest.set_params(threshold="f1-per-label")
+decided = forest.predict(X[400:])
+print(f"{ontology.n_violations(decided)} labels without their parent")
+print(f"hierarchical F1 {hierarchical_f1(Y[400:], decided, ontology):.3f}")
+mended = forest.predict(X[400:], ontology=ontology)
+print(f"hierarchical F1 {hierarchical_f1(Y[400:], mended, ontology):.3f} with parents added")

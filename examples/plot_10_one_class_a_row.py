@@ -1,0 +1,24 @@
+"""
+One class a row
+===============
+
+Classifiers take a vector of classes as scikit-learn's do, with names of any type.
+"""
+
+# %%
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_wine
+from sklearn.metrics import ConfusionMatrixDisplay
+from sklearn.model_selection import cross_val_predict
+
+from sketchforest import SketchForestClassifier
+
+wine = load_wine()
+classes = wine.target_names[wine.target]
+forest = SketchForestClassifier(50, random_state=0)
+predicted = cross_val_predict(forest, wine.data, classes, cv=3)
+print(f"{(predicted == classes).mean():.3f} right")
+
+# %%
+figure, axes = plt.subplots(figsize=(4, 4), layout="constrained")
+_ = ConfusionMatrixDisplay.from_predictions(classes, predicted, ax=axes, colorbar=False)

@@ -1,0 +1,60 @@
+"""Docstrings whose shared parts are written once."""
+
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+Thing = TypeVar("Thing", bound=Callable[..., Any])
+
+_WIDTH = 92
+_SECTION = re.compile(
+    r"^( *)(Parameters|Attributes)\n\1-+\n(.*?)(?=\n\n|\Z)", re.DOTALL | re.MULTILINE
+)
+
+
+class Described(NamedTuple):
+    """What stands after the name of a parameter, and below it."""
+
+    type: str
+    text: str
+
+
+Tables = Mapping[str, Mapping[str, Described]]  # by the titles of sections
+
+
+def fill(thing: Thing, tables: Tables) -> Thing:
+    """Writes descriptions below names that stand alone in a docstring, or in a list of such, with
+    the defaults of the signature."""
+    if thing.__doc__ is not None:  # there are none with python -OO
+        thing.__doc__ = _SECTION.sub(lambda found: _filled(found, thing, tables), thing.__doc__)
+    return thing
+
+
+def _filled(section: re.Match[str], thing: Callable[..., Any], tables: Tables) -> str:
+    indent, title, body = section.groups()
+    known = tables.get(title, {})
+    lines = [title, "-" * len(title)]
+    for line in body.split("\n"):
+        given = line.removeprefix(indent)
+        names = given.rstrip(",").split(", ")
+        if all(name in known for name in names):
+            for name in names:
+                lines += _lines(name, known[name], thing)
+        else:
+            lines.append(given)
+    return "\n".join(indent + line for line in lines)
+
+
+def _lines(name: str, found: Described, thing: Callable[..., Any]) -> list[str]:
+    parameter = inspect.signature(thing).parameters.get(name)
+    default = ""
+    if parameter is not None and parameter.default is not inspect.Parameter.empty:
+        default = f", default={_quoted(parameter.default)}"
+    text = textwrap.wrap(found.text, _WIDTH, break_on_hyphens=False)
+    return [f"{name} : {found.type}{default}", *(f"    {line}" for line in text)]
+
+
+def _quoted(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)

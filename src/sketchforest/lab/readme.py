@@ -1,0 +1,131 @@
+"""The tables of README and comparison, made from the measurements in docs.
+
+`python -m sketchforest.lab.readme` writes those of README anew; a test holds it to that.
+"""
+
+import csv
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from sketchforest._units import ratio, seconds, size
+from sketchforest.lab.studies.accuracy_page import FLAGSHIP, METHODS, TUNED
+from sketchforest.lab.studies.method_experiment import (
+    Table,
+    markdown_table,
+    mean_and_sd,
+    values_by_method,
+)
+
+_SHOWN = ("delicious", "bibtex", "mediamill", "stackex_cooking", "yahoo_arts", "YeastBP", "scene")
+# Each data set of the benchmark, as it is called, in the order of the table.
+_BENCHMARKS = {
+    "delicious": "Delicious: 12,920 rows, 500 words, 983 tags",
+    "bibtex": "Bibtex: 4,880 rows, 1,836 words, 159 tags",
+    "mediamill": "Mediamill: 30,993 rows, 120 dense features, 101 labels",
+    "imdb": "imdb: 80,613 rows, 1,001 words, 28 genres",
+}
+_NAMES = {
+    "sklearn-rf": "scikit-learn random forest",
+    "sklearn-et": "scikit-learn extra-trees",
+    "napkinxc": "napkinXC (PLT)",
+    "omikuji": "omikuji (Parabel)",
+    "rf": "**random forest**, original outputs",
+}
+_KINDS = {"rf": "random forest", "et": "extra-trees"}
+
+
+def accuracy_table(docs: Path) -> str:
+    """LRAP on some of the sets, the best in bold, and on how many of all the flagship leads."""
+    scores = values_by_method(_rows(docs / "accuracy-100-trees.csv"), "lrap")
+    methods = [m for m in METHODS if m not in TUNED and any(m == known for _, known in scores)]
+    rows = []
+    for name in _SHOWN:
+        means = [float(np.mean(scores[name, m])) if (name, m) in scores else -1 for m in methods]
+        cells = [f"{mean:.3f}" if mean >= 0 else "–" for mean in means]
+        cells[int(np.argmax(means))] = f"**{cells[int(np.argmax(means))]}**"
+        rows.append([name, *cells])
+    n_splits = {len(values) for (_, method), values in scores.items() if method == FLAGSHIP}
+    splits = f"{min(n_splits)}" if len(n_splits) == 1 else f"{min(n_splits)} to {max(n_splits)}"
+    n_sets = len({name for name, _ in scores})
+    others = [other for other in methods if other != FLAGSHIP]
+    counts = (f"{other} on {{}} (worse on {{}})".format(*_ahead(scores, other)) for other in others)
+    ahead = ",\n".join(counts)
+    return (
+        markdown_table(["LRAP, defaults", *methods], rows)
+        + f"\nMeans over {splits} random splits. Of {n_sets} data sets, the {FLAGSHIP} is better\n"
+        f"by more than one standard deviation than {ahead}."
+    )
+
+
+def _ahead(scores: Table, other: str) -> tuple[int, int]:
+    """On how many sets the flagship is better, and worse, by more than one standard deviation."""
+    better = worse = 0
+    for name, method in scores:
+        if method == FLAGSHIP and (name, other) in scores:
+            pairs = zip(scores[name, FLAGSHIP], scores[name, other], strict=False)
+            mean, sd = mean_and_sd([ours - theirs for ours, theirs in pairs])
+            better, worse = better + (mean > sd), worse + (mean < -sd)
+    return better, worse
+
+
+def benchmark_table(docs: Path, names: Sequence[str] = tuple(_BENCHMARKS)) -> str:
+    """Time, memory and size of each method beside scikit-learn's forest."""
+    rows = []
+    for name in names:
+        rows.append([f"**{_BENCHMARKS[name]}**", *5 * [""]])
+        measured = _rows(docs / "benchmark" / f"{name}.csv")
+        rows += [_costs(row) for row in measured if "-z" not in row["method"]]
+    header = ["100 trees", "fit", "faster", "peak memory", "pickled", "LRAP"]
+    return markdown_table(header, rows).rstrip()
+
+
+def _costs(row: Mapping[str, str]) -> list[str]:
+    star = "*" if row["is_scaled"] == "True" else ""
+    kind, _, m = row["method"].partition("-m")
+    name = _NAMES.get(row["method"]) or f"**{_KINDS[kind]}**, m = {m}"
+    return [
+        name,
+        seconds(float(row["fit_seconds"])) + star,
+        "" if row["method"].startswith("sklearn") else ratio(float(row["fit_ratio"])),
+        size(float(row["peak_bytes"])) + star,
+        size(float(row["model_bytes"])) + star,
+        f"{float(row['lrap']):.3f}" if row["lrap"] else "–",
+    ]
+
+
+def machine(docs: Path) -> str:
+    """What the benchmark ran on, in a sentence."""
+    with (docs / "benchmark" / "machine.json").open(encoding="utf-8") as file:
+        about = json.load(file)
+    packages = ", ".join(f"{name} {version}" for name, version in about["packages"].items())
+    memory = size(about["memory_bytes"])
+    return f"{about['cpu']}, {about['cores']} cores, {memory}; Python {about['python']}, {packages}"
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def with_tables(readme: str, docs: Path) -> str:
+    """The text with what stands between <!-- NAME --> and <!-- / --> made anew."""
+    made = {
+        "accuracy": accuracy_table(docs),
+        "benchmark": benchmark_table(docs, ("delicious", "mediamill")),
+        "machine": machine(docs),
+    }
+
+    def renewed(found: re.Match[str]) -> str:
+        return f"<!-- {found[1]} -->\n{made[found[1]]}\n<!-- / -->"
+
+    return re.sub(r"<!-- (\w+) -->\n.*?<!-- / -->", renewed, readme, flags=re.DOTALL)
+
+
+if __name__ == "__main__":
+    root = Path.cwd()
+    path = root / "README.md"
+    path.write_text(with_tables(path.read_text(encoding="utf-8"), root / "docs"), encoding="utf-8")

@@ -1,0 +1,73 @@
+"""Truth, scores and weights as metrics want them, or what is wrong with them."""
+
+import numpy as np
+from scipy import sparse
+
+from sketchforest._typing import Matrix, MatrixLike, WeightsLike
+from sketchforest.metrics._ranks import Array
+
+
+def validated(
+    Y_true: MatrixLike, Y_score: MatrixLike, weight: WeightsLike
+) -> tuple[sparse.csr_array, Matrix, Array]:
+    """Truth as canonical CSR, scores as an array or canonical CSR, and one weight per row."""
+    Y, S = indicator(Y_true, "Y_true"), checked_scores(Y_score)
+    if Y.shape != S.shape:
+        raise ValueError(f"Y_score must have the shape of Y_true, {Y.shape}; got {S.shape}.")
+    weight = np.ones(Y.shape[0]) if weight is None else np.asarray(weight, dtype=np.float64)
+    if weight.shape != Y.shape[:1]:
+        raise ValueError(f"sample_weight must have shape {Y.shape[:1]}; got {weight.shape}.")
+    is_weight = np.isfinite(weight) & (weight >= 0)
+    check_all(is_weight, weight, "sample_weight must be finite and 0 or more")
+    if not weight.any():
+        raise ValueError("sample_weight must have a positive weight; got only zeros.")
+    return Y, S, weight
+
+
+def indicator(Y_true: MatrixLike, name: str) -> sparse.csr_array:
+    """Boolean CSR without duplicates or stored zeros."""
+    Y = _matrix(Y_true, name)
+    if isinstance(Y, np.ndarray):
+        rows, labels = np.nonzero(Y)
+        values = Y[rows, labels]
+    else:
+        entries = Y.tocoo()
+        rows, labels, values = entries.row, entries.col, entries.data
+    is_indicator = (values == 0) | (values == 1)
+    check_all(is_indicator, values, f"{name} must hold only 0 and 1", "Use Y > 0 to make it so.")
+    # Booleans add up by "or", so that duplicates merge.
+    truth = sparse.csr_array((values == 1, (rows, labels)), shape=Y.shape)
+    truth.eliminate_zeros()
+    return truth
+
+
+def checked_scores(Y_score: MatrixLike) -> Matrix:
+    """The array, or a CSR sorted and without duplicates or stored zeros."""
+    S = _matrix(Y_score, "Y_score")
+    if not isinstance(S, np.ndarray):
+        S = sparse.csr_array(S, copy=True)
+        S.sum_duplicates()
+        S.eliminate_zeros()
+    values = S if isinstance(S, np.ndarray) else S.data
+    # The extremes show any NaN or infinity without an array of flags.
+    extremes = np.array([values.min(initial=0), values.max(initial=0)])
+    check_all(np.isfinite(extremes), extremes, "Y_score must be finite", "Try np.nan_to_num.")
+    return S
+
+
+def _matrix(M: MatrixLike, name: str) -> Matrix:
+    """Two axes of real numbers; what is not sparse becomes an array."""
+    matrix: Matrix = M if sparse.issparse(M) else np.asarray(M)
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise ValueError(
+            f"{name} must be 2-d, (n_samples, n_labels), and not empty; got shape {matrix.shape}. "
+            "Use reshape(1, -1) for a single row."
+        )
+    if matrix.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must hold real numbers; got {matrix.dtype}. Use astype(float).")
+    return matrix
+
+
+def check_all(ok: Array, values: Array, rule: str, way_out: str = "") -> None:
+    if not ok.all():
+        raise ValueError(f"{rule}; got {values[~ok][0]}. {way_out}".rstrip())

@@ -1,0 +1,84 @@
+"""What pages say of others: links, figures, names."""
+
+import re
+from pathlib import Path
+
+import pytest
+from docs.snippets import ROOT
+
+import sketchforest
+from sketchforest.lab.readme import with_tables
+
+DOCS = ROOT / "docs"
+# What the build of the site makes.
+MADE = {"gallery", "generated", "backreferences"}
+PAGES = sorted(
+    path
+    for folder, pattern in ((ROOT, "*.md"), (DOCS, "**/*.md"), (ROOT / "examples", "*.md"))
+    for path in folder.glob(pattern)
+    if not MADE & set(path.parts)
+)
+_FENCES = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+_LINKS = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|<a href=\"([^\"]+)\"")
+
+
+def anchors(path):
+    """Of the headings of a page, as GitHub and the site make them."""
+    text = _FENCES.sub("", path.read_text(encoding="utf-8"))
+    for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
+        words = re.sub(r"[^\w\- ]", "", heading.lower().replace("`", ""))
+        yield words.replace(" ", "-")
+
+
+def links_of(path):
+    text = _FENCES.sub("", path.read_text(encoding="utf-8"))
+    return [found[1] or found[2] for found in _LINKS.finditer(text)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_inside_the_project_lead_somewhere(page):
+    for link in links_of(page):
+        if link.startswith(("http:", "https:", "mailto:")):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        if target.parent.name == "gallery":
+            example = ROOT / "examples" / f"{target.stem}.py"
+            assert target.stem == "index" or example.exists(), f"{page.name}: {link}"
+            continue
+        assert target.exists(), f"{page.name}: {link}"
+        if anchor and target.suffix == ".md":
+            assert anchor in set(anchors(target)), f"{page.name}: {link}"
+        elif anchor and target.suffix == ".html":
+            assert f'id="{anchor}"' in target.read_text(encoding="utf-8"), f"{page.name}: {link}"
+
+
+def test_the_figures_of_the_readme_are_those_of_the_measurements():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert text == with_tables(text, DOCS), "run: python -m sketchforest.lab.readme"
+    assert "| delicious |" in text
+
+
+def public_names():
+    modules = [getattr(sketchforest, name) for name in sketchforest._SUBMODULES]
+    for module in (sketchforest, *modules):
+        for name in module.__all__:
+            # Aliases and constants need no page.
+            if callable(getattr(module, name)) and name != "Metric":
+                yield module.__name__, name
+
+
+@pytest.mark.parametrize(("module", "name"), list(public_names()))
+def test_the_api_reference_has_every_public_name(module, name):
+    text = (DOCS / "api" / "index.md").read_text(encoding="utf-8")
+    assert re.search(rf"^   (\w+\.)*{name}$", text, re.MULTILINE)
+
+
+def test_the_guide_has_every_page_and_the_site_every_page_of_the_folder():
+    trees = [path.read_text(encoding="utf-8") for path in PAGES if "{toctree}" in path.read_text()]
+    listed = set(re.findall(r"^(?:\w+ <)?([\w./*-]+)>?$", "\n".join(trees), re.MULTILINE))
+    patterns = [Path(name).name.replace("*", r"\w*") for name in listed]
+    for page in PAGES:
+        if page.is_relative_to(DOCS) and page != DOCS / "index.md":
+            name = page.parent.name if page.stem == "index" else page.stem
+            assert any(re.fullmatch(p, name) or p == page.stem for p in patterns), page

@@ -37,11 +37,8 @@ class RandomForestClassifier(ForestMixin, TreesClassifier):
     Parameters
     ----------
     n_estimators
-    criterion : "gini", "entropy" or "log_loss", default="gini"
-        As in scikit-learn. A projection keeps variances, of which "gini" is one: with the others,
-        splits are searched on the outputs themselves, and `projection` must be left out or None.
-    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
-    max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, bootstrap, max_samples,
+    criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf,
+    max_features, max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, bootstrap, max_samples,
     oob_score, projection, n_components, shared_projection, n_jobs, random_state, verbose,
     warm_start, class_weight, threshold
 
@@ -132,11 +129,7 @@ class RandomForestRegressor(ForestMixin, TreesRegressor):
     Parameters
     ----------
     n_estimators
-    criterion : "squared_error", "friedman_mse", "absolute_error", "poisson", default="squared_error"
-        As in scikit-learn; the first two are names of one score, the variance, which is what a
-        projection keeps. With the others, splits are searched on the outputs themselves, and
-        `projection` must be left out or None. By "absolute_error", leaves predict medians.
-    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf
+    criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf
     max_features : int, float, "sqrt", "log2", "auto" or None, default=1.0
         Features drawn at each split: all of them, as in scikit-learn. With many outputs, "sqrt" is
         faster by far and often as good.

@@ -126,11 +126,8 @@ class DecisionTreeClassifier(SingleTreeMixin, TreesClassifier):
     Parameters
     ----------
     splitter
-    criterion : "gini", "entropy" or "log_loss", default="gini"
-        As in scikit-learn. A projection keeps variances, of which "gini" is one: with the others,
-        splits are searched on the outputs themselves, and `projection` must be left out or None.
-    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
-    max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, projection, n_components,
+    criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf,
+    max_features, max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, projection, n_components,
     random_state, class_weight
 
     Attributes
@@ -193,12 +190,8 @@ class DecisionTreeRegressor(SingleTreeMixin, TreesRegressor):
     Parameters
     ----------
     splitter
-    criterion : "squared_error", "friedman_mse", "absolute_error", "poisson", default="squared_error"
-        As in scikit-learn; the first two are names of one score, the variance, which is what a
-        projection keeps. With the others, splits are searched on the outputs themselves, and
-        `projection` must be left out or None. By "absolute_error", leaves predict medians.
-    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
-    max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, projection, n_components,
+    criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf,
+    max_features, max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, projection, n_components,
     random_state
 
     Attributes
@@ -258,11 +251,8 @@ class ExtraTreeClassifier(DecisionTreeClassifier):
     Parameters
     ----------
     splitter
-    criterion : "gini", "entropy" or "log_loss", default="gini"
-        As in scikit-learn. A projection keeps variances, of which "gini" is one: with the others,
-        splits are searched on the outputs themselves, and `projection` must be left out or None.
-    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
-    max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, projection, n_components,
+    criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf,
+    max_features, max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, projection, n_components,
     random_state, class_weight
 
     Attributes
@@ -324,12 +314,8 @@ class ExtraTreeRegressor(DecisionTreeRegressor):
     Parameters
     ----------
     splitter
-    criterion : "squared_error", "friedman_mse", "absolute_error", "poisson", default="squared_error"
-        As in scikit-learn; the first two are names of one score, the variance, which is what a
-        projection keeps. With the others, splits are searched on the outputs themselves, and
-        `projection` must be left out or None. By "absolute_error", leaves predict medians.
-    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features,
-    max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, projection, n_components,
+    criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf,
+    max_features, max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, projection, n_components,
     random_state
 
     Attributes

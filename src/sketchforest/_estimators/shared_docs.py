@@ -31,6 +31,14 @@ PARAMETERS = {
         "bool",
         "One projection for all trees (the paper's algorithm 1), not one for each.",
     ),
+    "criterion": Described(
+        "str",
+        'What splits make small, as in scikit-learn: "gini", "entropy" or "log_loss"; of a '
+        'regressor "squared_error" or "friedman_mse", which are one, "absolute_error" (leaves then '
+        'predict medians) or "poisson". A projection keeps variances, which are the first of each: '
+        "with the others, splits are searched on the outputs themselves, and `projection` must be "
+        "left out or None.",
+    ),
     "max_depth": Described(
         "int or None",
         "Most splits on a way from the root to a leaf.",

@@ -38,9 +38,9 @@ class RandomForestClassifier(ForestMixin, TreesClassifier):
     ----------
     n_estimators
     criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf,
-    max_features, max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, bootstrap, max_samples,
-    oob_score, projection, n_components, shared_projection, n_jobs, random_state, verbose,
-    warm_start, class_weight, threshold
+    max_features, max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, bootstrap,
+    max_samples, oob_score, projection, n_components, shared_projection, n_jobs, random_state,
+    verbose, warm_start, class_weight, threshold
 
     Attributes
     ----------

@@ -127,8 +127,8 @@ class DecisionTreeClassifier(SingleTreeMixin, TreesClassifier):
     ----------
     splitter
     criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf,
-    max_features, max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, projection, n_components,
-    random_state, class_weight
+    max_features, max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, projection,
+    n_components, random_state, class_weight
 
     Attributes
     ----------
@@ -191,8 +191,8 @@ class DecisionTreeRegressor(SingleTreeMixin, TreesRegressor):
     ----------
     splitter
     criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf,
-    max_features, max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, projection, n_components,
-    random_state
+    max_features, max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, projection,
+    n_components, random_state
 
     Attributes
     ----------
@@ -252,8 +252,8 @@ class ExtraTreeClassifier(DecisionTreeClassifier):
     ----------
     splitter
     criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf,
-    max_features, max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, projection, n_components,
-    random_state, class_weight
+    max_features, max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, projection,
+    n_components, random_state, class_weight
 
     Attributes
     ----------
@@ -315,8 +315,8 @@ class ExtraTreeRegressor(DecisionTreeRegressor):
     ----------
     splitter
     criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf,
-    max_features, max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, projection, n_components,
-    random_state
+    max_features, max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, projection,
+    n_components, random_state
 
     Attributes
     ----------

@@ -1,4 +1,5 @@
 #include "arrays.hpp"
+#include "bag.hpp"
 #include "grower.hpp"
 #include "kernels.hpp"
 #include "native_work.hpp"
@@ -44,6 +45,15 @@ nb::object project(nb::handle labels, Vector<std::int32_t> rows, Matrix<float> p
     return array;
 }
 
+nb::tuple draw_rows(std::uint64_t key, std::uint32_t n_rows, std::uint64_t n_draws) {
+    DrawnRows drawn;
+    {
+        const NativeWork work;
+        drawn = draw_with_replacement(key, n_rows, n_draws);
+    }
+    return nb::make_tuple(to_array(std::move(drawn.rows)), to_array(std::move(drawn.counts)));
+}
+
 // None where `stop` was set before the tree was finished.
 nb::object grow_tree(nb::handle codes_from, nb::handle outputs_from, Vector<std::int32_t> rows,
                      Vector<double> weights, const GrowParams& params, const StopFlag& flag) {
@@ -60,16 +70,18 @@ nb::object grow_tree(nb::handle codes_from, nb::handle outputs_from, Vector<std:
     const Bag bag{{rows.data(), rows.size()}, {weights.data(), weights.size()}};
     PythonStop stop(flag);
     Tree tree;
+    std::vector<std::int32_t> members;
     {
         const NativeWork work;
         tree = grow(codes, outputs, bag, params, stop);
+        members = rows_of(tree, bag);
     }
     if (stop.signalled()) throw nb::python_error();
     if (tree.leaf_start.empty()) return nb::none();
     const std::uint32_t depth = tree.depth;
     return nb::make_tuple(nodes_array(tree.nodes), to_array(std::move(tree.wide_thresholds)),
                           to_array(std::move(tree.gains)), to_array(std::move(tree.leaf_start)),
-                          to_array(std::move(tree.members)), depth);
+                          to_array(std::move(members)), to_array(std::move(tree.members)), depth);
 }
 
 }  // namespace
@@ -99,6 +111,7 @@ void bind_growing(nb::module_& m) {
         .def("__reduce__", [](nb::handle self) {  // another process has a flag of its own
             return nb::make_tuple(self.type(), nb::make_tuple());
         });
+    m.def("draw_rows", &draw_rows, "key"_a, "n_rows"_a, "n_draws"_a);
     m.def("project", &project, "labels"_a, "rows"_a, "p"_a);
     m.def("grow", &grow_tree, "codes"_a, "outputs"_a, "rows"_a, "weights"_a, "params"_a, "stop"_a);
 }

@@ -31,20 +31,22 @@ nb::object grow_tree(nb::handle x_from, Matrix<float> z, Vector<std::int32_t> ro
     const Bag bag{{rows.data(), rows.size()}, {weights.data(), weights.size()}};
     PythonStop stop(flag);
     ObliqueTree grown;
+    std::vector<std::int32_t> members;
     {
         const NativeWork work;
         grown = grow_oblique(x, z.data(), z.shape(1), bag, params, stop);
+        members = rows_of(grown.tree, bag);
     }
     if (stop.signalled()) throw nb::python_error();
     Tree& tree = grown.tree;
     if (tree.leaf_start.empty()) return nb::none();
     Directions& directions = grown.directions;
     const std::uint32_t depth = tree.depth;
-    return nb::make_tuple(nodes_array(tree.nodes), to_array(std::move(tree.gains)),
-                          to_array(std::move(tree.leaf_start)), to_array(std::move(tree.members)),
-                          depth, to_array(std::move(directions.start)),
-                          to_array(std::move(directions.columns)),
-                          to_array(std::move(directions.weights)));
+    return nb::make_tuple(
+        nodes_array(tree.nodes), to_array(std::move(tree.gains)),
+        to_array(std::move(tree.leaf_start)), to_array(std::move(members)),
+        to_array(std::move(tree.members)), depth, to_array(std::move(directions.start)),
+        to_array(std::move(directions.columns)), to_array(std::move(directions.weights)));
 }
 
 // Fills in the leaves of the oblique trees of the forest.

@@ -138,6 +138,13 @@ struct Tree {
     std::uint32_t depth = 0;
 };
 
+// The training rows that the members of the leaves are.
+inline std::vector<std::int32_t> rows_of(const Tree& tree, const Bag& bag) {
+    std::vector<std::int32_t> rows(tree.members.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = bag.rows[tree.members[i]];
+    return rows;
+}
+
 // Asked before each piece of work, with its number of rows; true ends the work as soon as possible.
 class Stop {
   public:

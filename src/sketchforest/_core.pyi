@@ -175,6 +175,9 @@ def encode_csr(
 def project(
     labels: _RowsOfEntries, rows: NDArray[np.int32], p: NDArray[np.float32]
 ) -> NDArray[np.float32]: ...
+def draw_rows(
+    key: int, n_rows: int, n_draws: int
+) -> tuple[NDArray[np.int32], NDArray[np.uint32]]: ...
 def grow(
     codes: _CodedX,
     outputs: _RowsOfEntries | _Floats,
@@ -188,6 +191,7 @@ def grow(
         NDArray[np.float64],
         NDArray[np.float64],
         NDArray[np.uint32],
+        NDArray[np.int32],
         NDArray[np.uint32],
         int,
     ]
@@ -205,6 +209,7 @@ def grow_oblique(
         NDArray[np.int32],
         NDArray[np.float64],
         NDArray[np.uint32],
+        NDArray[np.int32],
         NDArray[np.uint32],
         int,
         NDArray[np.uint32],

@@ -37,7 +37,9 @@ def grow(x, z, weights=None, is_sparse=False, **params):
     rows = np.arange(len(x), dtype=np.int32)
     weights = np.ones(len(x)) if weights is None else weights
     z = np.ascontiguousarray(z, np.float32)
-    return _core.grow_oblique(as_oblique(x, is_sparse), z, rows, weights, given, _core.StopFlag())
+    grown = _core.grow_oblique(as_oblique(x, is_sparse), z, rows, weights, given, _core.StopFlag())
+    assert np.array_equal(grown[3], grown[4])  # all rows, in their order: a row is its position
+    return *grown[:4], *grown[5:]
 
 
 def start_of(key, n_components):

@@ -92,21 +92,21 @@ def grow_one(
     else:
         whole = len(rows) == data.n_rows
         outputs = shared_outputs if whole else np.take(shared_outputs, rows, axis=0)
-    bag_weights = np.ones(len(rows)) if weights is None else _near_one(weights)
+    bag_weights = _bag_weights(rows, weights)
     params = _native_params(settings, tree, bag_weights.sum())
     params.impurity = _core.Impurity[data.impurity]
     params.min_gain = np.ldexp(params.min_gain, -2 * data.label_exponent)
     grown = _core.grow(data.X, outputs, rows, bag_weights, params, stop)
     if grown is None:
         raise GrowthStoppedError
-    nodes, thresholds, gains, member_start, members, depth = grown
+    nodes, thresholds, gains, member_start, members, positions, depth = grown
     return Tree(
         nodes=nodes,
         thresholds=thresholds if thresholds.size else None,
         gains=_shares(gains),
         member_start=member_start,
-        members=rows[members],
-        weights=None if weights is None else weights[members],
+        members=members,
+        weights=None if weights is None else weights[positions],
         depth=depth,
     )
 
@@ -125,7 +125,7 @@ def _grow_oblique(
     assert data.feature_map is not None
     scale = oblique_scale(data)
     Z = oblique_outputs(data.labels, settings, tree, rows, scale)
-    bag_weights = np.ones(len(rows)) if weights is None else _near_one(weights)
+    bag_weights = _bag_weights(rows, weights)
     params = _core.ObliqueParams()
     _set_limits(params, settings, tree, bag_weights.sum())
     params.min_samples_split = min(oblique.min_samples_split, MOST_ROWS)
@@ -140,14 +140,14 @@ def _grow_oblique(
     grown = _core.grow_oblique(data.oblique_rows, Z, rows, bag_weights, params, stop)
     if grown is None:
         raise GrowthStoppedError
-    nodes, gains, member_start, members, depth, start, columns, column_weights = grown
+    nodes, gains, member_start, members, positions, depth, start, columns, column_weights = grown
     return Tree(
         nodes=nodes,
         thresholds=None,
         gains=_shares(gains),
         member_start=member_start,
-        members=rows[members],
-        weights=None if weights is None else weights[members],
+        members=members,
+        weights=None if weights is None else weights[positions],
         depth=depth,
         directions=Directions(start, columns, column_weights, data.feature_map),
     )
@@ -168,12 +168,11 @@ def _draw_bag(
             left_out = rng.choice(len(rows), settings.out_of_bag_rows, replace=False, shuffle=False)
             rows = np.delete(rows, left_out)
     elif settings.n_draws is not None:
-        rng = generator(settings.seed, tree, Purpose.BOOTSTRAP)
         if settings.with_replacement:
-            drawn = np.bincount(_draw(rng, data, rows, settings.n_draws), minlength=len(rows))
-            in_bag = np.flatnonzero(drawn)
-            rows, counts = rows[in_bag], drawn[in_bag]
+            in_bag, counts = _draw(data, settings, tree, rows)
+            rows = in_bag if data.rows is None else rows[in_bag]
         else:
+            rng = generator(settings.seed, tree, Purpose.BOOTSTRAP)
             rows = np.sort(rng.choice(rows, settings.n_draws, replace=False, shuffle=False))
     weights: np.ndarray | None = counts
     if data.sample_weight is not None and (counts is None or not data.draws_by_weight):
@@ -186,14 +185,21 @@ def _draw_bag(
 
 
 def _draw(
-    rng: np.random.Generator, data: TrainingData, rows: np.ndarray, n_draws: int
-) -> np.ndarray:
-    """Places among the rows, with replacement. As in scikit-learn, a row is drawn in proportion to
-    its weight, and then counts as often as it was drawn."""
+    data: TrainingData, settings: GrowSettings, tree: int, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Places among the rows, with replacement, ascending, and how often each is drawn. As in
+    scikit-learn, a row is drawn in proportion to its weight, and then counts as often as it was
+    drawn."""
+    assert settings.n_draws is not None
     if data.sample_weight is None or not data.draws_by_weight:
-        return rng.integers(0, len(rows), n_draws)
+        stream = key(settings.seed, tree, Purpose.BOOTSTRAP)
+        return _core.draw_rows(stream, len(rows), settings.n_draws)
+    rng = generator(settings.seed, tree, Purpose.BOOTSTRAP)
     weights = _near_one(data.sample_weight[rows])
-    return rng.choice(len(rows), n_draws, p=weights / weights.sum())
+    drawn = rng.choice(len(rows), settings.n_draws, p=weights / weights.sum())
+    counts = np.bincount(drawn, minlength=len(rows))
+    in_bag = np.flatnonzero(counts).astype(np.int32)
+    return in_bag, counts[in_bag]
 
 
 def drawn_rows(tree: Tree, settings: GrowSettings, number: int, n_rows: int) -> np.ndarray:
@@ -207,14 +213,20 @@ def drawn_rows(tree: Tree, settings: GrowSettings, number: int, n_rows: int) -> 
         if np.array_equal(counts, weights[order]):
             return np.repeat(rows, counts)
     # Weights that are more than counts: the rows are drawn again.
-    rng = generator(settings.seed, number, Purpose.BOOTSTRAP)
-    drawn = np.sort(rng.integers(0, n_rows, settings.n_draws)).astype(np.int32)
+    stream = key(settings.seed, number, Purpose.BOOTSTRAP)
+    drawn = np.repeat(*_core.draw_rows(stream, n_rows, settings.n_draws))
     if not np.array_equal(np.unique(drawn), rows):
         raise ValueError(
             "estimators_samples_ needs to know how often rows were drawn; that is not kept where "
             "both sample_weight and class_weight='balanced_subsample' are given."
         )
     return drawn
+
+
+def _bag_weights(rows: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    if weights is None:
+        return np.ones(len(rows))
+    return weights.astype(np.float64) if weights.dtype == np.uint8 else _near_one(weights)
 
 
 def _near_one(weights: np.ndarray) -> np.ndarray:

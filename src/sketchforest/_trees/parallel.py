@@ -2,7 +2,8 @@
 
 import _thread
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
 from typing import Generic, TypeVar
 
 from joblib import effective_n_jobs
@@ -69,16 +70,12 @@ def _results(
             on_abort()
             raise
         return
-    config = get_config()  # of scikit-learn, which a projection of the user's may ask for
-
-    def configured(task: Task) -> Result:
-        with config_context(**config):
-            return work(task)
-
+    # Of scikit-learn, which a projection of the user's may ask for.
+    configured = partial(config_context, **get_config())
     n_threads = effective_n_jobs(n_jobs)
     if most_threads is not None:
         n_threads = min(n_threads, most_threads)
-    with _on_threads(configured, tasks, n_threads, on_abort) as results:
+    with _on_threads(work, tasks, n_threads, on_abort, configured) as results:
         yield results
 
 
@@ -88,6 +85,7 @@ def _on_threads(
     tasks: Sequence[Task],
     n_jobs: int | None,
     on_abort: Callable[[], None] = lambda: None,
+    around_thread: Callable[[], AbstractContextManager[object]] = nullcontext,
 ) -> Iterator[Iterable[Result]]:
     """Results in order. This thread and others take one task after the other.
 
@@ -98,7 +96,7 @@ def _on_threads(
     """
     # When the process ends, threads other than the one that ends it rest.
     n_threads = 1 if _core.is_closing() else min(effective_n_jobs(n_jobs), len(tasks))
-    shared = _SharedTasks(work, tasks, on_abort)
+    shared = _SharedTasks(work, tasks, on_abort, around_thread)
     try:
         for _ in range(n_threads - 1):
             shared.begin_thread()
@@ -115,9 +113,14 @@ class _SharedTasks(Generic[Task, Result]):
     taking memory, of which there may be none."""
 
     def __init__(
-        self, work: Callable[[Task], Result], tasks: Sequence[Task], on_abort: Callable[[], None]
+        self,
+        work: Callable[[Task], Result],
+        tasks: Sequence[Task],
+        on_abort: Callable[[], None],
+        around_thread: Callable[[], AbstractContextManager[object]],
     ) -> None:
         self._work, self._tasks, self._on_abort = work, tasks, on_abort
+        self._around_thread = around_thread
         self._numbers, self._taking = iter(range(len(tasks))), _thread.allocate_lock()
         self._found: list[Result | None] = [None] * len(tasks)
         self._is_found = bytearray(len(tasks))
@@ -155,8 +158,9 @@ class _SharedTasks(Generic[Task, Result]):
     def _help(self, at_work: _thread.LockType) -> None:
         with at_work:
             self._at_work.append(at_work)
-            while self._take_one():
-                pass
+            with self._around_thread():
+                while self._take_one():
+                    pass
 
     def _take_one(self) -> bool:
         """Whether there was a task, and nothing has failed."""

@@ -11,7 +11,7 @@ import pytest
 from data_files import DATA, FILES, LABELS, NAMED, QUICK, TAGS, label_columns_file
 from scipy import sparse
 
-from sketchforest import RandomForestClassifier, load_forest
+from sketchforest import RandomForestClassifier, SketchForestClassifier, load_forest
 from sketchforest.datasets import Dataset, read, write
 from sketchforest.datasets.conversion import write_table
 
@@ -305,6 +305,20 @@ def test_tuning_chooses_the_forest_that_is_saved(command, tmp_path, monkeypatch)
     )
     assert code == 2
     assert "where settings are tuned" in " ".join(err.replace("│", "").split())
+
+
+def test_a_tuned_sketch_forest_decides_by_f1_as_one_that_is_not_tuned(command, tmp_path):
+    write(NAMED, tmp_path / "data.npz")
+    model = tmp_path / "model.sf"
+    code, _, err = command(
+        *("train", tmp_path / "data.npz", "--out", model, "--tune", "--budget", "30 trees"),
+        *("--n-estimators", 8, "--n-jobs", 1),
+    )
+    assert code == 0, err
+    forest = load_forest(model)
+    assert isinstance(forest, SketchForestClassifier)
+    assert forest.get_params()["threshold"] == "f1"
+    assert forest.predict(NAMED.X).nnz  # and knows the thresholds
 
 
 def test_a_tuned_model_reads_the_file_that_it_was_tuned_on(command, tmp_path):

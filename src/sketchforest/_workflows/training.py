@@ -311,9 +311,11 @@ def _tune(params: Params, X: Matrix, Y: Matrix, budget: float | str | None) -> t
     from sketchforest.tuning import tune
 
     settings = {name: params[name] for name in _TUNED_WITH if name in params}
-    threshold = settings.pop("threshold", 0.5)
+    # If none is given, that of the kind of forest that is found: rows that its trees did not see
+    # choose it, where there are some.
+    given = {"threshold": settings.pop("threshold")} if "threshold" in settings else {}
     found = tune(X, Y, metric="lrap", budget=budget, **settings)
-    return found.forest.set_params(threshold=threshold, verbose=0), found.advice
+    return found.forest.set_params(verbose=0, **given), found.advice
 
 
 def _test(

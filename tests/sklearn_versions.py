@@ -9,6 +9,8 @@ VERSION = parse_version(sklearn.__version__)
 SPLITS_MISSING_VALUES = parse_version("1.8") <= VERSION
 # Before 1.8, nor are those by absolute error of weighted rows.
 SPLITS_BY_ABSOLUTE_ERROR = parse_version("1.8") <= VERSION
+# Before 1.9, nodes with missing values are left unsplit by Poisson deviance.
+SPLITS_MISSING_VALUES_BY_POISSON = parse_version("1.9") <= VERSION
 
 
 def knows_names_of(frame: object) -> bool:

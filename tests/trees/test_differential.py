@@ -69,7 +69,11 @@ def random_problem(seed: int) -> Problem:
         criterion = str(rng.choice(others))
     if criterion == "absolute_error" and not sklearn_versions.SPLITS_BY_ABSOLUTE_ERROR:
         criterion = "squared_error"
-    if criterion == "absolute_error":  # scikit-learn's has no missing values
+    has_missing = {  # in scikit-learn
+        "absolute_error": False,
+        "poisson": sklearn_versions.SPLITS_MISSING_VALUES_BY_POISSON,
+    }
+    if not has_missing.get(criterion, True):
         X = np.nan_to_num(X, nan=2.0)
     if criterion == "poisson":
         y = 1e-3 + np.abs(y) if rng.random() < 0.5 else np.abs(y).round()

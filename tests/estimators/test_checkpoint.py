@@ -154,6 +154,13 @@ OTHERS = {
 }
 
 
+def test_a_checkpoint_of_another_criterion_is_refused(data, grown, tmp_path):
+    forest = RandomForestRegressor(12, random_state=0)
+    broken_off(forest, data, tmp_path, grown)
+    with pytest.raises(ValueError, match="has trees of another set of parameters"):
+        clone(forest).set_params(criterion="poisson").fit(*data, checkpoint_dir=tmp_path)
+
+
 @pytest.mark.parametrize("what", OTHERS)
 def test_a_checkpoint_of_other_things_is_refused(what, data, grown, tmp_path):
     forest = FORESTS["random forest"]

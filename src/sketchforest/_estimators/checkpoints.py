@@ -49,6 +49,8 @@ def _grown_on(prepared: Prepared) -> dict[str, str]:
         "version of sketchforest": __version__,
         "X or sample_weight": str(prepared.fingerprint),
         "Y": joblib.hash((targets.labels, targets.classes, targets.column_classes)),
-        "set of parameters": joblib.hash((replace(settings, seed=0), class_weight)),
+        "set of parameters": joblib.hash(
+            (replace(settings, seed=0), class_weight, targets.impurity)
+        ),
         "random_state": str(settings.seed),
     }

@@ -7,7 +7,9 @@ from functools import partial
 import numpy as np
 import pytest
 import reference
+import sklearn_versions
 from scipy import sparse
+from sklearn import tree as sklearn_tree
 
 from sketchforest import (
     DecisionTreeClassifier,
@@ -156,6 +158,23 @@ def test_of_splits_that_gain_nothing_by_absolute_error_the_most_even_one_is_made
     y = np.array([0, 0, 1, 0, 0, 0, 1, 0, 0.0])
     tree = DecisionTreeRegressor(criterion="absolute_error", max_depth=1).fit(x, y)
     assert tree.tree_.n_node_samples.tolist() in ([9, 4, 5], [9, 5, 4])
+
+
+@pytest.mark.parametrize("criterion", KINDS)
+def test_the_path_of_pruning_is_that_of_scikit_learn(criterion):
+    if criterion == "absolute_error" and not sklearn_versions.SPLITS_BY_ABSOLUTE_ERROR:
+        pytest.skip("this scikit-learn does not find the best splits by absolute error")
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(120, 1)).astype(np.float32)  # one feature, and few ties of splits
+    signal = X[:, 0] + 0.5 * rng.normal(size=120)
+    y = np.digitize(signal, [-1, 0.5]) if criterion == "entropy" else np.exp(signal)
+    kind = KINDS[criterion][0]
+    params = {"criterion": criterion, "random_state": 0, "min_samples_leaf": 5}
+    ours = kind(**params).cost_complexity_pruning_path(X, y)
+    theirs = getattr(sklearn_tree, kind.__name__)(**params).cost_complexity_pruning_path(X, y)
+    assert len(ours.ccp_alphas) > 4
+    np.testing.assert_allclose(ours.ccp_alphas, theirs.ccp_alphas, atol=1e-12)
+    np.testing.assert_allclose(ours.impurities, theirs.impurities, atol=1e-12)
 
 
 # ---- leaves that predict medians

@@ -201,7 +201,8 @@ ATTRIBUTES = {
     ),
     "oob_decision_function_": Described(
         "(n_train, n_labels) or (n_train, n_classes) array, or CSR",
-        "If `oob_score`, the predictions it is the score of; zero for a row that all trees saw.",
+        "If `oob_score`, the predictions it is the score of; zero for a row that all trees saw. A "
+        "list of them for several columns of classes, which a callable scores.",
     ),
     "oob_prediction_": Described(
         "(n_train,) or (n_train, n_outputs) array, or CSR",

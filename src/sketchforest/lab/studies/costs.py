@@ -9,6 +9,7 @@ import math
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,15 +59,38 @@ def predicted_model_bytes(kind: str, problem: Problem, n_trees: int) -> float:
 
 
 def predicted_fit_bytes(kind: str, problem: Problem, n_trees: int) -> float:
-    """Added by a fit on one thread: the model, X as trees see it, and the sketch of one tree."""
-    x = problem.n_x * (2 if problem.is_dense else 16)
-    if kind == "sketch forest":
-        x += problem.n_x * 4
-    return (
-        2 * predicted_model_bytes(kind, problem, n_trees)
-        + x
-        + 4 * problem.n_rows * problem.n_components
-    )
+    """Added by a fit on one thread: the model while its trees are put together, X as trees see it,
+    and the sketch of one tree."""
+    copies = 3 if kind == "sketch forest" else 2
+    x = problem.n_x * (5 if problem.is_dense else 16)
+    sketch = 4 * problem.n_rows * problem.n_components
+    return copies * predicted_model_bytes(kind, problem, n_trees) + x + sketch
+
+
+def table(path: Path) -> Iterator[dict[str, object]]:
+    """What was measured, and what the rules say of it."""
+    with path.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            numbers = {name: int(row[name]) for name in Problem._fields if name != "is_dense"}
+            problem = Problem(**numbers, is_dense=row["is_dense"] == "True")
+            kind, n_trees = row["method"], int(row["n_trees"])
+            pilot = float(row["pilot_seconds"])
+            yield {
+                "dataset": row["dataset"],
+                "method": kind,
+                "seconds": (
+                    float(row["seconds"]),
+                    predicted_seconds(pilot, problem.n_rows, n_trees, PILOT_TREES),
+                ),
+                "model_bytes": (
+                    float(row["model_bytes"]),
+                    predicted_model_bytes(kind, problem, n_trees),
+                ),
+                "fit_bytes": (
+                    float(row["fit_bytes"]),
+                    predicted_fit_bytes(kind, problem, n_trees),
+                ),
+            }
 
 
 def measure(name: str, kind: str) -> dict[str, object]:

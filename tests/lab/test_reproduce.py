@@ -204,14 +204,27 @@ def test_a_page_is_one_file_with_its_pictures_inside_and_text_escaped():
     assert "a &lt; b &amp; c" in page
     assert "row &lt;1&gt;" in page
     assert '<td class="worse far"><span>0.5</span><small>0.4</small></td>' in page
-    assert 'src="data:image/png;base64,iVBORw=="' in page
+    assert 'src="data:image/svg+xml;base64,PHN2Zy8+"' in page
     assert '<a href="#two">' in page
+    assert '<th scope="row"><span>row &lt;1&gt;</span></th>' in page
+    assert '<th scope="col">x</th>' in page
+    assert page.count("<details>") == 2
     assert_stands_alone(page)
+
+
+def test_what_the_summary_says_is_said_once_and_numbers_are_a_file_away():
+    rows = [{"m": 1}]
+    one = Section("one", "One", findings=[Finding("it holds", True)], rows=rows)
+    alone = render_page("A title", [], [one])
+    assert alone.count("it holds") == 1
+    assert '<a href="one.csv">' in alone
+    summary = Section("summary", "In short", findings=one.findings)
+    assert render_page("A title", [], [summary, one]).count("it holds") == 1
 
 
 def assert_stands_alone(page: str) -> None:
     for source in re.findall(r'(?:src|href)="([^"]*)"', page):
-        assert source.startswith(("data:", "#")), source
+        assert source.startswith(("data:", "#")) or re.fullmatch(r"\w+\.csv", source), source
     assert not re.search(r"https?://|<script|<link|@import|url\(", page)
     assert 'name="viewport"' in page
     assert "prefers-color-scheme: dark" in page

@@ -31,14 +31,6 @@ PARAMETERS = {
         "bool",
         "One projection for all trees (the paper's algorithm 1), not one for each.",
     ),
-    "criterion": Described(
-        "str",
-        'What splits make small, as in scikit-learn: "gini", "entropy" or "log_loss"; of a '
-        'regressor "squared_error" or "friedman_mse", which are one, "absolute_error" (leaves then '
-        'predict medians) or "poisson". A projection keeps variances, which are the first of each: '
-        "with the others, splits are searched on the outputs themselves, and `projection` must be "
-        "left out or None.",
-    ),
     "max_depth": Described(
         "int or None",
         "Most splits on a way from the root to a leaf.",
@@ -138,6 +130,26 @@ PARAMETERS = {
         "a node's centred rows.",
     ),
 }
+OF_CLASSIFIERS = {
+    "criterion": Described(
+        '"gini", "entropy" or "log_loss"',
+        'As in scikit-learn. A projection keeps variances, of which "gini" is one: with the '
+        "others, splits are searched on the outputs themselves, and `projection` must be left "
+        "out or None.",
+    ),
+}
+OF_REGRESSORS = {
+    "criterion": Described(
+        '"squared_error", "friedman_mse", "absolute_error" or "poisson"',
+        "As in scikit-learn; the first two are names of one score, the variance, which is what a "
+        "projection keeps. With the others, splits are searched on the outputs themselves, and "
+        '`projection` must be left out or None. By "absolute_error", leaves predict medians.',
+    ),
+    "oob_score": Described(
+        "bool, str or callable",
+        'Score rows by trees that did not see them: True or "r2", or a callable f(Y_true, Y_pred).',
+    ),
+}
 ATTRIBUTES = {
     "classes_": Described(
         "(n_classes,) array, or (n_labels, 2) array for many labels",
@@ -189,7 +201,8 @@ ATTRIBUTES = {
     ),
     "oob_decision_function_": Described(
         "(n_train, n_labels) or (n_train, n_classes) array, or CSR",
-        "If `oob_score`, the predictions it is the score of; zero for a row that all trees saw.",
+        "If `oob_score`, the predictions it is the score of; zero for a row that all trees saw. A "
+        "list of them for several columns of classes, which a callable scores.",
     ),
     "oob_prediction_": Described(
         "(n_train,) or (n_train, n_outputs) array, or CSR",
@@ -208,4 +221,5 @@ ATTRIBUTES = {
 
 def described(cls: Class) -> Class:
     """Fills in the docstring of an estimator; as a decorator."""
-    return fill(cls, {"Parameters": PARAMETERS, "Attributes": ATTRIBUTES})
+    own = OF_CLASSIFIERS if hasattr(cls, "predict_proba") else OF_REGRESSORS
+    return fill(cls, {"Parameters": PARAMETERS | own, "Attributes": ATTRIBUTES})

@@ -14,7 +14,7 @@ from sketchforest.lab.experiments import Experiment, run_experiments
 from sketchforest.lab.machine import Machine, this_machine
 from sketchforest.lab.reproduce.contents import CONTENTS, choose_contents
 from sketchforest.lab.reproduce.data import paper_workspace
-from sketchforest.lab.reproduce.page import Finding, Section, render_page
+from sketchforest.lab.reproduce.page import SUMMARY, Finding, Section, render_page
 from sketchforest.lab.reproduce.settings import ReproduceSettings
 from sketchforest.lab.reproduce.tables_findings import share_finding
 from sketchforest.lab.reproduce.terminal import terminal_table
@@ -110,7 +110,7 @@ def _write(
 def _summary(sections: Sequence[Section]) -> Section:
     """What all sections found."""
     findings = [finding for section in sections for finding in section.findings]
-    return Section("summary", "In short", findings=[*_overall(sections), *findings])
+    return Section(SUMMARY, "In short", findings=[*_overall(sections), *findings])
 
 
 def _overall(sections: Sequence[Section]) -> list[Finding]:

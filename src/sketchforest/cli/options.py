@@ -142,7 +142,8 @@ def console(json: bool = False) -> "Console":
     """Messages and tables; with JSON on standard output, on standard error."""
     from rich.console import Console
 
-    return Console(stderr=json, highlight=False)
+    # Names of files and labels may hold brackets, which are no markup of ours.
+    return Console(stderr=json, highlight=False, markup=False)
 
 
 def print_json(content: object, indent: int | None = None) -> None:

@@ -134,9 +134,9 @@ class ForestPredictor:
         labels, scores = zip(*self._by_blocks(find_best, X, n_jobs), strict=True)
         return np.concatenate(labels), np.concatenate(scores)
 
-    def _check_sums(self, n_jobs: int | None) -> None:
+    def _check_sums(self, n_rows: int, n_jobs: int | None) -> None:
         """A thread has a sum for each output, and a mark."""
-        n_threads, memory = effective_n_jobs(n_jobs), memory_size()
+        n_threads, memory = min(n_rows, effective_n_jobs(n_jobs)), memory_size()
         needed = 9 * self.values.shape[1] * n_threads
         if isinstance(self.values, SparseRows) and memory and needed > memory:
             raise MemoryError(
@@ -153,7 +153,7 @@ class ForestPredictor:
         more_additions: int = 0,
         exclude: sparse.csr_array | None = None,
     ) -> list[Result]:
-        self._check_sums(n_jobs)
+        self._check_sums(X.shape[0], n_jobs)
         additions = self._additions_per_row + more_additions
         return by_blocks(work, self.forest, X, n_jobs, additions, exclude)
 

@@ -76,6 +76,7 @@ BROKEN = [
         1,
         "labels are more than the",
     ),
+    ("x.txt", "3 5 4", "__label__a b", 1, "it is a table of format fasttext"),
     ("x.txt", "0,2", "0,4", 2, "label 4 is out of range, there being 4 (numbers 0 to 3)"),
     ("x.txt", "0,2", "0,0", 2, "label 0 is there twice"),
     ("x.txt", "4:0.5", "0:0.5", 2, "feature 0 is there twice"),

@@ -1,6 +1,7 @@
 """Many trees, or many blocks of rows: threads, progress and interrupts."""
 
 import _thread
+import mmap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
@@ -13,6 +14,9 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sketchforest import _core
 from sketchforest._progress import stage, watched
+
+# That a thread is begun with: its stack, and what it takes before its first task.
+THREAD_BYTES = 1 << 25
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -130,7 +134,8 @@ class _SharedTasks(Generic[Task, Result]):
 
     def begin_thread(self) -> None:
         """Fewer threads do the same, where there is no memory for more."""
-        with suppress(RuntimeError, MemoryError):
+        with suppress(RuntimeError, MemoryError, OSError):
+            mmap.mmap(-1, THREAD_BYTES).close()  # is there so much?
             _thread.start_new_thread(self._help, (_thread.allocate_lock(),))
 
     def results(self) -> Iterator[Result]:
@@ -158,6 +163,7 @@ class _SharedTasks(Generic[Task, Result]):
     def _help(self, at_work: _thread.LockType) -> None:
         with at_work:
             self._at_work.append(at_work)
+            _core.prepare_thread()
             with self._around_thread():
                 while self._take_one():
                     pass

@@ -111,6 +111,7 @@ OF_THE_FILE = (
     *("is too large a number", "the file is empty", "a table needs", "has no column", "header"),
     *(
         "there is no column",
+        "it is empty",
         "none of the known formats",
         "there is no row",
         "-C in @relation",

@@ -30,26 +30,32 @@ from sketchforest import (
 )
 
 MOST_SECONDS = 60.0  # without an answer
-LARGEST_STEP = 96 << 20
+LARGEST_STEP = 64 << 20
 
 RNG = np.random.default_rng(0)
-X, Y = RNG.random((3000, 30)), (RNG.random((3000, 40)) < 0.1).astype(np.uint8)
+X, Y = RNG.random((20_000, 50)), (RNG.random((20_000, 100)) < 0.05).astype(np.uint8)
 X_SPARSE = sparse.csr_array(np.where(X > 0.9, X, 0))
 FOLDER = tempfile.TemporaryDirectory()
 PATH = Path(FOLDER.name) / "model.sf"
 
 
 def operations() -> dict[str, Callable[[], object]]:
-    forest = RandomForestClassifier(10, n_components=8, random_state=0, n_jobs=2).fit(X, Y)
-    sketch = SketchForestClassifier(6, random_state=0, n_jobs=2).fit(X, Y)
+    forest = RandomForestClassifier(8, n_components=8, max_depth=9, random_state=0, n_jobs=2).fit(
+        X, Y
+    )
+    sketch = SketchForestClassifier(4, max_depth=6, random_state=0, n_jobs=2).fit(X, Y)
     forest.save(PATH)
     return {
-        "fit": lambda: RandomForestClassifier(10, n_components=8, n_jobs=2).fit(X, Y),
-        "fit on many threads": lambda: RandomForestClassifier(40, n_jobs=32).fit(X, Y),
-        "fit sparse": lambda: RandomForestClassifier(10, n_jobs=2).fit(X_SPARSE, Y),
-        "fit a sketch forest": lambda: SketchForestClassifier(6, n_jobs=2).fit(X, Y),
-        "fit extra-trees": lambda: ExtraTreesRegressor(6, n_jobs=2).fit(X, X[:, :5]),
-        "fit a tree": lambda: DecisionTreeRegressor().fit(X, X[:, 0]),
+        "fit": lambda: RandomForestClassifier(4, n_components=8, max_depth=5, n_jobs=2).fit(X, Y),
+        "fit on many threads": lambda: RandomForestClassifier(
+            40, n_components=1, max_depth=2, n_jobs=32
+        ).fit(X, Y),
+        "fit sparse": lambda: RandomForestClassifier(4, n_components=8, max_depth=5, n_jobs=2).fit(
+            X_SPARSE, Y
+        ),
+        "fit a sketch forest": lambda: SketchForestClassifier(4, max_depth=4, n_jobs=2).fit(X, Y),
+        "fit extra-trees": lambda: ExtraTreesRegressor(4, max_depth=5, n_jobs=2).fit(X, X[:, :5]),
+        "fit a tree": lambda: DecisionTreeRegressor(max_depth=5).fit(X, X[:, 0]),
         "predict": lambda: forest.predict_proba(X),
         "predict by a sketch forest": lambda: sketch.predict_proba(X),
         "predict sparse": lambda: forest.predict_sparse(X_SPARSE, 5),
@@ -61,15 +67,30 @@ def operations() -> dict[str, Callable[[], object]]:
     }
 
 
+def use_up_the_heap() -> list[np.ndarray]:
+    """What was freed before and is still there would serve for long."""
+    hog: list[np.ndarray] = []
+    for size in (1 << 20, 1 << 16, 1 << 12):
+        try:
+            while True:
+                hog.append(np.empty(size, np.uint8))
+        except MemoryError:
+            continue
+    return hog
+
+
 def in_child(operation: Callable[[], object], more: int, answer: int) -> None:
     """Never returns."""
     warnings.simplefilter("ignore")
     pages = int(Path("/proc/self/statm").read_text().split()[0])
-    limit = pages * os.sysconf("SC_PAGE_SIZE") + more
-    resource.setrlimit(resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
+    taken = pages * os.sysconf("SC_PAGE_SIZE")
+    resource.setrlimit(resource.RLIMIT_AS, (taken, resource.RLIM_INFINITY))
+    hog = use_up_the_heap()
+    resource.setrlimit(resource.RLIMIT_AS, (taken + more, resource.RLIM_INFINITY))
     said = b"done"
     try:
         operation()
+        assert hog
     except MemoryError as error:
         # The interpreter's own has no words; it is raised wherever an object finds no room.
         said = b"MemoryError, with a sentence" if str(error) else b"MemoryError of the interpreter"

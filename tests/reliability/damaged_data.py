@@ -120,9 +120,10 @@ OF_THE_FILE = (
 )
 
 
-def run_cases(first: int, count: int) -> Counter[str]:
+def run_cases(first: int, count: int, is_limited: bool = True) -> Counter[str]:
     made, outcomes = files(), Counter()
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES, MOST_ADDRESSES))
+    if is_limited:
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES, MOST_ADDRESSES))
     with tempfile.TemporaryDirectory() as folder:
         for number in range(first, first + count):
             rng = np.random.default_rng([number, 16])

@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from functools import partial
 from typing import Generic, TypeVar
 
-from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 from sklearn import config_context, get_config
 from sklearn.utils.parallel import Parallel, delayed
@@ -20,6 +19,13 @@ THREAD_BYTES = 1 << 25
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """How many `n_jobs` means; joblib's own function warns in processes of a pool, where it thinks
+    of processes."""
+    backend, usual = get_active_backend(prefer="threads")
+    return int(backend.effective_n_jobs(usual if n_jobs is None else n_jobs))
 
 
 def run_all(
@@ -99,7 +105,7 @@ def _on_threads(
     in the native core when Python shuts down brings the process down.
     """
     # When the process ends, threads other than the one that ends it rest.
-    n_threads = 1 if _core.is_closing() else min(effective_n_jobs(n_jobs), len(tasks))
+    n_threads = 1 if _core.is_closing() else min(count_threads(n_jobs), len(tasks))
     shared = _SharedTasks(work, tasks, on_abort, around_thread)
     try:
         for _ in range(n_threads - 1):

@@ -82,7 +82,7 @@ def _results(
         return
     # Of scikit-learn, which a projection of the user's may ask for.
     configured = partial(config_context, **get_config())
-    n_threads = effective_n_jobs(n_jobs)
+    n_threads = count_threads(n_jobs)
     if most_threads is not None:
         n_threads = min(n_threads, most_threads)
     with _on_threads(work, tasks, n_threads, on_abort, configured) as results:

@@ -3,6 +3,7 @@
 #include "arrays.hpp"
 #include "encode.hpp"
 #include "native_work.hpp"
+#include "stop.hpp"
 
 namespace sketchforest {
 namespace {
@@ -70,11 +71,14 @@ template <class T>
 nb::tuple encode_csr(Vector<T> values, Vector<std::int32_t> columns, Vector<std::int64_t> row_start,
                      std::size_t n_features) {
     SparseCodes<T> coded;
+    const StopFlag never;
+    PythonStop stop(never);
     {
         const NativeWork work;
         coded = encode_sparse<T>({values.data(), values.size()}, {columns.data(), columns.size()},
-                                 {row_start.data(), row_start.size()}, n_features);
+                                 {row_start.data(), row_start.size()}, n_features, stop);
     }
+    if (stop.signalled()) throw nb::python_error();
     return nb::make_tuple(to_array(std::move(coded.row_start)), to_array(std::move(coded.columns)),
                           to_array(std::move(coded.codes)), to_array(std::move(coded.zero_code)),
                           to_array(std::move(coded.table.values)),

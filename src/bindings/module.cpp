@@ -37,10 +37,20 @@ void bind_errors() {
     });
 }
 
+// The first exception of a thread takes memory that the system cannot do without: where there is
+// none, it ends the process. So there is one while there is memory.
+void prepare_thread() {
+    try {
+        throw std::bad_alloc();
+    } catch (const std::bad_alloc&) {
+    }
+}
+
 // What must be done when the process ends, or is doubled.
 void bind_process(nb::module_& m) {
     nb::set_leak_warnings(false);  // threads that rest hold objects to the end
     m.def("is_closing", &NativeWork::closing);
+    m.def("prepare_thread", &prepare_thread);
     nb::module_::import_("atexit").attr("register")(nb::cpp_function(&NativeWork::close));
     const nb::object os = nb::module_::import_("os");
     if (nb::hasattr(os, "register_at_fork"))

@@ -86,6 +86,12 @@ Values to_values(nb::handle from) {
     return values;
 }
 
+Values to_sparse_values(nb::handle from) {
+    const Values values = to_values(from);
+    if (values.dense) throw nb::type_error("values must be sparse");
+    return values;
+}
+
 template <class T>
 void average_into(nb::handle forest, nb::handle values_from, Matrix<std::int32_t> leaf_of,
                   nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
@@ -98,7 +104,7 @@ void average_into(nb::handle forest, nb::handle values_from, Matrix<std::int32_t
 nb::tuple average_csr(nb::handle forest, nb::handle values_from, Matrix<std::int32_t> leaf_of,
                       std::size_t k) {
     const Leaves leaves = to_leaves(forest);
-    const Values values = to_values(values_from);
+    const Values values = to_sparse_values(values_from);
     SparseMean mean;
     {
         const NativeWork work;
@@ -111,7 +117,7 @@ nb::tuple average_csr(nb::handle forest, nb::handle values_from, Matrix<std::int
 nb::tuple average_best(nb::handle forest, nb::handle values_from, Matrix<std::int32_t> leaf_of,
                        std::size_t k) {
     const Leaves leaves = to_leaves(forest);
-    const Values values = to_values(values_from);
+    const Values values = to_sparse_values(values_from);
     const std::size_t n_rows = leaf_of.shape(0);
     auto [columns, columns_array] = new_matrix<std::int32_t>(n_rows, k);
     auto [scores, scores_array] = new_matrix<float>(n_rows, k);

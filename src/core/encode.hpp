@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "data.hpp"
 #include "ranker.hpp"
 
 namespace sketchforest {
@@ -58,9 +59,11 @@ struct SparseCodes {
     ValueTable<T> table;
 };
 
-// Entries of rows [row_start[i], row_start[i + 1]); explicit zeros are dropped.
+// Entries of rows [row_start[i], row_start[i + 1]); explicit zeros are dropped. Half of it, where
+// `stop` was requested.
 template <class T>
 SparseCodes<T> encode_sparse(std::span<const T> values, std::span<const std::int32_t> columns,
-                             std::span<const std::int64_t> row_start, std::size_t n_features);
+                             std::span<const std::int64_t> row_start, std::size_t n_features,
+                             Stop& stop);
 
 }  // namespace sketchforest

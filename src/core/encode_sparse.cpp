@@ -5,9 +5,12 @@
 
 namespace sketchforest {
 
+constexpr std::size_t asked_after = 1 << 16;  // entries, whether to stop
+
 template <class T>
 SparseCodes<T> encode_sparse(std::span<const T> values, std::span<const std::int32_t> columns,
-                             std::span<const std::int64_t> row_start, std::size_t n_features) {
+                             std::span<const std::int64_t> row_start, std::size_t n_features,
+                             Stop& stop) {
     SparseCodes<T> coded;
     const std::size_t n_rows = row_start.size() - 1;
     coded.row_start.reserve(n_rows + 1);
@@ -17,6 +20,8 @@ SparseCodes<T> encode_sparse(std::span<const T> values, std::span<const std::int
     std::vector<T> first_value(n_features, T{0});
     bool one_value_each = true;
     for (std::size_t row = 0; row < n_rows; ++row) {
+        if (stop.requested(1 + static_cast<std::size_t>(row_start[row + 1] - row_start[row])))
+            return coded;
         for (std::int64_t at = row_start[row]; at < row_start[row + 1]; ++at) {
             if (values[at] == 0) continue;
             const std::int32_t column = columns[at];
@@ -49,6 +54,7 @@ SparseCodes<T> encode_sparse(std::span<const T> values, std::span<const std::int
         std::vector<std::int64_t> next(column_start.begin(), column_start.end() - 1);
         std::int64_t kept = 0;
         for (std::size_t at = 0; at < values.size(); ++at) {
+            if (at % asked_after == 0 && stop.requested(asked_after)) return coded;
             if (values[at] == 0) continue;
             const std::int64_t to = next[columns[at]]++;
             by_column[to] = values[at];
@@ -61,6 +67,7 @@ SparseCodes<T> encode_sparse(std::span<const T> values, std::span<const std::int
     std::vector<std::uint32_t> ranks;
     for (std::size_t feature = 0; feature < n_features; ++feature) {
         const std::int64_t begin = column_start[feature], end = column_start[feature + 1];
+        if (stop.requested(1 + static_cast<std::size_t>(end - begin))) return coded;
         column.assign(by_column.begin() + begin, by_column.begin() + end);
         column.push_back(0);
         ranks.resize(column.size());
@@ -72,8 +79,8 @@ SparseCodes<T> encode_sparse(std::span<const T> values, std::span<const std::int
 }
 
 template SparseCodes<float> encode_sparse(std::span<const float>, std::span<const std::int32_t>,
-                                          std::span<const std::int64_t>, std::size_t);
+                                          std::span<const std::int64_t>, std::size_t, Stop&);
 template SparseCodes<double> encode_sparse(std::span<const double>, std::span<const std::int32_t>,
-                                           std::span<const std::int64_t>, std::size_t);
+                                           std::span<const std::int64_t>, std::size_t, Stop&);
 
 }  // namespace sketchforest

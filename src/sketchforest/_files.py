@@ -32,7 +32,7 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
         try:
             folder = stack.enter_context(_folder_beside(None if is_special else target))
         except OSError as error:
-            raise type(error)(error.errno, error.strerror, str(Path(path).parent)) from None
+            raise _about(error, Path(path).parent) from None
         draft = folder / target.name
         try:
             yield draft
@@ -45,7 +45,13 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
             is_ours = error.filename is None or str(error.filename).startswith(str(folder))
             if not is_ours or error.errno is None:
                 raise
-            raise type(error)(error.errno, error.strerror, str(path)) from error
+            raise _about(error, path) from error
+
+
+def _about(error: OSError, path: str | os.PathLike[str]) -> Exception:
+    if error.errno == errno.ENOMEM:
+        return MemoryError(f"There is no memory to write {path}.")
+    return type(error)(error.errno, error.strerror, str(path))
 
 
 def _put(draft: Path, target: Path) -> None:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import sys
 from types import SimpleNamespace
 
@@ -277,7 +278,8 @@ def test_other_columns_of_a_test_table_are_not_read(command, tmp_path):
     assert expected[1].endswith(out)  # after the sentence that these are training rows
 
 
-def test_tuning_chooses_the_forest_that_is_saved(command, tmp_path, monkeypatch):
+@pytest.mark.parametrize("is_complete", [True, False])
+def test_tuning_chooses_the_forest_that_is_saved(is_complete, command, tmp_path, monkeypatch):
     from sketchforest import ExtraTreesClassifier
 
     called = {}
@@ -285,7 +287,7 @@ def test_tuning_chooses_the_forest_that_is_saved(command, tmp_path, monkeypatch)
     def tune(X, Y, **settings):
         called.update(settings)
         forest = ExtraTreesClassifier(4, random_state=1).fit(X, Y)
-        return SimpleNamespace(forest=forest, advice="Use extra trees.")
+        return SimpleNamespace(forest=forest, advice="Use extra trees.", is_complete=is_complete)
 
     monkeypatch.setitem(sys.modules, "sketchforest.tuning", SimpleNamespace(tune=tune))
     write(NAMED, tmp_path / "data.npz")
@@ -294,7 +296,7 @@ def test_tuning_chooses_the_forest_that_is_saved(command, tmp_path, monkeypatch)
         *("train", tmp_path / "data.npz", "--out", model, "--tune", "--budget", 7),
         *("--n-estimators", 4, "--threshold", 0.3),
     )
-    assert code == 0
+    assert code == (0 if is_complete else 130)
     assert "Use extra trees." in out
     assert called["budget"] == 7
     assert called["n_estimators"] == 4
@@ -319,6 +321,15 @@ def test_a_tuned_sketch_forest_decides_by_f1_as_one_that_is_not_tuned(command, t
     assert isinstance(forest, SketchForestClassifier)
     assert forest.get_params()["threshold"] == "f1"
     assert forest.predict(NAMED.X).nnz  # and knows the thresholds
+
+
+def test_a_device_is_written_to_and_nothing_beside_it(command, tmp_path):
+    write(NAMED, tmp_path / "data.npz")
+    pipe = tmp_path / "device"
+    pipe.symlink_to(os.devnull)
+    assert command("train", tmp_path / "data.npz", "--out", pipe, *QUICK)[0] == 0
+    assert pipe.is_symlink()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["data.npz", "device"]
 
 
 def test_a_tuned_model_reads_the_file_that_it_was_tuned_on(command, tmp_path):

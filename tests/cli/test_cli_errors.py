@@ -309,3 +309,48 @@ def test_commands_work_without_the_extras_and_name_the_missing_one(
     code, _, err = command("predict", model, tmp_path / "data.parquet")
     assert code == 1
     assert "pip install 'sketchforest[parquet]'" in err
+
+
+# ---- what the terminal must not take for its own
+
+
+ODD = "a[/red]\x1b[31m\u202eb"
+
+
+def test_names_of_files_and_labels_are_shown_and_not_obeyed(command, tmp_path):
+    table = tmp_path / "data.csv"
+    table.write_text("x,tags\n" + f"1,{ODD}\n2,b\n" * 10)
+    (tmp_path / "a[").mkdir()
+    model = tmp_path / f"{ODD}.sf"
+    code, out, _ = command("train", table, "--tags-column", "tags", "--out", model, *QUICK)
+    assert code == 0
+    shown = [out.replace("\n", "")]
+    for arguments in (("info", model), ("explain", model, table, "--row", 0)):
+        code, out, _ = command(*arguments)
+        assert code == 0
+        shown.append(out)
+    for text in shown:
+        assert "a[/red]\\x1b[31m\\u202eb" in text
+        assert "\x1b" not in text
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_closed_standard_streams_are_told_in_one_sentence(closed, command, tmp_path):
+    (tmp_path / "data.csv").write_text(GOOD)
+    model = tmp_path / "model.sf"
+    command(
+        "train",
+        tmp_path / "data.csv",
+        "--text-column",
+        "text",
+        "--tags-column",
+        "tags",
+        "--out",
+        model,
+        *QUICK,
+    )
+    file = "-" if closed == "<&-" else tmp_path / "data.csv"
+    call = f"{sys.executable} -m sketchforest predict {model} {file} {closed}"
+    told = subprocess.run(call, shell=True, stderr=subprocess.PIPE, text=True, check=False)
+    assert told.returncode == 1
+    assert re.fullmatch(r"Error: standard \w+ must be open .*\n", told.stderr)

@@ -1,5 +1,6 @@
 """Bad input gets one clear sentence and changes nothing; odd input that makes sense is taken."""
 
+import warnings
 from contextlib import contextmanager
 
 import numpy as np
@@ -681,3 +682,13 @@ def test_a_lazy_frame_names_the_way_out():
         refuse_to_fit(kind, r"Y must hold rows; got a LazyFrame, .* Use its collect\(\)", y=lazy)
     strings = polars.DataFrame({"a": ["x"] * N_ROWS})
     refuse_to_fit(RandomForestClassifier, "got column 'a' of String. Encode", X=strings)
+
+
+@pytest.mark.parametrize("largest", [2**53 + 1, -(2**60)])
+def test_whole_numbers_that_fall_together_are_told(largest):
+    X = np.array([[largest], [largest + 1], [0]])
+    with pytest.warns(UserWarning, match=r"X has whole numbers beyond 2\*\*53"):
+        DecisionTreeClassifier().fit(X, [0, 1, 0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DecisionTreeClassifier().fit(np.array([[2**53], [1], [0]]), [0, 1, 0])

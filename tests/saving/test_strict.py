@@ -151,6 +151,31 @@ def test_classes_take_the_memory_of_their_names_and_not_of_their_type(tmp_path):
     assert forest.predict(X).dtype == np.dtype("<U3")
 
 
+FORMS = {
+    "outputs": {"_sparse_labels": True},
+    "sparse outputs": {"_sparse_labels": False},
+    "classes": {"_sparse_labels": True},
+    "dense labels": {"_is_spmatrix": True},
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_labels_of_another_form_than_is_said_are_refused(name, tmp_path):
+    """Dense ones that were said to be sparse were read where there was nothing."""
+    path = tmp_path / "model.sf"
+    FITTED[name]().save(path)
+    rewrite(path, lambda header, about, body: about["state"].update(FORMS[name]))
+    refuses(path)
+
+
+def test_sparse_averages_of_dense_values_are_refused_by_the_core():
+    model = FITTED["outputs"]()
+    leaves = np.zeros((1, 5), np.int32)
+    for average in (_core.average_csr, _core.average_best):
+        with pytest.raises(TypeError, match="must be sparse"):
+            average(model._forest, model._labels, leaves, 1)
+
+
 @pytest.mark.parametrize("within", ["about", "header"])
 def test_what_is_said_twice_is_refused(within, path):
     header, about, body = parts_of(path.read_bytes())

@@ -1,9 +1,12 @@
 """Codes of X against ranks computed by NumPy."""
 
+import signal
+
 import numpy as np
 import pytest
 from scipy import sparse
 
+from sketchforest import _core
 from sketchforest._trees import encoding
 from sketchforest._trees.encoding import encode
 
@@ -71,3 +74,26 @@ def test_more_features_than_a_node_can_number_are_refused(monkeypatch):
     for wider in (np.pad(X, [(0, 0), (0, 1)]), sparse.csr_array((1, 71))):
         with pytest.raises(ValueError, match="X must have at most 70 features; got 71"):
             encode(wider)
+
+
+def test_signals_are_heard_while_sparse_values_are_coded():
+    """Without that, the handler would run once, after all is coded."""
+    rng = np.random.default_rng(0)
+    X = sparse.csr_array((rng.random(6_000_000), rng.integers(0, 300, 6_000_000), [0, 6_000_000]))
+    calls = []
+
+    def count(*args):
+        calls.append(args)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, count)
+    signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            _core.encode_csr(
+                X.data, X.indices.astype(np.int32), X.indptr.astype(np.int64), X.shape[1]
+            )
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,8 +1,10 @@
 """Work through joblib: in order, and at an end when it is at an end."""
 
 import _thread
+import multiprocessing
 import threading
 import time
+import warnings
 
 import joblib
 import pytest
@@ -28,6 +30,17 @@ def test_results_come_in_the_order_of_their_tasks(n_jobs):
 def test_work_may_go_to_other_processes(backend):
     with joblib.parallel_config(backend, n_jobs=2):
         assert run_all(square, range(4), n_jobs=2) == [0, 1, 4, 9]
+
+
+def square_on_threads(number):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return run_blocks(square, range(number), n_jobs=2)
+
+
+def test_processes_of_a_pool_have_threads_and_no_warning():
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.apply(square_on_threads, (4,)) == [0, 1, 4, 9]
 
 
 def test_shared_memory_is_kept_whatever_the_backend():

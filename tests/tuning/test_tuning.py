@@ -307,6 +307,7 @@ def test_ctrl_c_returns_the_best_so_far_with_a_warning(monkeypatch):
         result = tuned()
     assert result.forest.predict_proba(X).shape == Y.shape
     assert result.winner.expected == max(trial.expected for trial in result.trials)
+    assert not result.is_complete
 
 
 def test_ctrl_c_before_any_tree_is_an_interrupt(monkeypatch):

@@ -11,8 +11,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from sketchforest._typing import Matrix, MatrixLike, WeightsLike
+from sketchforest._warning import warn
 
 # What the native core counts rows, features and labels with.
+LARGEST_WHOLE = 2**53  # up to which a double holds every whole number
+LARGEST_WHOLE = 2**53  # up to which a double holds every whole number
 LARGEST_INDEX = np.iinfo(np.int32).max
 
 _ENCODE = "Encode categories first, with OrdinalEncoder for example."
@@ -64,7 +67,19 @@ def check_training_features(
     scratch = copy.copy(estimator)  # scikit-learn writes what it finds on it
     checked = check_features(scratch, X, reset=not is_warm_start)
     names = vars(scratch).get("feature_names_in_")
+    _warn_of_large_integers(checked)
     return checked, FeatureNames(scratch.n_features_in_, names)
+
+
+def _warn_of_large_integers(X: Matrix) -> None:
+    numbers = X if isinstance(X, np.ndarray) else X.data
+    if X.dtype.kind not in "iu" or X.dtype.itemsize < 8 or not numbers.size:
+        return
+    if max(int(numbers.max()), -int(numbers.min())) > LARGEST_WHOLE:
+        warn(
+            "X has whole numbers beyond 2**53, of which neighbours are the same number to a tree. "
+            "Use their ranks, or columns of their parts, if they must be told apart."
+        )
 
 
 def check_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool = False) -> Matrix:

@@ -5,6 +5,7 @@ and not read. They fill the file to its end, none upon another. The header carri
 each array and one of itself.
 """
 
+import errno
 import hashlib
 import json
 import math
@@ -166,13 +167,21 @@ class MappedArrays(NamedTuple):
 def map_arrays(file: BinaryIO, header: Header, is_mapped: bool) -> MappedArrays:
     """Read-only where mapped."""
     file.seek(0)
-    buffer: np.ndarray = (
-        np.memmap(file, np.uint8, "r") if is_mapped else np.fromfile(file, np.uint8)
-    )
+    buffer = _mapped(file) if is_mapped else np.fromfile(file, np.uint8)
     body = buffer.view(np.ndarray)[8 + len(header.text) :]
     arrays = {name: _view(body, entry) for name, entry in header.entries.items()}
     _check_that_they_fill(body, list(arrays.values()))
     return MappedArrays(arrays, buffer)
+
+
+def _mapped(file: BinaryIO) -> np.ndarray:
+    try:
+        return np.memmap(file, np.uint8, "r")
+    except OSError as error:
+        if error.errno != errno.ENOMEM:
+            raise
+        size = os.fstat(file.fileno()).st_size
+        raise MemoryError(f"There is no memory to map a model of {size} bytes.") from error
 
 
 def _check_that_they_fill(body: np.ndarray, arrays: list[np.ndarray]) -> None:

@@ -269,6 +269,11 @@ def _targets(about: dict[str, Any], labels: Labels) -> Targets:
         raise DamagedError("its labels are not those of a classifier")
     if targets.has_classes and not targets.is_classification:
         raise DamagedError("its classes have no type")
+    is_sparse = isinstance(labels, SparseRows)
+    if is_sparse != targets.is_sparse and not targets.is_classification:
+        raise DamagedError("its labels are not as sparse as it says")
+    if (targets.has_classes and targets.is_sparse) or targets.is_spmatrix > targets.is_sparse:
+        raise DamagedError("its labels have another form than it says")
     if targets.is_vector and labels.shape[1] != 1:
         raise DamagedError("its labels are more than one column")
     return targets

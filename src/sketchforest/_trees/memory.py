@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from sketchforest._trees.model import SparseRows
+from sketchforest._trees.parallel import count_threads
 from sketchforest._trees.problem import GrowSettings, TrainingData
 
 # Of a row of the bag, besides its outputs: its numbers and weight in each level of the tree (32
@@ -48,7 +48,7 @@ def tree_bytes(data: TrainingData, settings: GrowSettings) -> int:
 
 def n_threads_that_fit(n_jobs: int | None, bytes_each: int) -> int:
     """As many threads as n_jobs asks for, or fewer where memory is short, but one at least."""
-    wanted = effective_n_jobs(n_jobs)
+    wanted = count_threads(n_jobs)
     free = free_memory() if wanted > 1 else None
     return wanted if free is None else max(1, min(wanted, int(SHARE * free) // max(1, bytes_each)))
 

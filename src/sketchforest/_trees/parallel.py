@@ -1,12 +1,12 @@
 """Many trees, or many blocks of rows: threads, progress and interrupts."""
 
 import _thread
+import mmap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
 from typing import Generic, TypeVar
 
-from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 from sklearn import config_context, get_config
 from sklearn.utils.parallel import Parallel, delayed
@@ -14,8 +14,18 @@ from sklearn.utils.parallel import Parallel, delayed
 from sketchforest import _core
 from sketchforest._progress import stage, watched
 
+# That a thread is begun with: its stack, and what it takes before its first task.
+THREAD_BYTES = 1 << 25
+
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """How many `n_jobs` means; joblib's own function warns in processes of a pool, where it thinks
+    of processes."""
+    backend, usual = get_active_backend(prefer="threads")
+    return int(backend.effective_n_jobs(usual if n_jobs is None else n_jobs))
 
 
 def run_all(
@@ -72,7 +82,7 @@ def _results(
         return
     # Of scikit-learn, which a projection of the user's may ask for.
     configured = partial(config_context, **get_config())
-    n_threads = effective_n_jobs(n_jobs)
+    n_threads = count_threads(n_jobs)
     if most_threads is not None:
         n_threads = min(n_threads, most_threads)
     with _on_threads(work, tasks, n_threads, on_abort, configured) as results:
@@ -95,7 +105,7 @@ def _on_threads(
     in the native core when Python shuts down brings the process down.
     """
     # When the process ends, threads other than the one that ends it rest.
-    n_threads = 1 if _core.is_closing() else min(effective_n_jobs(n_jobs), len(tasks))
+    n_threads = 1 if _core.is_closing() else min(count_threads(n_jobs), len(tasks))
     shared = _SharedTasks(work, tasks, on_abort, around_thread)
     try:
         for _ in range(n_threads - 1):
@@ -130,7 +140,8 @@ class _SharedTasks(Generic[Task, Result]):
 
     def begin_thread(self) -> None:
         """Fewer threads do the same, where there is no memory for more."""
-        with suppress(RuntimeError, MemoryError):
+        with suppress(RuntimeError, MemoryError, OSError):
+            mmap.mmap(-1, THREAD_BYTES).close()  # is there so much?
             _thread.start_new_thread(self._help, (_thread.allocate_lock(),))
 
     def results(self) -> Iterator[Result]:
@@ -158,6 +169,7 @@ class _SharedTasks(Generic[Task, Result]):
     def _help(self, at_work: _thread.LockType) -> None:
         with at_work:
             self._at_work.append(at_work)
+            _core.prepare_thread()
             with self._around_thread():
                 while self._take_one():
                     pass

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy import sparse
 
 from sketchforest import _core
@@ -16,7 +15,7 @@ from sketchforest._trees.fitted import Targets
 from sketchforest._trees.impurity import Impurity
 from sketchforest._trees.memory import memory_size
 from sketchforest._trees.model import Forest, Labels, SparseRows, Tree
-from sketchforest._trees.parallel import run_blocks
+from sketchforest._trees.parallel import count_threads, run_blocks
 from sketchforest._typing import Matrix
 
 Result = TypeVar("Result")
@@ -134,9 +133,9 @@ class ForestPredictor:
         labels, scores = zip(*self._by_blocks(find_best, X, n_jobs), strict=True)
         return np.concatenate(labels), np.concatenate(scores)
 
-    def _check_sums(self, n_jobs: int | None) -> None:
+    def _check_sums(self, n_rows: int, n_jobs: int | None) -> None:
         """A thread has a sum for each output, and a mark."""
-        n_threads, memory = effective_n_jobs(n_jobs), memory_size()
+        n_threads, memory = min(n_rows, count_threads(n_jobs)), memory_size()
         needed = 9 * self.values.shape[1] * n_threads
         if isinstance(self.values, SparseRows) and memory and needed > memory:
             raise MemoryError(
@@ -153,7 +152,7 @@ class ForestPredictor:
         more_additions: int = 0,
         exclude: sparse.csr_array | None = None,
     ) -> list[Result]:
-        self._check_sums(n_jobs)
+        self._check_sums(X.shape[0], n_jobs)
         additions = self._additions_per_row + more_additions
         return by_blocks(work, self.forest, X, n_jobs, additions, exclude)
 
@@ -262,7 +261,7 @@ def by_blocks(
 
     # Enough blocks for all threads to end at about the same time, but not so small that a tree is
     # fetched for a few rows.
-    even = max(SMALL_BLOCK, -(-n_rows // (4 * effective_n_jobs(n_jobs))))
+    even = max(SMALL_BLOCK, -(-n_rows // (4 * count_threads(n_jobs))))
     limits = BLOCK_CELLS // forest.n_trees, BLOCK_ADDITIONS // additions_per_row
     size = max(1, min(1024, even, *limits))
     blocks = [slice(first, min(first + size, n_rows)) for first in range(0, n_rows, size)]

@@ -76,6 +76,7 @@ class TrainOutcome:
     seconds: float
     advice: str  # of the search, where settings were tuned
     test: Evaluation | None
+    is_complete: bool = True  # the search was not interrupted
 
 
 def train_file(
@@ -109,9 +110,9 @@ def train_file(
     dataset = source.dataset
     X, Y = dataset.X[train_rows], dataset.Y[train_rows]
     started = time.perf_counter()
-    advice = ""
+    advice, is_complete = "", True
     if tunes:
-        model, advice = _tune(params, X, Y, budget)
+        model, advice, is_complete = _tune(params, X, Y, budget)
     else:
         with stage("fitting"):
             model = _fit(estimator, params, X, Y, where)
@@ -129,7 +130,7 @@ def train_file(
     if tested is not None:
         model.notes_["test"] = tested.scores
     model.save(out, compact=compact)
-    return TrainOutcome(model, out, seconds, advice, tested)
+    return TrainOutcome(model, out, seconds, advice, tested, is_complete)
 
 
 def read_training_file(
@@ -306,8 +307,10 @@ def _predicted_score(model: Model, X: Matrix) -> OutOfBag | None:
     return OutOfBag(metric=metric, score=found.score, standard_error=found.se)
 
 
-def _tune(params: Params, X: Matrix, Y: Matrix, budget: float | str | None) -> tuple[Model, str]:
-    """The forest that the search finds, and its advice."""
+def _tune(
+    params: Params, X: Matrix, Y: Matrix, budget: float | str | None
+) -> tuple[Model, str, bool]:
+    """The forest that the search finds, its advice, and whether it was not interrupted."""
     from sketchforest.tuning import tune
 
     settings = {name: params[name] for name in _TUNED_WITH if name in params}
@@ -315,7 +318,8 @@ def _tune(params: Params, X: Matrix, Y: Matrix, budget: float | str | None) -> t
     # choose it, where there are some.
     given = {"threshold": settings.pop("threshold")} if "threshold" in settings else {}
     found = tune(X, Y, metric="lrap", budget=budget, **settings)
-    return found.forest.set_params(verbose=0, **given), found.advice
+    model = found.forest.set_params(verbose=0, **given)
+    return model, found.advice, found.is_complete
 
 
 def _test(

@@ -68,5 +68,6 @@ def show_explanation(content: dict[str, Any], console: Console) -> None:
     for row in content["training_rows"]:
         labels = shortened(", ".join(row["labels"]), TEXT_WIDTH)
         text = [shortened(row["text"], TEXT_WIDTH)] if has_texts else []
-        table.add_row(row["id"], f"{row['weight']:.4f}", *map(as_it_is, (labels, *text)))
+        weight = f"{row['weight']:.4f}"
+        table.add_row(as_it_is(row["id"]), weight, *map(as_it_is, (labels, *text)))
     console.print(table)

@@ -80,7 +80,7 @@ def show_outcome(outcome: TrainOutcome, console: Console) -> None:
     console.print(
         f"{about['trees']} trees on {about['training_rows']:,} rows, {about['features']:,} "
         f"features and {about['labels']:,} labels in {seconds(outcome.seconds)}; "
-        f"{outcome.path} has {size(about['bytes'])}.",
+        f"{as_it_is(str(outcome.path))} has {size(about['bytes'])}.",
         soft_wrap=True,
     )
     if outcome.advice:
@@ -126,7 +126,7 @@ def _facts(about: dict[str, Any], path: Path) -> list[tuple[str, str]]:
     more = ", ..." if about["labels"] > SHOWN else ""
     labels = ", ".join(about["label_names"][:SHOWN]) + more
     facts = [
-        ("file", str(path)),
+        ("file", as_it_is(str(path))),
         ("estimator", about["estimator"]),
         *((name.replace("_", " "), f"{about[name]:,}") for name in _COUNTS),
         ("labels", f"{about['labels']:,}: {as_it_is(labels)}"),

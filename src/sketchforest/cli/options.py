@@ -142,7 +142,8 @@ def console(json: bool = False) -> "Console":
     """Messages and tables; with JSON on standard output, on standard error."""
     from rich.console import Console
 
-    return Console(stderr=json, highlight=False)
+    # Names of files and labels may hold brackets, which are no markup of ours.
+    return Console(stderr=json, highlight=False, markup=False)
 
 
 def print_json(content: object, indent: int | None = None) -> None:
@@ -167,10 +168,14 @@ def finish(outcome: Outcome, json: bool) -> None:
     """Print JSON if asked for; a command of which a part was interrupted or failed has failed."""
     if json:
         typer.echo(outcome.as_json())
-    if not outcome.is_complete:
-        raise typer.Exit(130)  # as a shell says that Ctrl-C ended a command
+    exit_if_interrupted(outcome.is_complete)
     if getattr(outcome, "failures", ()):
         raise typer.Exit(1)
+
+
+def exit_if_interrupted(is_complete: bool) -> None:
+    if not is_complete:
+        raise typer.Exit(130)  # as a shell says that Ctrl-C ended a command
 
 
 def text_of(path: Path | None) -> str | None:

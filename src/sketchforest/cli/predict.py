@@ -60,6 +60,7 @@ def predict(
     from sketchforest._workflows.model_input import input_format, row_blocks
     from sketchforest._workflows.models import trained_columns
     from sketchforest.cli.prediction_views import predicted_lines
+    from sketchforest.cli.tables import as_it_is
 
     forest = options.load_model(model, n_jobs, threshold)
     if top is not None and threshold is not None:
@@ -73,11 +74,18 @@ def predict(
     format = input_format(file, format, forest, known)
     output = "jsonl" if json else output
     # Who sees the predictions themselves needs no other sign of life.
-    is_quiet = quiet or (out is None and sys.stdout.isatty())
+    is_shown = out is None and _standard_output().isatty()
+    is_quiet = quiet or is_shown
     with options.progress(is_quiet, reading="predicting"), _writer(out) as stream:
         blocks = row_blocks(file, format, forest, known, options.names(keep), encoding)
         for lines in predicted_lines(forest, blocks, output, top, known.separator):
-            stream.write(lines)
+            stream.write("\n".join(map(as_it_is, lines.split("\n"))) if is_shown else lines)
+
+
+def _standard_output() -> TextIO:
+    if sys.stdout is None:
+        raise ValueError("standard output must be open to be written to; it is closed. Use --out.")
+    return sys.stdout
 
 
 @contextmanager

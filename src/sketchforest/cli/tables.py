@@ -1,5 +1,7 @@
 """What the tables of all commands share."""
 
+import re
+
 import numpy as np
 from rich import box
 from rich.table import Table
@@ -15,9 +17,13 @@ def plain_table(*columns: str, right: tuple[str, ...] = (), header: bool = True)
     return table
 
 
+# Control characters, which a terminal takes for orders, and those that turn the direction of text.
+_ORDERS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
 def as_it_is(text: str) -> str:
-    """Names may hold brackets, which rich would take for markup."""
-    return text.replace("[", r"\[")
+    """What stands in a file, shown and not obeyed by the terminal."""
+    return _ORDERS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def number_or_none(value: float) -> float | None:

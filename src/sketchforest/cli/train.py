@@ -215,6 +215,7 @@ def train(
         options.print_json(outcome_json(outcome))
     else:
         show_outcome(outcome, options.console())
+    options.exit_if_interrupted(outcome.is_complete)
 
 
 def _is_fasttext(file: str, format: str | None) -> bool:

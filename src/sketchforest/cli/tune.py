@@ -103,6 +103,7 @@ def tune(
         options.print_json(as_json(result, score))
     else:
         show_tuning(result, score, screen)
+    options.exit_if_interrupted(result.is_complete)
 
 
 def _python_name(forest: str) -> str:

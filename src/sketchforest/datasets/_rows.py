@@ -9,7 +9,16 @@ from scipy import sparse
 
 from sketchforest.datasets._text import AnyPath, bad_file
 
+_MOST_COLUMNS = int(np.iinfo(np.int32).max)
 _FLOAT32_MAX = float(np.finfo(np.float32).max)
+
+
+def check_counts(path: AnyPath, n_features: int, n_labels: int) -> None:
+    """What line 1 claims of columns, which take memory even if no row has an entry there."""
+    for what, count in (("features", n_features), ("labels", n_labels)):
+        if count > _MOST_COLUMNS:
+            reason = f"{count} {what} are more than the {_MOST_COLUMNS} that can be counted"
+            raise bad_file(path, 1, reason)
 
 
 class Rows:

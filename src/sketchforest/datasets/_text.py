@@ -113,6 +113,12 @@ def reporting_bad_compression(path: AnyPath, line: Callable[[], int]) -> Iterato
         raise bad_file(path, line(), f"the compressed data are broken ({error})") from None
 
 
+def _standard_input() -> io.BufferedReader:
+    if sys.stdin is None:
+        raise ValueError("standard input must be open to be read; it is closed. Name a file.")
+    return cast(io.BufferedReader, sys.stdin.buffer)
+
+
 @contextmanager
 def opened_to_read(path: AnyPath) -> Iterator[BinaryIO]:
     """As `opened`, for who reads all of it: how far that is, is shown to who watches."""
@@ -124,8 +130,9 @@ def opened_to_read(path: AnyPath) -> Iterator[BinaryIO]:
 def opened(path: AnyPath, is_shown: bool = False) -> Iterator[BinaryIO]:
     """The bytes of a plain or compressed file; "-" is standard input."""
     with ExitStack() as stack:
-        raw = cast(io.BufferedReader, sys.stdin.buffer)
-        if str(path) != "-":
+        if str(path) == "-":
+            raw = _standard_input()
+        else:
             raw = stack.enter_context(Path(path).open("rb"))
         if is_shown:
             size = os.fstat(raw.fileno()).st_size if str(path) != "-" else None
@@ -143,7 +150,7 @@ def first_line(path: AnyPath) -> bytes:
     """The first line that is no blank, as far as it is among the first bytes; of standard input,
     which nothing is taken from."""
     if str(path) == "-":
-        start = cast(io.BufferedReader, sys.stdin.buffer).peek(1 << 16)
+        start = _standard_input().peek(1 << 16)
     else:
         with reporting_bad_compression(path, lambda: 1), opened(path) as file:
             start = file.read(1 << 16)

@@ -2,6 +2,7 @@
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
@@ -183,7 +184,12 @@ def find(name: str, data_home: AnyPath | None = None) -> list[Path]:
 def data_folders(data_home: AnyPath | None = None) -> list[Path]:
     """Where data sets are looked for, the first one first."""
     candidates = (data_home, os.environ.get(DATA_VARIABLE), _HOME)
-    return [Path(folder).expanduser() for folder in candidates if folder]
+    folders = []
+    for folder in candidates:
+        with suppress(RuntimeError):  # who has no home has no data sets there
+            if folder:
+                folders.append(Path(folder).expanduser())
+    return folders
 
 
 def _info(name: str, entry: dict[str, Any]) -> DatasetInfo:

@@ -99,6 +99,9 @@ def read(path: AnyPath, format: str | None = None, **options: Unpack[ReadOptions
     """
     if format is None:
         format = recognise(path, has_labels=bool({"labels", "xml"} & set(options)))
+        if format not in FORMATS:
+            reason = f"it is a table of format {format}, of which 'sketchforest train' makes rows"
+            raise bad_file(path, 1, reason)
     _check_format(format, FORMATS)
     reader = _READERS[format]
     known = inspect.signature(reader).parameters

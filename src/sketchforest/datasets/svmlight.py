@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from sketchforest.datasets._pairs import PairRows
-from sketchforest.datasets._rows import Rows, compact
+from sketchforest.datasets._rows import Rows, check_counts, compact
 from sketchforest.datasets._text import AnyPath, bad_file, numbered_lines, stem, text_writer
 from sketchforest.datasets._writing import label_lists, pair_text, refuse_missing
 from sketchforest.datasets.dataset import Dataset
@@ -16,7 +16,7 @@ ZeroBased = bool | Literal["auto"]
 # Written by write_svmlight: what the rows alone do not tell.
 _SHAPE = re.compile(rb"#\s*zero-based, (\d{1,18}) features, (\d{1,18}) labels\s*")
 
-_LIMITS = {"feature": np.iinfo(np.int32).max, "label": 100_000_000}
+_LIMITS = {"feature": np.iinfo(np.int32).max, "label": 10_000_000}
 
 
 def read_svmlight(
@@ -60,6 +60,7 @@ def read_svmlight(
     for number, line in numbered_lines(path):
         if number == 1 and (match := _SHAPE.fullmatch(line)):
             written = [int(count) for count in match.groups()]
+            check_counts(path, *written)
             n_features = written[0] if n_features is None else n_features
             n_labels = written[1] if n_labels is None else n_labels
             zero_based = zero_based_labels = True

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
@@ -86,8 +87,9 @@ class Table(NamedTuple):
 
     def require(self, names: Iterable[str]) -> None:
         """Raises for a column that is not there."""
+        there = set(self.names)
         for name in names:
-            if name not in self.names:
+            if name not in there:
                 known = ", ".join(self.names[:8]) + (", ..." if len(self.names) > 8 else "")
                 raise bad_file(self.path, None, f"there is no column {name!r}; there are {known}")
 
@@ -114,7 +116,7 @@ def open_table(
     if names is None:
         raise bad_file(path, None, "it is empty, without names of columns")
     names = [name.strip() for name in names]
-    twice = {name for name in names if names.count(name) > 1}
+    twice = {name for name, count in Counter(names).items() if count > 1}
     if twice:
         raise bad_file(path, 1, f"there are two columns {min(twice)!r}")
     return Table(path, names, _blocks_of_cells(path, names, rows, n_rows))

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sketchforest.datasets._pairs import PairRows
-from sketchforest.datasets._rows import compact
+from sketchforest.datasets._rows import check_counts, compact
 from sketchforest.datasets._text import (
     AnyPath,
     bad_file,
@@ -64,6 +64,7 @@ def read_xc(
     """
     lines = numbered_lines(path)
     n_samples, n_features, n_labels = read_xc_header(path, next(lines, (1, b""))[1])
+    check_counts(path, n_features, n_labels)
     rows = PairRows(path)
     number = 1
     for number, line in lines:

@@ -82,6 +82,8 @@ class TuningResult:
     seconds : float
         What the search took, with the fit of the winner.
     n_trees_grown : int
+    is_complete : bool
+        Not so where the search was interrupted: the best so far, with the trees that it has.
 
     Examples
     --------
@@ -100,6 +102,7 @@ class TuningResult:
     n_estimators: int
     seconds: float
     n_trees_grown: int
+    is_complete: bool = True
 
     @property
     def winner(self) -> Trial:

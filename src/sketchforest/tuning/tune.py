@@ -126,6 +126,7 @@ def tune(
         n_estimators=comparison.n_target,
         seconds=_budget.clock() - started,
         n_trees_grown=limit.n_trees_spent,
+        is_complete=tuner.is_complete,
     )
 
 

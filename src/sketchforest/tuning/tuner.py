@@ -54,6 +54,7 @@ class Tuner:
         self._budget, self._encoding_seconds, self._report = budget, encoding_seconds, report
         self._costs = Costs(budget, comparison.n_target, probing)
         self._tried: set[Setting] = set()
+        self.is_complete = True  # not interrupted
 
     @property
     def candidates(self) -> list[Candidate]:
@@ -70,7 +71,7 @@ class Tuner:
         except KeyboardInterrupt:
             if not any(candidate.trees for candidate in self.candidates):
                 raise
-            winner = self.leader
+            winner, self.is_complete = self.leader, False
             warn(
                 f"Interrupted after {len(self.candidates)} settings; the best of them so far is "
                 f"returned, with the {winner.n_trees} trees that it has."

@@ -1,0 +1,91 @@
+"""The scripts beside this file with few cases, so that they keep running; how many were run, and
+what came of it, is in docs/reliability.md."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import cycles
+import damaged_data
+import damaged_models
+import ending
+import forked
+import fuzz
+import interrupted
+import killed
+import little_memory
+import same_forest
+
+
+def test_damaged_models_are_refused_or_work():
+    outcomes = damaged_models.watch(first=1_000_000, count=150)
+    assert not outcomes.keys() - {"refused", "used"}
+
+
+def test_damaged_data_are_read_or_refused_with_file_and_line():
+    # In this process, and without its limit of addresses, which would stay.
+    made = damaged_data.files()
+    assert damaged_data.run_cases(1_000_000, 20 * len(made), is_limited=False).keys() <= (
+        damaged_data.GOOD
+    )
+
+
+def test_a_process_ends_while_threads_work():
+    assert set(ending.run_cases(2)) == {"ended with 0"}
+
+
+def test_interrupts_stop_the_work_and_nothing_else():
+    outcomes, _ = interrupted.run_cases(len(interrupted.KINDS))
+    assert interrupted.is_clean(outcomes)
+
+
+def test_kills_leave_a_whole_model():
+    outcomes = killed.run_cases(2)
+    assert not any(name.startswith(("broken", "another")) for name in outcomes)
+    assert outcomes["files left after the next save"] == 0
+
+
+def test_little_memory_is_enough_or_said_to_be_too_little():
+    for outcomes in little_memory.run_ladder(3).values():
+        assert not outcomes.keys() - little_memory.GOOD
+
+
+def test_processes_made_after_a_fit_give_the_same_forests():
+    outcomes = forked.run_cases(2, ("a forked pool", "a forked executor", "a spawned pool"))
+    assert all(name.endswith("the same") for name in outcomes)
+
+
+def test_one_seed_is_one_forest():
+    assert same_forest.compare(range(1))[1] == []
+
+
+def test_cycles_of_fits_end():
+    """How much memory grows is asked of a thousand of them."""
+    before, after = cycles.run_cycles(5)
+    assert before > 0
+    assert after > 0
+
+
+@pytest.mark.parametrize("name", fuzz.TARGETS)
+def test_fuzz_targets_take_their_corpus(name):
+    target, corpus = fuzz.TARGETS[name], sorted((fuzz.CORPUS / name).iterdir())
+    assert corpus
+    for file in corpus:
+        target(file.read_bytes())
+
+
+@pytest.mark.slow
+def test_many_damaged_models_and_data():
+    outcomes = damaged_models.watch(first=2_000_000, count=20_000)
+    assert not outcomes.keys() - {"refused", "used"}
+    found = damaged_data.run_cases(2_000_000, 10_000, is_limited=False)
+    assert found.keys() <= damaged_data.GOOD
+
+
+@pytest.mark.slow
+def test_many_seeds_are_one_forest_each():
+    assert same_forest.compare(range(20))[1] == []
+    assert same_forest.compare_instruction_sets(range(20))[1] == []

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "cpu_features.hpp"
+
 namespace sketchforest {
 
 namespace baseline {
@@ -37,9 +39,8 @@ const InstructionSet& choose() {
 std::vector<InstructionSet> available_sets() {
     std::vector<InstructionSet> sets{{"baseline", &baseline::table}};
 #ifdef X86_KERNELS
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("x86-64-v3")) sets.push_back({"v3", &v3::table});
-    if (__builtin_cpu_supports("x86-64-v4")) sets.push_back({"v4", &v4::table});
+    if (executes_x86_64_v3()) sets.push_back({"v3", &v3::table});
+    if (executes_x86_64_v4()) sets.push_back({"v4", &v4::table});
 #endif
     return sets;
 }

@@ -1,15 +1,41 @@
-"""A cluster of processes on this machine, with nannies that restart killed workers."""
+"""Clusters of processes on this machine."""
+
+from contextlib import contextmanager
 
 import pytest
 
 
-@pytest.fixture(scope="session")
-def client():
+@contextmanager
+def local_client(n_workers):
     distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
     with (
         distributed.LocalCluster(
-            n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
+
+
+@pytest.fixture(scope="session")
+def client():
+    with local_client(3) as client:
+        yield client
+
+
+@pytest.fixture
+def mortal_client():
+    """Its workers may be killed: they are not always started again."""
+    with local_client(4) as client:
+        yield client
+
+
+@pytest.fixture(params=["tolerant", "strict"])
+def scheduler(request, mortal_client):
+    """A strict one gives up a task as soon as a worker dies that had it."""
+
+    def be_strict(dask_scheduler):
+        dask_scheduler.allowed_failures = 0
+
+    if request.param == "strict":
+        mortal_client.run_on_scheduler(be_strict)

@@ -4,7 +4,6 @@ import os
 import random
 import signal
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -131,84 +130,58 @@ def test_finished_trees_are_kept_and_not_grown_again(data, client, tmp_path, mon
 
 
 class Killer(threading.Thread):
-    """Kills a worker of the cluster at given moments, until it is stopped."""
+    """Kills a worker at a moment, unless it is stopped before."""
 
-    def __init__(self, client, moments):
+    def __init__(self, client, moment):
         super().__init__(daemon=True)
-        self.client, self.moments = client, moments
-        self.is_over, self.n_killed = threading.Event(), 0
+        self.pid = random.choice(list(client.run(os.getpid).values()))
+        self.moment, self.is_over, self.has_killed = moment, threading.Event(), False
 
     def run(self):
-        for moment in self.moments:
-            if self.is_over.wait(moment):
-                return
-            workers = self.client.scheduler_info(n_workers=-1)["workers"]
-            pids = list(self.client.run(os.getpid, workers=list(workers)).values())
-            os.kill(random.choice(pids), signal.SIGKILL)
-            self.n_killed += 1
+        if not self.is_over.wait(self.moment):
+            os.kill(self.pid, signal.SIGKILL)
+            self.has_killed = True
 
     def stop(self):
         self.is_over.set()
         self.join()
 
 
-def fit_while_workers_die(client, forest, data, moments):
-    killer = Killer(client, moments)
+def fit_while_a_worker_dies(client, forest, data, moment):
+    """Whether it died during the fit."""
+    killer = Killer(client, moment)
     killer.start()
     try:
         fit(forest, *data, client)
     finally:
         killer.stop()
-    client.wait_for_workers(3)
-    return killer.n_killed
+    return killer.has_killed
 
 
-def large_problem():
+@pytest.fixture(scope="module")
+def long_fit():
+    """A forest that takes some seconds, its data, and what it is on one machine."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 60)).astype(np.float32)
-    return X, (X[:, :50] + rng.normal(size=(3000, 50)) > 1).astype(np.uint8)
+    data = X, (X[:, :50] + rng.normal(size=(3000, 50)) > 1).astype(np.uint8)
+    forest = RandomForestClassifier(200, n_components=32, random_state=0)
+    return forest, data, clone(forest).fit(*data)
 
 
-@pytest.fixture(params=["tolerant", "strict"])
-def scheduler(request, client):
-    """A strict one gives up a task as soon as a worker dies that had it."""
-
-    def allow(dask_scheduler, failures):
-        before, dask_scheduler.allowed_failures = dask_scheduler.allowed_failures, failures
-        return before
-
-    if request.param == "tolerant":
-        yield
-        return
-    before = client.run_on_scheduler(allow, failures=0)
-    yield
-    client.run_on_scheduler(allow, failures=before)
-
-
-def test_a_killed_worker_costs_only_its_trees(client, scheduler):
-    data = large_problem()
-    forest = RandomForestClassifier(60, n_components=32, random_state=0)
-    plain = clone(forest).fit(*data)
-    for _ in range(5):
-        ours = clone(forest)
-        if fit_while_workers_die(client, ours, data, [0.3]):
-            break
-        forest.set_params(n_estimators=2 * forest.n_estimators)
-        plain = clone(forest).fit(*data)
-    else:
-        pytest.fail("no worker was killed in time")
+def test_a_killed_worker_costs_only_its_trees(mortal_client, scheduler, long_fit):
+    forest, data, plain = long_fit
+    ours = clone(forest)
+    assert fit_while_a_worker_dies(mortal_client, ours, data, 0.5)
     reference.assert_same_forest(ours, plain)
 
 
 @pytest.mark.slow
-def test_ten_workers_are_killed_at_random_moments(client, scheduler):
-    data = large_problem()
-    forest = RandomForestClassifier(300, n_components=32, random_state=0)
-    plain, draw, n_killed = clone(forest).fit(*data), random.Random(0), 0
-    while n_killed < 10:
+@pytest.mark.parametrize("number", range(10))
+def test_a_worker_is_killed_at_ten_random_moments(number, mortal_client, scheduler, long_fit):
+    forest, data, plain = long_fit
+    draw = random.Random(number)
+    while True:  # a moment may come too late
         ours = clone(forest)
-        n_killed += fit_while_workers_die(
-            client, ours, data, iter(lambda: draw.uniform(0, 4), None)
-        )
-        reference.assert_same_forest(ours, plain)
-        time.sleep(0.1)
+        if fit_while_a_worker_dies(mortal_client, ours, data, draw.uniform(0, 4)):
+            break
+    reference.assert_same_forest(ours, plain)

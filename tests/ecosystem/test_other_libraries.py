@@ -187,6 +187,20 @@ def test_dask(data):
     assert np.array_equal(found, expected)
 
 
+def test_ray(data):
+    ray = pytest.importorskip("ray")
+    register_ray = pytest.importorskip("ray.util.joblib").register_ray
+    expected = classifier().fit(data.X, data.Y).predict_proba(data.X)
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    try:
+        register_ray()
+        with joblib.parallel_config(backend="ray", n_jobs=2):
+            found = classifier(n_jobs=2).fit(data.X, data.Y).predict_proba(data.X)
+    finally:
+        ray.shutdown()
+    assert np.array_equal(found, expected)
+
+
 def test_pandas(data):
     pd = pytest.importorskip("pandas")
     X, Y = pd.DataFrame(data.X, columns=list("abcde")), pd.DataFrame(data.Y, columns=list("xyz"))

@@ -22,32 +22,42 @@ def are_files(X: object) -> bool:
     return isinstance(X, list | tuple) and all(isinstance(x, str | os.PathLike) for x in X)
 
 
-def submit_blocks(
-    client: "Client", X: Any, Y: Any, columns: Columns | None, options: ReadOptions
-) -> "list[Future]":
-    """A task for each file or chunk, of which the result is a `Block`."""
+def check_source(X: Any, Y: Any) -> None:
+    """Raises unless rows can be read from it block by block."""
     if are_files(X):
         if not X:
             raise ValueError("X must name at least one file; got none.")
         if Y is not None:
             raise ValueError("Y must be left out where X is a list of files, which have both.")
-        # By a name that does not depend on the folder that a worker happens to be in.
-        paths = [str(Path(path).absolute()) for path in X]
-        return [
-            client.submit(read_training_block, path, columns, options, pure=False) for path in paths
-        ]
-    if Y is None or not (hasattr(X, "to_delayed") and hasattr(Y, "to_delayed")):
+        return
+    if not (hasattr(X, "to_delayed") and hasattr(Y, "to_delayed")):
         raise ValueError(
             "X and Y must be arrays or frames of Dask, or X a list of files; got "
             f"{type(X).__name__} and {type(Y).__name__}. Use sketchforest.dask.fit for rows that "
             "fit into memory."
         )
-    parts_of_X, parts_of_Y = row_chunks(X), row_chunks(Y)
-    if len(parts_of_X) != len(parts_of_Y):
+    if count_blocks(X) != count_blocks(Y):
         raise ValueError(
-            f"X and Y must have the same chunks of rows; got {len(parts_of_X)} and "
-            f"{len(parts_of_Y)} chunks. Use rechunk or repartition."
+            f"X and Y must have the same chunks of rows; got {count_blocks(X)} and "
+            f"{count_blocks(Y)} chunks. Use rechunk or repartition."
         )
+
+
+def count_blocks(X: Any) -> int:
+    return len(X) if are_files(X) else len(row_chunks(X))
+
+
+def submit_blocks(
+    client: "Client", X: Any, Y: Any, columns: Columns | None, options: ReadOptions
+) -> "list[Future]":
+    """A task for each file or chunk, of which the result is a `Block`."""
+    if are_files(X):
+        # By a name that does not depend on the folder that a worker happens to be in.
+        paths = [str(Path(path).absolute()) for path in X]
+        return [
+            client.submit(read_training_block, path, columns, options, pure=False) for path in paths
+        ]
+    parts_of_X, parts_of_Y = row_chunks(X), row_chunks(Y)
     computed = client.compute([*parts_of_X, *parts_of_Y])
     of_X, of_Y = computed[: len(parts_of_X)], computed[len(parts_of_X) :]
     return [client.submit(_pair, x, y, pure=False) for x, y in zip(of_X, of_Y, strict=True)]

@@ -18,7 +18,7 @@ from sketchforest._estimators.forest_mixin import ForestMixin
 from sketchforest._estimators.parts import ForestOfParts
 from sketchforest._progress import stage, watched
 from sketchforest._saving.model_folder import check_folder, write_index, write_part
-from sketchforest.dask.blocks import Block, deal, join, submit_blocks
+from sketchforest.dask.blocks import Block, check_source, count_blocks, deal, join, submit_blocks
 from sketchforest.dask.clients import the_client
 from sketchforest.dask.results import results_as_done
 from sketchforest.datasets import Columns
@@ -77,22 +77,29 @@ def fit_partitioned(
     client = the_client(client)
     check_folder(out)
     n_trees = _n_trees(forest)
-    blocks = submit_blocks(client, X, Y, columns, options)
+    check_source(X, Y)
+    n_blocks = count_blocks(X)
     if n_partitions is None or not shuffle:
-        n_partitions = len(client.nthreads()) or 1
-        n_partitions = min(n_partitions, n_trees) if shuffle else len(blocks)
+        n_workers = len(client.nthreads()) or 1
+        n_partitions = min(n_workers, n_trees) if shuffle else n_blocks
     if not 1 <= n_partitions <= n_trees:
         raise ValueError(
             f"n_partitions must be from 1 to n_estimators={n_trees}, so that each has a tree; got "
             f"{n_partitions}."
         )
     seed = int(check_random_state(forest.get_params()["random_state"]).randint(2**31 - 1))
-    pieces = _dealt(client, blocks, n_partitions, seed) if shuffle else [[b] for b in blocks]
-    del blocks
+    shares = [share_of_part(forest, part, n_partitions, seed) for part in range(n_partitions)]
 
-    def submit(part: int) -> "Future":
-        share = share_of_part(forest, part, n_partitions, seed)
-        return client.submit(_grow_part, share, pieces[part], pure=False)
+    def submit(parts: Sequence[int]) -> "list[Future]":
+        blocks = submit_blocks(client, X, Y, columns, options)
+        if shuffle:
+            pieces = _dealt(client, blocks, parts, n_partitions, seed)
+        else:
+            pieces = [[blocks[part]] for part in parts]
+        return [
+            client.submit(_grow_part, shares[part], of_part, pure=False)
+            for part, of_part in zip(parts, pieces, strict=True)
+        ]
 
     with (
         watched(shows_ends=True) if forest.get_params()["verbose"] else nullcontext(),
@@ -115,16 +122,20 @@ def _n_trees(forest: ForestMixin) -> int:
 
 
 def _dealt(
-    client: "Client", blocks: "Sequence[Future]", n_partitions: int, seed: int
+    client: "Client",
+    blocks: "Sequence[Future]",
+    parts: Sequence[int],
+    n_partitions: int,
+    seed: int,
 ) -> "list[list[Future]]":
-    """For each partition, its rows of each block."""
+    """For each of these partitions, its rows of each block."""
     dealt = [
         client.submit(deal, block, number, n_partitions, seed, pure=False)
         for number, block in enumerate(blocks)
     ]
     return [
         [client.submit(itemgetter(part), of_block, pure=False) for of_block in dealt]
-        for part in range(n_partitions)
+        for part in parts
     ]
 
 

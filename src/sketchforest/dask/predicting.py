@@ -80,12 +80,13 @@ def predict_files(
     folder = Path(out).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     paths = {str(Path(file).absolute()): folder / f"{Path(file).name}.npz" for file in files}
-    source = client.submit(_identity, _source(model), pure=False)
 
-    def submit(path: str) -> "Future":
-        return client.submit(
-            _predict_file, source, path, paths[path], k, columns, options, pure=False
-        )
+    def submit(wanted: Sequence[str]) -> "list[Future]":
+        source = client.submit(_identity, _source(model), pure=False)
+        return [
+            client.submit(_predict_file, source, path, paths[path], k, columns, options, pure=False)
+            for path in wanted
+        ]
 
     for _ in results_as_done(client, list(paths), submit):
         pass

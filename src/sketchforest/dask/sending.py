@@ -8,10 +8,10 @@ import os
 import pickle
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,10 +35,11 @@ class SharedFile:
 @contextmanager
 def shared(
     client: "Client", value: object, folder: str | os.PathLike[str] | None
-) -> Iterator[object]:
-    """The value as an argument of tasks, which take it by `received`; until the context is left."""
+) -> Iterator[Callable[[], object]]:
+    """What sends the value, and gives what tasks take as an argument, and open by `received`;
+    until the context is left."""
     if folder is None:
-        yield _submitted(client, value)
+        yield partial(_submitted, client, value)
         return
     if not Path(folder).is_dir():
         raise ValueError(
@@ -47,7 +48,8 @@ def shared(
     with tempfile.NamedTemporaryFile(dir=folder, prefix="sketchforest-", delete=False) as file:
         path = Path(file.name).absolute()
     try:
-        yield _write(value, path)
+        file_of_value = _write(value, path)
+        yield lambda: file_of_value
     finally:
         path.unlink(missing_ok=True)
 

@@ -110,10 +110,10 @@ def grow_on_workers(
     with (
         watched(shows_ends=True) if verbose else nullcontext(),
         stage("growing trees", len(trees)) as shown,
-        shared(client, grower, shared_dir) as sent,
+        shared(client, grower, shared_dir) as send,
     ):
         shown.advance(len(grown))
-        for number, bare in _trees_as_done(client, sent, missing):
+        for number, bare in _trees_as_done(client, send, missing):
             grown[number] = tree = _with_feature_map(bare, data)
             if kept is not None:
                 kept.put(number, tree)
@@ -122,14 +122,15 @@ def grow_on_workers(
 
 
 def _trees_as_done(
-    client: "Client", sent: object, missing: Sequence[int]
+    client: "Client", send: Callable[[], object], missing: Sequence[int]
 ) -> Iterator[tuple[int, Tree]]:
     n_trees = len(missing) // (TASKS_OF_THREAD * n_threads(client))
     size = min(max(1, n_trees), MOST_TREES_OF_TASK)
     batches = [tuple(missing[first : first + size]) for first in range(0, len(missing), size)]
 
-    def submit(batch: tuple[int, ...]) -> "Future":
-        return client.submit(_grow_batch, sent, batch, pure=False)
+    def submit(wanted: Sequence[tuple[int, ...]]) -> "list[Future]":
+        source = send()
+        return [client.submit(_grow_batch, source, batch, pure=False) for batch in wanted]
 
     for batch, grown in results_as_done(client, batches, submit):
         yield from zip(batch, grown, strict=True)

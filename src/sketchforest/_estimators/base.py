@@ -11,7 +11,6 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.growing import grow
-from sketchforest._estimators.oob_attributes import Attributes
 from sketchforest._estimators.parameters import Parameters
 from sketchforest._estimators.plain_state import PlainState
 from sketchforest._estimators.preparation import (
@@ -49,6 +48,12 @@ ATTACHED = (
 )
 
 
+def joined(prepared: Prepared, trees: Sequence[Tree]) -> ForestPredictor:
+    """The trees as one forest, which predicts."""
+    forest = Forest.from_trees(trees, prepared.params.n_jobs)
+    return ForestPredictor.of(forest, prepared.targets)
+
+
 class TreesEstimator(PlainState):
     """Trees grown on a projection of the outputs; their leaves keep training rows."""
 
@@ -83,12 +88,17 @@ class TreesEstimator(PlainState):
             return self
         return self._commit(prepared, *grow(prepared))
 
-    def _commit(self, prepared: Prepared, settings: GrowSettings, trees: Sequence[Tree]) -> Self:
-        """Makes the result of a fit this estimator's own: all of it, or after an error nothing."""
-        forest = Forest.from_trees(trees, prepared.params.n_jobs)
-        fitted = Fitted(forest, prepared.targets, settings, prepared.fingerprint)
-        predictor = ForestPredictor.of(fitted.forest, fitted.targets)
-        found = self._score_out_of_bag(prepared, fitted, predictor)
+    def _commit(
+        self,
+        prepared: Prepared,
+        settings: GrowSettings,
+        trees: Sequence[Tree],
+        predictor: ForestPredictor | None = None,
+    ) -> Self:
+        """Makes the result of a fit this estimator's own: all of it, or after an error nothing. The
+        predictor is of these trees, where one was made before."""
+        predictor = predictor or joined(prepared, trees)
+        fitted = Fitted(predictor.forest, prepared.targets, settings, prepared.fingerprint)
         if prepared.earlier is None:
             for name in (*ATTACHED, "feature_names_in_"):
                 self.__dict__.pop(name, None)
@@ -97,19 +107,7 @@ class TreesEstimator(PlainState):
         if prepared.features.names is not None:
             self.feature_names_in_ = prepared.features.names
         advance(prepared.params.random_state)
-        if found:
-            self._set_oob_score_and_attributes(found)
         return self
-
-    def _score_out_of_bag(
-        self, prepared: Prepared, fitted: Fitted, predictor: ForestPredictor
-    ) -> Attributes:
-        """What rows say that a tree did not see: nothing of a single one."""
-        return {}
-
-    def _set_oob_score_and_attributes(self, found: Attributes) -> None:
-        """By scikit-learn's name. Nothing is left to fail."""
-        self.__dict__.update(found)
 
     def _keep(self, fitted: Fitted, predictor: ForestPredictor | None = None) -> None:
         """Makes the trees and the labels of their training rows those of this estimator."""

@@ -1,7 +1,7 @@
 """What forests have and single trees have not."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Self
 
 import numpy as np
@@ -9,17 +9,18 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from sketchforest._estimators.base import TreesEstimator
+from sketchforest._estimators.base import TreesEstimator, joined
 from sketchforest._estimators.checkpoints import checkpointed
 from sketchforest._estimators.growing import grow
 from sketchforest._estimators.oob_attributes import Attributes, oob_attributes
 from sketchforest._estimators.preparation import Prepared, prepare
 from sketchforest._estimators.sklearn_twin import sklearn_twin
 from sketchforest._estimators.tree_list import TreeListMixin
-from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.grow import drawn_rows
 from sketchforest._trees.hierarchy import decision_paths
+from sketchforest._trees.model import Tree
 from sketchforest._trees.predict import ForestPredictor, leaves_of
+from sketchforest._trees.problem import GrowSettings
 from sketchforest._typing import MatrixLike, WeightsLike
 
 
@@ -89,10 +90,23 @@ class ForestMixin(TreeListMixin):
         """Rows drawn for each tree, under the name that readers of scikit-learn's forests know."""
         return self._settings.n_draws
 
-    def _score_out_of_bag(
-        self, prepared: Prepared, fitted: Fitted, predictor: ForestPredictor
-    ) -> Attributes:
-        return oob_attributes(prepared.params, fitted.targets, prepared.problem, predictor)
+    def _commit(
+        self,
+        prepared: Prepared,
+        settings: GrowSettings,
+        trees: Sequence[Tree],
+        predictor: ForestPredictor | None = None,
+    ) -> Self:
+        predictor = predictor or joined(prepared, trees)
+        found = oob_attributes(prepared.params, prepared.targets, prepared.problem, predictor)
+        super()._commit(prepared, settings, trees, predictor)
+        if found:
+            self._set_oob_score_and_attributes(found)
+        return self
+
+    def _set_oob_score_and_attributes(self, found: Attributes) -> None:
+        """By scikit-learn's name. Nothing is left to fail."""
+        self.__dict__.update(found)
 
     def __len__(self) -> int:
         """Number of trees."""

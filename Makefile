@@ -4,6 +4,7 @@
 # make check  linters and type checks
 # make docs   the documentation site, into build/site; a warning is an error, nothing is downloaded
 # make renew-docs  what snippets print and what was measured, written into README and docs
+# make tidy   clang-tidy and -Wconversion over the core (minutes)
 # make bench  the benchmark of the README's table
 # make sanitize  the native-heavy tests, stopped by the first wrong access to memory or undefined
 #             behaviour (an environment and a build of their own)
@@ -44,6 +45,16 @@ docs: $(VENV)/installed-docs
 renew-docs: $(VENV)/installed-test
 	$(BIN)/python -m sketchforest.lab.readme
 	$(BIN)/python tests/docs/snippets.py README.md docs/*.md docs/guide/*.md
+
+# Warnings of two compilers, beyond those that every build has.
+tidy: $(VENV)/installed-dev
+	$(BIN)/pip install --quiet --disable-pip-version-check clang-tidy
+	$(BIN)/clang-tidy --quiet $(filter src/core/%.cpp,$(filter-out src/core/kernels/%,$(SOURCES))) -- \
+	  -std=c++20 -Isrc/core -DX86_KERNELS
+	for file in $(filter src/core/%.cpp,$(filter-out src/core/kernels/%,$(SOURCES))); do \
+	  $(CXX) -std=c++20 -fsyntax-only -Wall -Wextra -Wconversion -Werror -Isrc/core -DX86_KERNELS \
+	    $$file || exit 1; \
+	done
 
 # Python itself is not sanitized, so that the library must be loaded before it. It leaks by design.
 # Only what Python writes is captured: the report of a sanitizer must be seen.

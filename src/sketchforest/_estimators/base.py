@@ -232,7 +232,9 @@ class TreesEstimator(PlainState):
         label_names, feature_names : sequences of str, optional
             Kept for readers of the file, who find them in `label_names_` and `feature_names_`.
         vectorizer : TfidfVectorizer, optional
-            What made X from text, kept in `vectorizer_`; its terms are the feature names.
+            What made X from text, kept in `vectorizer_`; its terms are the feature names. Its token
+            pattern must be one that ends on every text: one character or class repeated without
+            bound, no alternatives, as in the default.
         notes : dict of JSON values, optional
             Whatever else is worth knowing, kept in `notes_`.
         """

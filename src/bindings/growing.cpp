@@ -26,7 +26,7 @@ Codes to_codes(nb::handle from) {
     if (!from.attr("codes").is_none()) {
         const auto array = view<nb::ndarray<nb::ro, nb::c_contig>>(from.attr("codes"));
         codes.codes = array.data();
-        codes.code_bytes = array.itemsize();
+        codes.code_bytes = static_cast<int>(array.itemsize());
     }
     if (!from.attr("row_codes").is_none())
         codes.row_codes =

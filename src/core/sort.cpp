@@ -20,7 +20,7 @@ void EntrySorter::sort(Entry* entries, std::size_t n, std::uint32_t lowest, std:
 void EntrySorter::radix_sort(Entry* entries, std::size_t n, std::uint32_t lowest,
                              std::uint32_t highest) {
     constexpr int most_bits = 8;  // tables of 256 counters stay in the first cache
-    const int range_bits = std::bit_width(highest - lowest);
+    const auto range_bits = static_cast<int>(std::bit_width(highest - lowest));
     const int n_digits = (range_bits + most_bits - 1) / most_bits;
     const int bits = (range_bits + n_digits - 1) / n_digits;
     const std::uint32_t mask = (1u << bits) - 1;

@@ -82,7 +82,7 @@ def fit_partitioned(
     >>> from sketchforest.dask import fit_partitioned
     >>> from sketchforest.datasets import make_multilabel, write
     >>> data = make_multilabel(40, 20, 8, labels_per_row=2, features_per_row=5)
-    >>> client = Client(processes=False, n_workers=1, dashboard_address=None)
+    >>> client = Client(processes=False, n_workers=1, dashboard_address=":0")
     >>> with tempfile.TemporaryDirectory() as folder, client:
     ...     file = os.path.join(folder, "rows.npz")
     ...     write(data, file)

@@ -174,7 +174,7 @@ def predict_files(
     >>> from sketchforest.datasets import make_multilabel, write
     >>> data = make_multilabel(40, 20, 8, labels_per_row=2, features_per_row=5)
     >>> forest = RandomForestClassifier(5, random_state=0).fit(data.X, data.Y)
-    >>> client = Client(processes=False, n_workers=1, dashboard_address=None)
+    >>> client = Client(processes=False, n_workers=1, dashboard_address=":0")
     >>> with tempfile.TemporaryDirectory() as folder, client:
     ...     file = os.path.join(folder, "rows.npz")
     ...     write(data, file)

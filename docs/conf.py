@@ -63,10 +63,12 @@ html_theme = "pydata_sphinx_theme"
 html_title = "sketchforest"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "sketchforest"},
     "navbar_align": "left",
+    "navbar_persistent": ["search-button"],
     "navbar_end": ["theme-switcher"],
     "header_links_before_dropdown": 7,
     "footer_start": ["copyright"],

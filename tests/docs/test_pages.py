@@ -76,7 +76,7 @@ def test_the_api_reference_has_every_public_name(module, name):
 
 def test_the_guide_has_every_page_and_the_site_every_page_of_the_folder():
     trees = [path.read_text(encoding="utf-8") for path in PAGES if "{toctree}" in path.read_text()]
-    listed = set(re.findall(r"^(?:\w+ <)?([\w./*-]+)>?$", "\n".join(trees), re.MULTILINE))
+    listed = set(re.findall(r"^(?:\w+ <)?([\w./*\[\]-]+)>?$", "\n".join(trees), re.MULTILINE))
     patterns = [Path(name).name.replace("*", r"\w*") for name in listed]
     for page in PAGES:
         if page.is_relative_to(DOCS) and page != DOCS / "index.md":

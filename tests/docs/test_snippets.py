@@ -3,7 +3,7 @@
 import shutil
 
 import pytest
-from docs.snippets import ROOT, SnippetError, check_page, renew, snippets_of
+from docs.snippets import ROOT, SnippetError, check_page, is_as_wanted, renew, snippets_of
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Made by studies, which run for hours; or parts of other pages.
@@ -47,6 +47,22 @@ def test_another_output_than_the_page_has_is_an_error(block, tmp_path):
     if "false" not in block:
         renew(page)
         check_page(page, folder(tmp_path, "again"))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "printed", "is_same"),
+    [
+        ("LRAP 0.8312 ± 0.0122\n", "LRAP 0.8325 ± 0.0123\n", True),
+        ("LRAP 0.8312\n", "LRAP 0.7312\n", False),
+        ("error 9.05\n", "error 9.2\n", True),
+        ("error 9.05\n", "error 11.2\n", False),
+        ("542 rows in 1.8 s, 10.3 MB\n", "542 rows in 23 ms, 9 kB\n", True),
+        ("542 rows\n", "541 rows\n", False),
+        ("a 0.5 b 0.4\n", "b 0.5 a 0.4\n", False),
+    ],
+)
+def test_decimals_may_be_off_by_a_little_and_nothing_else(wanted, printed, is_same):
+    assert is_as_wanted(wanted, printed) == is_same
 
 
 def test_a_page_has_one_namespace_and_one_shell(tmp_path):

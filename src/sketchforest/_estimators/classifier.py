@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from sketchforest._estimators.inspection import InspectedTrees
 from sketchforest._estimators.names import label_names
 from sketchforest._estimators.parameters import Threshold, check_k, check_parameters
-from sketchforest._estimators.predictions import as_given, dense_averages
+from sketchforest._estimators.predictions import as_given, check_ontology, dense_averages
 from sketchforest._estimators.thresholds import (
     DEFAULT,
     Decision,
@@ -72,7 +72,7 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
             what matters of it.
         """
         checked = self._check_new(X)
-        self._check_ontology(ontology)
+        check_ontology(ontology, self._targets)
         averages = dense_averages(self._predictor, self._targets, checked, self._n_jobs)
         if ontology is not None:
             return ontology.respect(averages)
@@ -114,7 +114,7 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
         """
         checked = self._check_new(X)
         if ontology is not None:
-            self._check_ontology(ontology)
+            check_ontology(ontology, self._targets)
             closed = ontology.close(self.predict(checked))
             return as_given(closed, self._targets) if self._targets.is_sparse else closed
         if self._targets.column_classes is not None:
@@ -233,17 +233,6 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
         return self._predictor.average_sparse(
             X, self._n_jobs, np.float32, k, above, at_least_one=at_least_one
         )
-
-    def _check_ontology(self, ontology: Ontology | None) -> None:
-        if ontology is None:
-            return
-        if not isinstance(ontology, Ontology):
-            raise TypeError(f"ontology must be an Ontology or None; got {ontology!r}.")
-        if self._classes is not None or ontology.n_labels != self._labels.shape[1]:
-            raise ValueError(
-                "ontology must have the labels of the model, many of which a row may have; got "
-                f"{ontology!r} for {self._labels.shape[1]} labels or classes."
-            )
 
     def _decision(self) -> Decision:
         """When labels are predicted."""

@@ -8,6 +8,7 @@ from sketchforest._trees.fitted import Targets
 from sketchforest._trees.predict import ForestPredictor, check_fits_memory, first_largest
 from sketchforest._typing import Matrix
 from sketchforest.metrics import top_k
+from sketchforest.ontology import Ontology
 
 
 def averages_as_given(
@@ -67,3 +68,17 @@ def dense_averages(
     check_fits_memory(shape, dtype, "Use predict_sparse or predict_topk.")
     averages = predictor.average(X, n_jobs, dtype, exclude)
     return np.minimum(averages, 1, out=averages)  # rounding may exceed it; log_loss then refuses
+
+
+def check_ontology(ontology: object, targets: Targets) -> None:
+    """Refuses what is none, or one of other labels."""
+    if ontology is None:
+        return
+    if not isinstance(ontology, Ontology):
+        raise TypeError(f"ontology must be an Ontology or None; got {ontology!r}.")
+    n_labels = targets.labels.shape[1]
+    if targets.has_classes or ontology.n_labels != n_labels:
+        raise ValueError(
+            "ontology must have the labels of the model, many of which a row may have; got "
+            f"{ontology!r} for {n_labels} labels or classes."
+        )

@@ -71,7 +71,7 @@ def _cluster(where: Where) -> Iterator[tuple["Client", str | None]]:
             n_workers=where.workers,
             threads_per_worker=n_threads,
             memory_limit=0,  # the system's own; workers map the same data
-            dashboard_address=None,
+            dashboard_address=":0",
         ) as cluster,
         Client(cluster) as client,
     ):

@@ -73,6 +73,25 @@ def fit_partitioned(
     Returns
     -------
     The forest in the folder: averages over all trees, of all parts.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from distributed import Client
+    >>> from sketchforest import RandomForestClassifier
+    >>> from sketchforest.dask import fit_partitioned
+    >>> from sketchforest.datasets import make_multilabel, write
+    >>> data = make_multilabel(40, 20, 8, labels_per_row=2, features_per_row=5)
+    >>> client = Client(processes=False, n_workers=1, dashboard_address=":0")
+    >>> with tempfile.TemporaryDirectory() as folder, client:
+    ...     file = os.path.join(folder, "rows.npz")
+    ...     write(data, file)
+    ...     forest = RandomForestClassifier(4, random_state=0)
+    ...     parts = fit_partitioned(
+    ...         forest, [file], client=client, out=os.path.join(folder, "model"), n_partitions=2
+    ...     )
+    ...     parts.predict_topk(data.X, k=2)[0].shape
+    (40, 2)
     """
     client = the_client(client)
     check_folder(out)

@@ -44,21 +44,88 @@ def predict(model: AnyModel | str | os.PathLike[str], X: Any) -> "da.Array":
     """`model.predict` of the rows of a Dask array or frame, as a Dask array: nothing is computed
     yet, and nothing is gathered.
 
-    `model` is fitted, or the name of a file or folder that all workers can open: then each loads it
-    once, and those of one machine map it together.
+    Parameters
+    ----------
+    model : fitted estimator, str or path
+        A name is that of a file or folder that all workers can open: then each loads it once, and
+        those of one machine map it together.
+    X : Dask array or frame
+
+    Returns
+    -------
+    Dask array
+
+    Examples
+    --------
+    >>> import dask.array as da, numpy as np
+    >>> from sketchforest import RandomForestClassifier
+    >>> from sketchforest.dask import predict
+    >>> X = np.arange(40.0).reshape(20, 2)
+    >>> forest = RandomForestClassifier(5, random_state=0).fit(X, [[1, 0]] * 10 + [[0, 1]] * 10)
+    >>> rows = da.from_array(X, chunks=(5, 2))
+    >>> predict(forest, rows).compute().shape
+    (20, 2)
     """
     return _mapped(model, X, "predict", {})[0]
 
 
 def predict_proba(model: AnyModel | str | os.PathLike[str], X: Any) -> "da.Array":
-    """The same of `model.predict_proba`."""
+    """The same of `model.predict_proba`.
+
+    Parameters
+    ----------
+    model : fitted estimator, str or path
+        A name is that of a file or folder that all workers can open: then each loads it once, and
+        those of one machine map it together.
+    X : Dask array or frame
+
+    Returns
+    -------
+    Dask array
+
+    Examples
+    --------
+    >>> import dask.array as da, numpy as np
+    >>> from sketchforest import RandomForestClassifier
+    >>> from sketchforest.dask import predict_proba
+    >>> X = np.arange(40.0).reshape(20, 2)
+    >>> forest = RandomForestClassifier(5, random_state=0).fit(X, [[1, 0]] * 10 + [[0, 1]] * 10)
+    >>> rows = da.from_array(X, chunks=(5, 2))
+    >>> predict_proba(forest, rows).compute()[0]
+    array([1., 0.], dtype=float32)
+    """
     return _mapped(model, X, "predict_proba", {})[0]
 
 
 def predict_topk(
     model: AnyModel | str | os.PathLike[str], X: Any, k: int = 5
 ) -> "tuple[da.Array, da.Array]":
-    """The same of `model.predict_topk`: labels and their probabilities, (n_samples, k) each."""
+    """The same of `model.predict_topk`: labels and their probabilities, (n_samples, k) each.
+
+    Parameters
+    ----------
+    model : fitted estimator, str or path
+        A name is that of a file or folder that all workers can open: then each loads it once, and
+        those of one machine map it together.
+    X : Dask array or frame
+    k : int, default=5
+
+    Returns
+    -------
+    labels, scores : Dask arrays, (n_samples, k)
+
+    Examples
+    --------
+    >>> import dask.array as da, numpy as np
+    >>> from sketchforest import RandomForestClassifier
+    >>> from sketchforest.dask import predict_topk
+    >>> X = np.arange(40.0).reshape(20, 2)
+    >>> forest = RandomForestClassifier(5, random_state=0).fit(X, [[1, 0]] * 10 + [[0, 1]] * 10)
+    >>> rows = da.from_array(X, chunks=(5, 2))
+    >>> labels, scores = predict_topk(forest, rows, k=1)
+    >>> labels.compute()[[0, -1]].ravel().tolist()
+    [0, 1]
+    """
     labels, scores = _mapped(model, X, "predict_topk", {"k": k})
     return labels, scores
 
@@ -73,9 +140,48 @@ def predict_files(
     columns: Columns | None = None,
     **options: Unpack[ReadOptions],
 ) -> list[Path]:
-    """The k most probable labels of the rows of files: for each file, one in the folder `out`, of
-    the same name with ``.npz`` behind it, with the arrays ``labels`` and ``scores``. Workers read
-    the ones and write the others, so that they must be able to open both."""
+    """The k most probable labels of the rows of files.
+
+    For each file, there is one in the folder `out`, of the same name with ``.npz`` behind it, with
+    the arrays ``labels`` and ``scores``. Workers read the ones and write the others, so that they
+    must be able to open both.
+
+    Parameters
+    ----------
+    model : fitted estimator, str or path
+    files : sequence of str or path
+    out : str or path
+        A folder.
+    client : distributed.Client, optional
+        The one that was made last, if not given.
+    k : int, default=5
+    columns : Columns, optional
+        What the columns of tables mean.
+    **options
+        Of the reader.
+
+    Returns
+    -------
+    list of paths
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from distributed import Client
+    >>> from sketchforest import RandomForestClassifier
+    >>> from sketchforest.dask import predict_files
+    >>> from sketchforest.datasets import make_multilabel, write
+    >>> data = make_multilabel(40, 20, 8, labels_per_row=2, features_per_row=5)
+    >>> forest = RandomForestClassifier(5, random_state=0).fit(data.X, data.Y)
+    >>> client = Client(processes=False, n_workers=1, dashboard_address=":0")
+    >>> with tempfile.TemporaryDirectory() as folder, client:
+    ...     file = os.path.join(folder, "rows.npz")
+    ...     write(data, file)
+    ...     [made] = predict_files(forest, [file], os.path.join(folder, "out"), client, k=2)
+    ...     np.load(made)["labels"].shape
+    (40, 2)
+    """
     client = the_client(client)
     folder = Path(out).absolute()
     folder.mkdir(parents=True, exist_ok=True)

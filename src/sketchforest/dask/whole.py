@@ -62,6 +62,19 @@ def fit(
     Returns
     -------
     forest, fitted
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from distributed import Client
+    >>> from sketchforest import RandomForestClassifier
+    >>> from sketchforest.dask import fit
+    >>> X = np.arange(40.0).reshape(20, 2)
+    >>> client = Client(processes=False, n_workers=1, dashboard_address=":0")
+    >>> with client:
+    ...     forest = fit(RandomForestClassifier(5, random_state=0), X, np.eye(20)[:, :3], client)
+    >>> forest.predict_proba(X).shape
+    (20, 3)
     """
     client = the_client(client)
     _check(forest, X, Y)

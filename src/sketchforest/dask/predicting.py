@@ -41,24 +41,92 @@ class ModelPath:
 
 
 def predict(model: AnyModel | str | os.PathLike[str], X: Any) -> "da.Array":
-    """`model.predict` of the rows of a Dask array or frame, as a Dask array: nothing is computed
-    yet, and nothing is gathered.
+    """`model.predict` of rows that fit on no machine: nothing is gathered.
 
-    `model` is fitted, or the name of a file or folder that all workers can open: then each loads it
-    once, and those of one machine map it together.
+    Parameters
+    ----------
+    model : a fitted estimator, or str or path
+        Or the name of a file or folder that all workers can open: then each loads it once, and
+        those of one machine map it together.
+    X : array or frame of Dask
+
+    Returns
+    -------
+    Dask array, of which nothing is computed yet
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from sketchforest import RandomForestClassifier
+    >>> from sketchforest.dask import predict
+    >>> from sketchforest.datasets import make_multilabel
+    >>> data = make_multilabel(100, 30, 20, labels_per_row=2, features_per_row=8)
+    >>> forest = RandomForestClassifier(10, random_state=0).fit(data.X, data.Y.toarray())
+    >>> X = da.from_array(data.X.toarray(), chunks=(25, -1))
+    >>> predict(forest, X).compute().shape
+    (100, 20)
     """
     return _mapped(model, X, "predict", {})[0]
 
 
 def predict_proba(model: AnyModel | str | os.PathLike[str], X: Any) -> "da.Array":
-    """The same of `model.predict_proba`."""
+    """`model.predict_proba` of rows that fit on no machine: nothing is gathered.
+
+    Parameters
+    ----------
+    model : a fitted estimator, or str or path
+        Or the name of a file or folder that all workers can open: then each loads it once, and
+        those of one machine map it together.
+    X : array or frame of Dask
+
+    Returns
+    -------
+    Dask array, of which nothing is computed yet
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from sketchforest import RandomForestClassifier
+    >>> from sketchforest.dask import predict_proba
+    >>> from sketchforest.datasets import make_multilabel
+    >>> data = make_multilabel(100, 30, 20, labels_per_row=2, features_per_row=8)
+    >>> forest = RandomForestClassifier(10, random_state=0).fit(data.X, data.Y.toarray())
+    >>> X = da.from_array(data.X.toarray(), chunks=(25, -1))
+    >>> predict_proba(forest, X).compute().shape
+    (100, 20)
+    """
     return _mapped(model, X, "predict_proba", {})[0]
 
 
 def predict_topk(
     model: AnyModel | str | os.PathLike[str], X: Any, k: int = 5
 ) -> "tuple[da.Array, da.Array]":
-    """The same of `model.predict_topk`: labels and their probabilities, (n_samples, k) each."""
+    """`model.predict_topk` of rows that fit on no machine: nothing is gathered.
+
+    Parameters
+    ----------
+    model : a fitted estimator, or str or path
+        Or the name of a file or folder that all workers can open: then each loads it once, and
+        those of one machine map it together.
+    X : array or frame of Dask
+    k : int, default=5
+
+    Returns
+    -------
+    labels, scores : (n_samples, k) Dask arrays, of which nothing is computed yet
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from sketchforest import RandomForestClassifier
+    >>> from sketchforest.dask import predict_topk
+    >>> from sketchforest.datasets import make_multilabel
+    >>> data = make_multilabel(100, 30, 20, labels_per_row=2, features_per_row=8)
+    >>> forest = RandomForestClassifier(10, random_state=0).fit(data.X, data.Y.toarray())
+    >>> X = da.from_array(data.X.toarray(), chunks=(25, -1))
+    >>> predict_topk(forest, X, k=3)[0].chunks
+    ((25, 25, 25, 25), (3,))
+    """
     labels, scores = _mapped(model, X, "predict_topk", {"k": k})
     return labels, scores
 
@@ -73,9 +141,49 @@ def predict_files(
     columns: Columns | None = None,
     **options: Unpack[ReadOptions],
 ) -> list[Path]:
-    """The k most probable labels of the rows of files: for each file, one in the folder `out`, of
-    the same name with ``.npz`` behind it, with the arrays ``labels`` and ``scores``. Workers read
-    the ones and write the others, so that they must be able to open both."""
+    """The k most probable labels of the rows of files, in files.
+
+    Workers read the ones and write the others, so that they must be able to open both by the same
+    name. Other keywords are options of the reader, such as ``n_features`` of svmlight.
+
+    Parameters
+    ----------
+    model : a fitted estimator, or the name of a file or folder that all workers can open
+    files : names of files of any known format
+    out : str or path
+        The folder to write to: for each file, one of the same name with ``.npz`` behind it, with
+        the arrays ``labels`` and ``scores``.
+    client : distributed.Client, optional
+        The one that was made last, if not given.
+    k : int, default=5
+    columns : Columns, optional
+        What the columns of tables mean.
+
+    Returns
+    -------
+    The files that were written, in order
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from distributed import Client
+    >>> from sketchforest import RandomForestClassifier
+    >>> from sketchforest.dask import predict_files
+    >>> from sketchforest.datasets import make_multilabel, write
+    >>> data = make_multilabel(100, 30, 20, labels_per_row=2, features_per_row=8)
+    >>> forest = RandomForestClassifier(10, random_state=0).fit(data.X, data.Y)
+    >>> with (
+    ...     Client(processes=False, dashboard_address=None) as client,
+    ...     tempfile.TemporaryDirectory() as folder,
+    ... ):
+    ...     file = os.path.join(folder, "rows.npz")
+    ...     write(data, file)
+    ...     [found] = predict_files(forest, [file], os.path.join(folder, "found"), client, k=3)
+    ...     labels = np.load(found)["labels"]
+    >>> labels.shape
+    (100, 3)
+    """
     client = the_client(client)
     folder = Path(out).absolute()
     folder.mkdir(parents=True, exist_ok=True)

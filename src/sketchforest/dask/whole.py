@@ -62,6 +62,18 @@ def fit(
     Returns
     -------
     forest, fitted
+
+    Examples
+    --------
+    >>> from distributed import Client
+    >>> from sketchforest import RandomForestClassifier
+    >>> from sketchforest.dask import fit
+    >>> from sketchforest.datasets import make_multilabel
+    >>> data = make_multilabel(100, 30, 20, labels_per_row=2, features_per_row=8)
+    >>> with Client(processes=False, dashboard_address=None) as client:
+    ...     forest = fit(RandomForestClassifier(10), data.X, data.Y, client)
+    >>> len(forest)
+    10
     """
     client = the_client(client)
     _check(forest, X, Y)

@@ -38,6 +38,17 @@ def make_label_tree(
 ) -> Dataset:
     """X (n_samples, n_features) of float32 word weights and Y (n_samples, n_labels), uint8, CSR.
 
+    Parameters
+    ----------
+    n_samples, n_features, n_labels : int
+    labels_per_row, features_per_row : float
+        On average.
+    random_state : int, default=0
+
+    Returns
+    -------
+    Dataset
+
     Examples
     --------
     >>> data = make_label_tree(200, 1000, 500, labels_per_row=4, features_per_row=20)
@@ -67,7 +78,24 @@ def make_label_tree(
 def make_wiki10_31k_like(
     n_train: int = 14_146, n_test: int = 6_616, random_state: int | None = 0
 ) -> Dataset:
-    """In the shape of Wiki10-31K: few long rows, with many labels each."""
+    """In the shape of Wiki10-31K: few long rows, with many labels each.
+
+    Parameters
+    ----------
+    n_train, n_test : int
+        As many as the set has, if not given.
+    random_state : int, default=0
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> data = make_wiki10_31k_like(30, 10)
+    >>> data.X.shape, data.Y.shape
+    ((40, 101938), (40, 30938))
+    """
     data = make_label_tree(n_train + n_test, 101_938, 30_938, 18.6, 673, random_state)
     return _split(data, "wiki10-31k-like", n_train)
 
@@ -75,7 +103,24 @@ def make_wiki10_31k_like(
 def make_amazon_670k_like(
     n_train: int = 490_449, n_test: int = 153_025, random_state: int | None = 0
 ) -> Dataset:
-    """In the shape of Amazon-670K: more labels than rows."""
+    """In the shape of Amazon-670K: more labels than rows.
+
+    Parameters
+    ----------
+    n_train, n_test : int
+        As many as the set has, if not given.
+    random_state : int, default=0
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> data = make_amazon_670k_like(30, 10)
+    >>> data.X.shape, data.Y.shape
+    ((40, 135909), (40, 670091))
+    """
     data = make_label_tree(n_train + n_test, 135_909, 670_091, 5.5, 76, random_state)
     return _split(data, "amazon-670k-like", n_train)
 

@@ -162,6 +162,24 @@ def test_large_reports_time_and_memory(tmp_path):
     assert answer["n_test"] == 20
 
 
+def test_extreme_measures_each_method_and_says_which_failed(tmp_path):
+    options = "--n-train 60 --n-test 20 --n-estimators 2 --n-components 4 --n-jobs 1"
+    result = CliRunner().invoke(
+        cli.app,
+        ["bench", "extreme", "--methods", "rf,sf", "--out", str(tmp_path), *options.split()],
+    )
+    assert result.exit_code == 0, result.output
+    rows = list(csv.DictReader((tmp_path / "wiki10-31k.csv").open()))
+    assert [row["method"] for row in rows] == ["rf", "sf"]
+    for row in rows:
+        assert float(row["fit_peak_bytes"]) > 0
+        assert float(row["model_bytes"]) > 0
+        assert 0 <= float(row["precision_at_5"]) <= float(row["precision_at_1"]) + 1
+        assert row["n_test"] == "20"
+    arguments = ["bench", "extreme", "--shape", "round", "--out", str(tmp_path)]
+    assert CliRunner().invoke(cli.app, arguments).exit_code == 2
+
+
 # ---- what is asked of the processes
 
 

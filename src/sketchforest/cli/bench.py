@@ -156,6 +156,51 @@ def large(
 
 
 @bench_app.command(cls=Command)
+def extreme(
+    shape: Annotated[str, typer.Option(help="wiki10-31k or amazon-670k.")] = "wiki10-31k",
+    methods: Annotated[
+        str,
+        typer.Option(
+            help="Separated by commas: rf, et, sf (ours), napkinxc, omikuji.", show_default=False
+        ),
+    ] = "",
+    n_train: Annotated[
+        int | None, typer.Option(min=1, help="Training rows.", show_default="as the set has")
+    ] = None,
+    n_test: Annotated[
+        int | None, typer.Option(min=1, help="New rows.", show_default="as the set has")
+    ] = None,
+    n_estimators: Annotated[int, typer.Option(min=1, help="Trees of our forests.")] = 50,
+    n_components: Annotated[int, typer.Option(min=1, help="Projected outputs.")] = 32,
+    n_jobs: _JobsOption = 2,
+    out: _OutOption = _OUT,
+) -> None:
+    """Compare with linear label trees on a generated set with very many labels.
+
+    The set has the shape of one of the Extreme Classification Repository. Each method fits, saves,
+    loads and ranks the five best labels of new rows, in a process of its own.
+
+    Example:  sketchforest bench extreme --shape amazon-670k --methods rf
+    """
+    from joblib import effective_n_jobs
+
+    from sketchforest.lab.bench.extreme import run_extreme
+
+    rows = run_extreme(
+        shape,
+        names(methods),
+        out,
+        n_train=n_train,
+        n_test=n_test,
+        n_estimators=n_estimators,
+        n_components=n_components,
+        n_jobs=effective_n_jobs(n_jobs),
+    )
+    if not rows:
+        raise typer.Exit(1)
+
+
+@bench_app.command(cls=Command)
 def components(
     datasets: _DatasetsOption = "",
     splits: _SplitsOption = 5,

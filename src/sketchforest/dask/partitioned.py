@@ -46,7 +46,8 @@ def fit_partitioned(
     """A forest of which each part of the trees was grown on a part of the rows, as a folder.
 
     A partition must fit into the memory of a worker, and nothing else must: rows go from worker to
-    worker, and parts of the model come here one by one.
+    worker, and parts of the model come here one by one. Other keywords are options of the reader
+    of files, such as ``n_features`` and ``n_labels`` of svmlight.
 
     Parameters
     ----------
@@ -67,8 +68,6 @@ def fit_partitioned(
         disks. False: the rows are in random order already, and each file or chunk is a partition.
     columns : Columns, optional
         What the columns of tables mean.
-    **options
-        Of the reader, such as ``n_features`` and ``n_labels`` of svmlight files.
 
     Returns
     -------
@@ -77,21 +76,24 @@ def fit_partitioned(
     Examples
     --------
     >>> import os, tempfile
+    >>> import dask.array as da
     >>> from distributed import Client
     >>> from sketchforest import RandomForestClassifier
     >>> from sketchforest.dask import fit_partitioned
-    >>> from sketchforest.datasets import make_multilabel, write
-    >>> data = make_multilabel(40, 20, 8, labels_per_row=2, features_per_row=5)
-    >>> client = Client(processes=False, n_workers=1, dashboard_address=":0")
-    >>> with tempfile.TemporaryDirectory() as folder, client:
-    ...     file = os.path.join(folder, "rows.npz")
-    ...     write(data, file)
-    ...     forest = RandomForestClassifier(4, random_state=0)
-    ...     parts = fit_partitioned(
-    ...         forest, [file], client=client, out=os.path.join(folder, "model"), n_partitions=2
+    >>> from sketchforest.datasets import make_multilabel
+    >>> data = make_multilabel(100, 30, 20, labels_per_row=2, features_per_row=8)
+    >>> X, Y = (da.from_array(M.toarray(), chunks=(25, -1)) for M in (data.X, data.Y))
+    >>> with (
+    ...     Client(processes=False, dashboard_address=None) as client,
+    ...     tempfile.TemporaryDirectory() as folder,
+    ... ):
+    ...     out = os.path.join(folder, "model")
+    ...     forest = fit_partitioned(
+    ...         RandomForestClassifier(10), X, Y, client, out=out, n_partitions=2
     ...     )
-    ...     parts.predict_topk(data.X, k=2)[0].shape
-    (40, 2)
+    ...     found = forest.predict_proba(data.X[:5]).shape
+    >>> forest.n_estimators_, found
+    (10, (5, 20))
     """
     client = the_client(client)
     check_folder(out)

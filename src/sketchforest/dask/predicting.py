@@ -41,58 +41,59 @@ class ModelPath:
 
 
 def predict(model: AnyModel | str | os.PathLike[str], X: Any) -> "da.Array":
-    """`model.predict` of the rows of a Dask array or frame, as a Dask array: nothing is computed
-    yet, and nothing is gathered.
+    """`model.predict` of rows that fit on no machine: nothing is gathered.
 
     Parameters
     ----------
-    model : fitted estimator, str or path
-        A name is that of a file or folder that all workers can open: then each loads it once, and
+    model : a fitted estimator, or str or path
+        Or the name of a file or folder that all workers can open: then each loads it once, and
         those of one machine map it together.
-    X : Dask array or frame
+    X : array or frame of Dask
 
     Returns
     -------
-    Dask array
+    Dask array, of which nothing is computed yet
 
     Examples
     --------
-    >>> import dask.array as da, numpy as np
+    >>> import dask.array as da
     >>> from sketchforest import RandomForestClassifier
     >>> from sketchforest.dask import predict
-    >>> X = np.arange(40.0).reshape(20, 2)
-    >>> forest = RandomForestClassifier(5, random_state=0).fit(X, [[1, 0]] * 10 + [[0, 1]] * 10)
-    >>> rows = da.from_array(X, chunks=(5, 2))
-    >>> predict(forest, rows).compute().shape
-    (20, 2)
+    >>> from sketchforest.datasets import make_multilabel
+    >>> data = make_multilabel(100, 30, 20, labels_per_row=2, features_per_row=8)
+    >>> forest = RandomForestClassifier(10, random_state=0).fit(data.X, data.Y.toarray())
+    >>> X = da.from_array(data.X.toarray(), chunks=(25, -1))
+    >>> predict(forest, X).compute().shape
+    (100, 20)
     """
     return _mapped(model, X, "predict", {})[0]
 
 
 def predict_proba(model: AnyModel | str | os.PathLike[str], X: Any) -> "da.Array":
-    """The same of `model.predict_proba`.
+    """`model.predict_proba` of rows that fit on no machine: nothing is gathered.
 
     Parameters
     ----------
-    model : fitted estimator, str or path
-        A name is that of a file or folder that all workers can open: then each loads it once, and
+    model : a fitted estimator, or str or path
+        Or the name of a file or folder that all workers can open: then each loads it once, and
         those of one machine map it together.
-    X : Dask array or frame
+    X : array or frame of Dask
 
     Returns
     -------
-    Dask array
+    Dask array, of which nothing is computed yet
 
     Examples
     --------
-    >>> import dask.array as da, numpy as np
+    >>> import dask.array as da
     >>> from sketchforest import RandomForestClassifier
     >>> from sketchforest.dask import predict_proba
-    >>> X = np.arange(40.0).reshape(20, 2)
-    >>> forest = RandomForestClassifier(5, random_state=0).fit(X, [[1, 0]] * 10 + [[0, 1]] * 10)
-    >>> rows = da.from_array(X, chunks=(5, 2))
-    >>> predict_proba(forest, rows).compute()[0]
-    array([1., 0.], dtype=float32)
+    >>> from sketchforest.datasets import make_multilabel
+    >>> data = make_multilabel(100, 30, 20, labels_per_row=2, features_per_row=8)
+    >>> forest = RandomForestClassifier(10, random_state=0).fit(data.X, data.Y.toarray())
+    >>> X = da.from_array(data.X.toarray(), chunks=(25, -1))
+    >>> predict_proba(forest, X).compute().shape
+    (100, 20)
     """
     return _mapped(model, X, "predict_proba", {})[0]
 
@@ -100,31 +101,31 @@ def predict_proba(model: AnyModel | str | os.PathLike[str], X: Any) -> "da.Array
 def predict_topk(
     model: AnyModel | str | os.PathLike[str], X: Any, k: int = 5
 ) -> "tuple[da.Array, da.Array]":
-    """The same of `model.predict_topk`: labels and their probabilities, (n_samples, k) each.
+    """`model.predict_topk` of rows that fit on no machine: nothing is gathered.
 
     Parameters
     ----------
-    model : fitted estimator, str or path
-        A name is that of a file or folder that all workers can open: then each loads it once, and
+    model : a fitted estimator, or str or path
+        Or the name of a file or folder that all workers can open: then each loads it once, and
         those of one machine map it together.
-    X : Dask array or frame
+    X : array or frame of Dask
     k : int, default=5
 
     Returns
     -------
-    labels, scores : Dask arrays, (n_samples, k)
+    labels, scores : (n_samples, k) Dask arrays, of which nothing is computed yet
 
     Examples
     --------
-    >>> import dask.array as da, numpy as np
+    >>> import dask.array as da
     >>> from sketchforest import RandomForestClassifier
     >>> from sketchforest.dask import predict_topk
-    >>> X = np.arange(40.0).reshape(20, 2)
-    >>> forest = RandomForestClassifier(5, random_state=0).fit(X, [[1, 0]] * 10 + [[0, 1]] * 10)
-    >>> rows = da.from_array(X, chunks=(5, 2))
-    >>> labels, scores = predict_topk(forest, rows, k=1)
-    >>> labels.compute()[[0, -1]].ravel().tolist()
-    [0, 1]
+    >>> from sketchforest.datasets import make_multilabel
+    >>> data = make_multilabel(100, 30, 20, labels_per_row=2, features_per_row=8)
+    >>> forest = RandomForestClassifier(10, random_state=0).fit(data.X, data.Y.toarray())
+    >>> X = da.from_array(data.X.toarray(), chunks=(25, -1))
+    >>> predict_topk(forest, X, k=3)[0].chunks
+    ((25, 25, 25, 25), (3,))
     """
     labels, scores = _mapped(model, X, "predict_topk", {"k": k})
     return labels, scores
@@ -140,29 +141,27 @@ def predict_files(
     columns: Columns | None = None,
     **options: Unpack[ReadOptions],
 ) -> list[Path]:
-    """The k most probable labels of the rows of files.
+    """The k most probable labels of the rows of files, in files.
 
-    For each file, there is one in the folder `out`, of the same name with ``.npz`` behind it, with
-    the arrays ``labels`` and ``scores``. Workers read the ones and write the others, so that they
-    must be able to open both.
+    Workers read the ones and write the others, so that they must be able to open both by the same
+    name. Other keywords are options of the reader, such as ``n_features`` of svmlight.
 
     Parameters
     ----------
-    model : fitted estimator, str or path
-    files : sequence of str or path
+    model : a fitted estimator, or the name of a file or folder that all workers can open
+    files : names of files of any known format
     out : str or path
-        A folder.
+        The folder to write to: for each file, one of the same name with ``.npz`` behind it, with
+        the arrays ``labels`` and ``scores``.
     client : distributed.Client, optional
         The one that was made last, if not given.
     k : int, default=5
     columns : Columns, optional
         What the columns of tables mean.
-    **options
-        Of the reader.
 
     Returns
     -------
-    list of paths
+    The files that were written, in order
 
     Examples
     --------
@@ -172,15 +171,18 @@ def predict_files(
     >>> from sketchforest import RandomForestClassifier
     >>> from sketchforest.dask import predict_files
     >>> from sketchforest.datasets import make_multilabel, write
-    >>> data = make_multilabel(40, 20, 8, labels_per_row=2, features_per_row=5)
-    >>> forest = RandomForestClassifier(5, random_state=0).fit(data.X, data.Y)
-    >>> client = Client(processes=False, n_workers=1, dashboard_address=":0")
-    >>> with tempfile.TemporaryDirectory() as folder, client:
+    >>> data = make_multilabel(100, 30, 20, labels_per_row=2, features_per_row=8)
+    >>> forest = RandomForestClassifier(10, random_state=0).fit(data.X, data.Y)
+    >>> with (
+    ...     Client(processes=False, dashboard_address=None) as client,
+    ...     tempfile.TemporaryDirectory() as folder,
+    ... ):
     ...     file = os.path.join(folder, "rows.npz")
     ...     write(data, file)
-    ...     [made] = predict_files(forest, [file], os.path.join(folder, "out"), client, k=2)
-    ...     np.load(made)["labels"].shape
-    (40, 2)
+    ...     [found] = predict_files(forest, [file], os.path.join(folder, "found"), client, k=3)
+    ...     labels = np.load(found)["labels"]
+    >>> labels.shape
+    (100, 3)
     """
     client = the_client(client)
     folder = Path(out).absolute()

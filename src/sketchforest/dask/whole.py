@@ -65,16 +65,15 @@ def fit(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from distributed import Client
     >>> from sketchforest import RandomForestClassifier
     >>> from sketchforest.dask import fit
-    >>> X = np.arange(40.0).reshape(20, 2)
-    >>> client = Client(processes=False, n_workers=1, dashboard_address=":0")
-    >>> with client:
-    ...     forest = fit(RandomForestClassifier(5, random_state=0), X, np.eye(20)[:, :3], client)
-    >>> forest.predict_proba(X).shape
-    (20, 3)
+    >>> from sketchforest.datasets import make_multilabel
+    >>> data = make_multilabel(100, 30, 20, labels_per_row=2, features_per_row=8)
+    >>> with Client(processes=False, dashboard_address=None) as client:
+    ...     forest = fit(RandomForestClassifier(10), data.X, data.Y, client)
+    >>> len(forest)
+    10
     """
     client = the_client(client)
     _check(forest, X, Y)

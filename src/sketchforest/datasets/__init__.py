@@ -12,6 +12,11 @@ from sketchforest.datasets.generators import (
     make_multilabel,
     make_sparse_multilabel,
 )
+from sketchforest.datasets.label_trees import (
+    make_amazon_670k_like,
+    make_label_tree,
+    make_wiki10_31k_like,
+)
 from sketchforest.datasets.npz import load_npz, write_npz
 from sketchforest.datasets.svmlight import read_svmlight, write_svmlight
 from sketchforest.datasets.table import read_table
@@ -27,9 +32,12 @@ __all__ = [
     "list_datasets",
     "load",
     "load_npz",
+    "make_amazon_670k_like",
     "make_delicious_like",
+    "make_label_tree",
     "make_multilabel",
     "make_sparse_multilabel",
+    "make_wiki10_31k_like",
     "read",
     "read_arff",
     "read_ontology",

@@ -88,8 +88,8 @@ def make_multilabel(
     >>> data.X.shape, data.Y.shape
     ((1000, 200), (1000, 50))
     """
-    _check_mean("labels_per_row", labels_per_row, "n_labels", n_labels)
-    _check_mean("features_per_row", features_per_row, "n_features", n_features)
+    check_mean("labels_per_row", labels_per_row, "n_labels", n_labels)
+    check_mean("features_per_row", features_per_row, "n_features", n_features)
     rng = np.random.default_rng(random_state)
     labels = _Vocabulary(n_labels, exponent=1.25, offset=0.015, generality=0.25)
     words = _Vocabulary(n_features, exponent=1.0, offset=0.1, generality=0.1)
@@ -177,8 +177,8 @@ def make_sparse_multilabel(
     >>> int(data.X.nnz), int(data.Y.nnz)
     (5000, 500)
     """
-    _check_mean("labels_per_row", labels_per_row, "n_labels", n_labels)
-    _check_mean("features_per_row", features_per_row, "n_features", n_features)
+    check_mean("labels_per_row", labels_per_row, "n_labels", n_labels)
+    check_mean("features_per_row", features_per_row, "n_features", n_features)
     rng = np.random.default_rng(random_state)
     row_topics = rng.integers(n_topics, size=n_samples)
     return Dataset(
@@ -188,7 +188,7 @@ def make_sparse_multilabel(
     )
 
 
-def _check_mean(name: str, mean: float, limit_name: str, limit: int) -> None:
+def check_mean(name: str, mean: float, limit_name: str, limit: int) -> None:
     if limit > _MOST_ITEMS:
         raise ValueError(f"{limit_name} must be at most {_MOST_ITEMS} (2**31 - 1); got {limit}.")
     if not 1 <= mean <= limit:

@@ -28,7 +28,7 @@ class NapkinXC(ModelAdapter[sparse.csr_matrix, list[Pairs]]):
             sparse.csr_matrix(M.astype(np.float32))
             for M in (X_train, data.Y_train, X_test)
         )
-        self.n_labels = data.Y_train.shape[1]
+        self.n_labels = self.top_k = data.Y_train.shape[1]
         self.folder = tempfile.TemporaryDirectory()
         self.model = PLT(self.folder.name, threads=options.n_jobs, seed=options.seed)
 
@@ -42,7 +42,7 @@ class NapkinXC(ModelAdapter[sparse.csr_matrix, list[Pairs]]):
         self.model.load()
 
     def predict(self, X: sparse.csr_matrix) -> list[Pairs]:
-        return self.model.predict_proba(X, top_k=self.n_labels)
+        return self.model.predict_proba(X, top_k=self.top_k)
 
     def scores(self, prediction: list[Pairs]) -> np.ndarray:
         return _scores(prediction, self.n_labels)
@@ -56,7 +56,8 @@ class Omikuji(ModelAdapter[list[Pairs], list[Pairs]]):
 
     def __init__(self, data: TrainTestSplit, options: Options):
         X_train, X_test = _without_missing(data)
-        self.n_labels, self.n_jobs = data.Y_train.shape[1], options.n_jobs
+        self.n_labels = self.top_k = data.Y_train.shape[1]
+        self.n_jobs = options.n_jobs
         self.folder = tempfile.TemporaryDirectory()
         self.data_path = os.path.join(self.folder.name, "data.txt")
         write_xc(Dataset("train", _without_empty_rows(X_train), data.Y_train), self.data_path)
@@ -80,7 +81,7 @@ class Omikuji(ModelAdapter[list[Pairs], list[Pairs]]):
         self.model.init_prediction_thread_pool(self.n_jobs)
 
     def predict(self, X: list[Pairs]) -> list[Pairs]:
-        return [self.model.predict(row, top_k=self.n_labels) for row in X]
+        return [self.model.predict(row, top_k=self.top_k) for row in X]
 
     def scores(self, prediction: list[Pairs]) -> np.ndarray:
         return _scores(prediction, self.n_labels)

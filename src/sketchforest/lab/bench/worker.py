@@ -30,6 +30,10 @@ def _task(name: str) -> Callable[..., Mapping[str, object]]:
         from sketchforest.lab.bench.measure_sizes import measure_large, measure_point
 
         tasks = {"scaling": measure_point, "large": measure_large}
+    elif name == "extreme":
+        from sketchforest.lab.bench.measure_extreme import measure_extreme
+
+        tasks = {"extreme": measure_extreme}
     else:
         from sketchforest.lab.bench.measure_method import measure, trial
 

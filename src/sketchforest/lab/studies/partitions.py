@@ -119,11 +119,11 @@ def partitions_page(results: Sequence[Mapping[str, str]]) -> str:
                 keys = [(name, _method(kind, n, way if n > 1 else WAYS[0])) for n in PARTITIONS]
                 cells = [
                     f"{np.mean(scores[key]):.4f} ({np.mean(seconds[key]):.0f} s)"
-                    for key in keys
                     if key in scores
+                    else "–"
+                    for key in keys
                 ]
-                if len(cells) == len(keys):
-                    rows.append([f"{name}, {kind}, {way.name}", *cells])
+                rows.append([f"{name}, {kind}, {way.name}", *cells])
     header = ["", *(f"{n} partitions" if n > 1 else "all rows" for n in PARTITIONS)]
     return (
         "LRAP on test rows, and the seconds of all fits, one after the other.\n\n"

@@ -9,12 +9,12 @@ from scipy import sparse
 
 from sketchforest.datasets._text import AnyPath, bad_file
 
-_MOST_COLUMNS = int(np.iinfo(np.int32).max)
+_MOST_COLUMNS = 1 << 40  # far more than anybody has; more overflow where sizes are multiplied
 _FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 
 def check_counts(path: AnyPath, n_features: int, n_labels: int) -> None:
-    """What line 1 claims of columns, which take memory even if no row has an entry there."""
+    """What line 1 claims of columns, whether a row has an entry there or not."""
     for what, count in (("features", n_features), ("labels", n_labels)):
         if count > _MOST_COLUMNS:
             reason = f"{count} {what} are more than the {_MOST_COLUMNS} that can be counted"

@@ -16,7 +16,7 @@ SOURCES := $(wildcard src/core/*.?pp src/core/kernels/*.?pp src/bindings/*.?pp)
 NATIVE := CMakeLists.txt $(SOURCES)
 SANITIZED_TESTS := tests/trees tests/saving tests/metrics tests/test_projection.py
 
-DOCS_MADE := docs/gallery docs/api/generated docs/api/backreferences docs/sg_execution_times.rst
+DOCS_MADE := docs/gallery docs/api/generated docs/api/backreferences
 
 .PHONY: demo bench test slow check docs renew-docs sanitize format clean
 

@@ -55,6 +55,7 @@ sphinx_gallery_conf = {
     "doc_module": ("sketchforest",),
     "download_all_examples": False,
     "show_signature": False,
+    "write_computation_times": False,  # on pages that load scripts from elsewhere
     "remove_config_comments": True,
     "reference_url": {"sketchforest": None},
 }

@@ -1,6 +1,7 @@
 """`command-line` writes the reference of all commands, from the commands themselves."""
 
 import inspect
+import re
 
 import typer
 from docutils import nodes
@@ -62,6 +63,7 @@ def _options(params, context):
         lines += [f"**{panel}**", ""] if panel else []
         for names, described in records:
             described = " ".join(described.replace("`", "``").split())
+            described = re.sub(r"\w+://[\w:.]*\w", r"``\g<0>``", described)  # no links
             lines += [f"``{' '.join(names.split())}``", f"   {described}", ""]
     return "\n".join(lines)
 

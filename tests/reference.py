@@ -191,14 +191,27 @@ def assert_same_arrays(ours, theirs):
 # ---- what a tree draws
 
 
+def core_stream(key, n_numbers) -> list[int]:
+    """The first numbers, of 64 bits, of the core's stream: a hash of the key and a counter."""
+    mask, golden = 2**64 - 1, 0x9E3779B97F4A7C15
+
+    def mix(n):
+        n = (n ^ (n >> 30)) * 0xBF58476D1CE4E5B9 & mask
+        n = (n ^ (n >> 27)) * 0x94D049BB133111EB & mask
+        return n ^ (n >> 31)
+
+    return [mix(mix(key) + golden * (i + 1) & mask) for i in range(n_numbers)]
+
+
 def bootstrap_counts(seed, tree, n_rows, n_draws, weights=None) -> np.ndarray:
     """How often a tree draws each row: `n_draws` rows with replacement, in proportion to their
-    weights, from the stream of (seed, tree, purpose 0)."""
-    stream = np.random.Philox(np.random.SeedSequence([seed, tree, 0]))
-    rng = np.random.Generator(stream)
+    weights, from the stream of (seed, tree, purpose 0): the core's, or, by weights, NumPy's."""
+    address = np.random.SeedSequence([seed, tree, 0])
     if weights is None:
-        drawn = rng.integers(0, n_rows, n_draws)
+        key = int(address.generate_state(1, np.uint64)[0])
+        drawn = [number * n_rows >> 64 for number in core_stream(key, n_draws)]
     else:
+        rng = np.random.Generator(np.random.Philox(address))
         drawn = np.searchsorted(np.cumsum(weights) / np.sum(weights), rng.random(n_draws), "right")
     counts = np.zeros(n_rows, int)
     for row in drawn:

@@ -28,6 +28,7 @@ def storage(request, monkeypatch):
     if not request.param:
         rows = property(lambda predictor: (predictor.forest, predictor.labels))
         monkeypatch.setattr(ForestPredictor, "_leaves_and_values", rows)
+    return "table" if request.param else "rows"
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
@@ -85,17 +86,31 @@ def mean_in_fractions(forest, leaves, y):
     return shares
 
 
+def heaviest(forest, leaves):
+    """The weight of the heaviest of the leaves."""
+    found = []
+    for number, leaf in enumerate(leaves):
+        tree = forest._forest.tree(number)
+        members = slice(*tree.member_start[leaf : leaf + 2].tolist())
+        counts = np.ones(len(tree.members), int) if tree.weights is None else tree.weights
+        found.append(int(counts[members].sum()))
+    return max(found)
+
+
 @pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier])
 @pytest.mark.parametrize("n_trees", [1, 3, 6, 10])
-def test_classes_are_tied_where_their_fractions_are(kind, n_trees):
+def test_classes_are_tied_where_their_fractions_are(kind, n_trees, storage):
+    """Exactly so for leaves of up to 30 rows, whose shares are whole numbers of units; the means in
+    a table are rounded."""
     rng = np.random.default_rng(n_trees)
-    X, y = rng.integers(0, 8, (500, 2)).astype(float), rng.integers(0, 2, 500)
+    X, y = rng.integers(0, 8, (250, 2)).astype(float), rng.integers(0, 2, 250)
     X_new, n_tied = np.unique(X, axis=0), 0
     for seed in range(20):
         forest = kind(n_trees, random_state=seed, max_features=1).fit(X, y)
         predicted = forest.predict(X_new)
         for leaves, found in zip(find_leaves(forest._forest, X_new), predicted, strict=True):
             shares = mean_in_fractions(forest, leaves, y)
-            n_tied += shares[0] == shares[1]
-            assert found == np.argmax(shares)
-    assert n_tied
+            is_exact = storage == "rows" and heaviest(forest, leaves) <= 30
+            n_tied += shares[0] == shares[1] and is_exact
+            assert found == np.argmax(shares) if is_exact else shares[found] == max(shares)
+    assert n_tied or storage == "table"

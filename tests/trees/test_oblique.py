@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from reference import (
+    core_stream,
     direction_between_sides,
     leading_direction,
     oblique_cut,
@@ -44,14 +45,7 @@ def grow(x, z, weights=None, is_sparse=False, **params):
 
 def start_of(key, n_components):
     """The first numbers of the core's stream: uniform in [-1, 1)."""
-    mask, golden = 2**64 - 1, 0x9E3779B97F4A7C15
-
-    def mix(n):
-        n = (n ^ (n >> 30)) * 0xBF58476D1CE4E5B9 & mask
-        n = (n ^ (n >> 27)) * 0x94D049BB133111EB & mask
-        return n ^ (n >> 31)
-
-    numbers = [mix(mix(key) + golden * (i + 1) & mask) for i in range(n_components)]
+    numbers = core_stream(key, n_components)
     return np.array([2 * (n >> 11) * 2.0**-53 - 1 for n in numbers])
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from sketchforest._units import ratio, seconds, size
-from sketchforest.lab.studies.accuracy_page import FLAGSHIP, METHODS, TUNED
+from sketchforest.lab.studies.accuracy_page import FLAGSHIP, METHODS, TUNED, on_common_splits
 from sketchforest.lab.studies.method_experiment import (
     Table,
     markdown_table,
@@ -40,7 +40,8 @@ _KINDS = {"rf": "random forest", "et": "extra-trees"}
 
 def accuracy_table(docs: Path) -> str:
     """LRAP on some of the sets, the best in bold, and on how many of all the flagship leads."""
-    scores = values_by_method(_rows(docs / "accuracy-100-trees.csv"), "lrap")
+    all_scores = values_by_method(_rows(docs / "accuracy-100-trees.csv"), "lrap")
+    scores = on_common_splits(all_scores)
     methods = [m for m in METHODS if m not in TUNED and any(m == known for _, known in scores)]
     rows = []
     for name in _SHOWN:
@@ -48,11 +49,12 @@ def accuracy_table(docs: Path) -> str:
         cells = [f"{mean:.3f}" if mean >= 0 else "–" for mean in means]
         cells[int(np.argmax(means))] = f"**{cells[int(np.argmax(means))]}**"
         rows.append([name, *cells])
-    n_splits = {len(values) for (_, method), values in scores.items() if method == FLAGSHIP}
-    splits = f"{min(n_splits)}" if len(n_splits) == 1 else f"{min(n_splits)} to {max(n_splits)}"
+    splits = int(np.median([len(v) for (_, m), v in scores.items() if m == FLAGSHIP]))
     n_sets = len({name for name, _ in scores})
     others = [other for other in methods if other != FLAGSHIP]
-    counts = (f"{other} on {{}} (worse on {{}})".format(*_ahead(scores, other)) for other in others)
+    counts = (
+        f"{other} on {{}} (worse on {{}})".format(*_ahead(all_scores, other)) for other in others
+    )
     ahead = ",\n".join(counts)
     return (
         markdown_table(["LRAP, defaults", *methods], rows)

@@ -94,9 +94,9 @@ def find_datasets(names: Sequence[str], data_home: str | None) -> list[str]:
 
 
 def values_by_method(rows: Iterable[Mapping[str, str]], column: str) -> Table:
-    """The values of a column for each (data set, method), over the splits."""
+    """The values of a column for each (data set, method), in the order of the splits."""
     table: Table = {}
-    for row in rows:
+    for row in sorted(rows, key=lambda row: int(row["split"])):
         if row.get(column):
             table.setdefault((row["dataset"], row["method"]), []).append(float(row[column]))
     return table

@@ -73,28 +73,22 @@ def test_of_tied_classes_the_first_is_predicted(size):
     assert np.array_equal(tree.predict_topk(X, 3)[0], np.tile([0, 1, 2], (len(X), 1)))
 
 
+def members_of(forest, leaves):
+    """For each tree, the training rows in the leaf and how often each counts."""
+    for number, leaf in enumerate(leaves):
+        tree = forest._forest.tree(number)
+        members = slice(*tree.member_start[leaf : leaf + 2].tolist())
+        counts = np.ones(len(tree.members), int) if tree.weights is None else tree.weights
+        yield tree.members[members], counts[members].tolist()
+
+
 def mean_in_fractions(forest, leaves, y):
     """Over trees, of the mean over the leaf of each: the share of each class."""
     shares = [Fraction(0)] * (max(y) + 1)
-    for number, leaf in enumerate(leaves):
-        tree = forest._forest.tree(number)
-        members = slice(*tree.member_start[leaf : leaf + 2].tolist())
-        counts = np.ones(len(tree.members), int) if tree.weights is None else tree.weights
-        total = sum(counts[members].tolist())
-        for member, count in zip(tree.members[members], counts[members].tolist(), strict=True):
-            shares[y[member]] += Fraction(count, total * len(leaves))
+    for rows, counts in members_of(forest, leaves):
+        for row, count in zip(rows, counts, strict=True):
+            shares[y[row]] += Fraction(count, sum(counts) * len(leaves))
     return shares
-
-
-def heaviest(forest, leaves):
-    """The weight of the heaviest of the leaves."""
-    found = []
-    for number, leaf in enumerate(leaves):
-        tree = forest._forest.tree(number)
-        members = slice(*tree.member_start[leaf : leaf + 2].tolist())
-        counts = np.ones(len(tree.members), int) if tree.weights is None else tree.weights
-        found.append(int(counts[members].sum()))
-    return max(found)
 
 
 @pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier])
@@ -110,7 +104,8 @@ def test_classes_are_tied_where_their_fractions_are(kind, n_trees, storage):
         predicted = forest.predict(X_new)
         for leaves, found in zip(find_leaves(forest._forest, X_new), predicted, strict=True):
             shares = mean_in_fractions(forest, leaves, y)
-            is_exact = storage == "rows" and heaviest(forest, leaves) <= 30
+            heaviest = max(sum(counts) for _, counts in members_of(forest, leaves))
+            is_exact = storage == "rows" and heaviest <= 30
             n_tied += shares[0] == shares[1] and is_exact
             assert found == np.argmax(shares) if is_exact else shares[found] == max(shares)
     assert n_tied or storage == "table"

@@ -14,9 +14,9 @@ import numpy as np
 from sketchforest._units import ratio, seconds, size
 from sketchforest.lab.studies.accuracy_page import FLAGSHIP, METHODS, TUNED, on_common_splits
 from sketchforest.lab.studies.method_experiment import (
-    Table,
+    better_and_worse,
+    differences,
     markdown_table,
-    mean_and_sd,
     values_by_method,
 )
 
@@ -53,7 +53,10 @@ def accuracy_table(docs: Path) -> str:
     n_sets = len({name for name, _ in scores})
     others = [other for other in methods if other != FLAGSHIP]
     counts = (
-        f"{other} on {{}} (worse on {{}})".format(*_ahead(all_scores, other)) for other in others
+        f"{other} on {{}} (worse on {{}})".format(
+            *better_and_worse(differences(all_scores, FLAGSHIP, other))
+        )
+        for other in others
     )
     ahead = ",\n".join(counts)
     return (
@@ -61,17 +64,6 @@ def accuracy_table(docs: Path) -> str:
         + f"\nMeans over {splits} random splits. Of {n_sets} data sets, the {FLAGSHIP} is better\n"
         f"by more than one standard deviation than {ahead}."
     )
-
-
-def _ahead(scores: Table, other: str) -> tuple[int, int]:
-    """On how many sets the flagship is better, and worse, by more than one standard deviation."""
-    better = worse = 0
-    for name, method in scores:
-        if method == FLAGSHIP and (name, other) in scores:
-            pairs = zip(scores[name, FLAGSHIP], scores[name, other], strict=False)
-            mean, sd = mean_and_sd([ours - theirs for ours, theirs in pairs])
-            better, worse = better + (mean > sd), worse + (mean < -sd)
-    return better, worse
 
 
 def benchmark_table(docs: Path, names: Sequence[str] = tuple(_BENCHMARKS)) -> str:

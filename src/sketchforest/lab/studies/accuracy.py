@@ -15,11 +15,15 @@ from sketchforest import ExtraTreesClassifier, RandomForestClassifier, SketchFor
 from sketchforest.lab.bench.adapter import ModelAdapter, Options
 from sketchforest.lab.bench.other_libraries import NapkinXC, Omikuji
 from sketchforest.lab.data import TrainTestSplit
-from sketchforest.lab.experiments import Workspace, run_experiments
+from sketchforest.lab.experiments import Workspace
 from sketchforest.lab.measure import processor_timed
 from sketchforest.lab.store import ResultStore
 from sketchforest.lab.studies.accuracy_page import accuracy_page, save_front
-from sketchforest.lab.studies.method_experiment import MethodExperiment, find_datasets
+from sketchforest.lab.studies.method_experiment import (
+    MethodExperiment,
+    Study,
+    find_datasets,
+)
 from sketchforest.metrics import lrap, ndcg_at_k, precision_at_k, propensities, psp_at_k
 from sketchforest.tuning import tune
 
@@ -75,25 +79,21 @@ def run_accuracy(
         if method not in measures:
             known = ", ".join(measures)
             raise ValueError(f"methods must be some of {known}, where installed; got {method!r}.")
-    console = console or Console()
-    out.mkdir(parents=True, exist_ok=True)
-    store, table = ResultStore(out), f"accuracy-{n_estimators}-trees"
+    study = Study("accuracy", out, n_estimators, accuracy_page)
     options = Options(n_estimators, n_estimators, n_jobs)
     experiments = [
-        MethodExperiment(name, split, method, table, AccuracyResult, partial(measure, options))
+        MethodExperiment(
+            name, split, method, study.table, AccuracyResult, partial(measure, options)
+        )
         for name in find_datasets(datasets, data_home)
         for split in range(n_splits)
         for method, measure in measures.items()
         if method in (methods or measures)
         if method not in TUNED or split < n_tuned_splits
     ]
-    is_complete = run_experiments(experiments, store, Workspace(data_home, n_jobs), console)
-    rows = store.rows(table)
-    page = accuracy_page(rows)
-    (out / "accuracy.md").write_text(page)
+    is_complete = study.run(experiments, Workspace(data_home, n_jobs), console)
     if find_spec("matplotlib") is not None:
-        save_front(rows, out / "accuracy.svg")
-    console.print(page, markup=False, soft_wrap=True)
+        save_front(ResultStore(out).rows(study.table), out / "accuracy.svg")
     return is_complete
 
 

@@ -8,6 +8,8 @@ import numpy as np
 
 from sketchforest.lab.studies.method_experiment import (
     Table,
+    better_and_worse,
+    differences,
     markdown_table,
     mean_and_sd,
     values_by_method,
@@ -54,11 +56,7 @@ def accuracy_page(results: Sequence[Mapping[str, str]]) -> str:
         "## LRAP (± standard deviation over splits); the best, but for tuned ones, in bold",
         "",
         markdown_table(["data set", *methods], [_row(name, methods, scores) for name in names]),
-        *(
-            _verdict(names, all_scores, other)
-            for other in methods
-            if other not in (FLAGSHIP, *TUNED)
-        ),
+        *(_verdict(all_scores, other) for other in methods if other not in (FLAGSHIP, *TUNED)),
         *_published(),
     ]
     for column, title, digits in (
@@ -104,23 +102,15 @@ def _row(name: str, methods: Sequence[str], scores: Table) -> list[str]:
     return [name, *cells]
 
 
-def _verdict(names: Sequence[str], scores: Table, other: str) -> str:
+def _verdict(scores: Table, other: str) -> str:
     """Paired over splits: the mean difference against its standard deviation."""
-    better = worse = 0
-    sizes = []
-    for name in names:
-        ours, theirs = scores.get((name, FLAGSHIP)), scores.get((name, other))
-        if ours is None or theirs is None:
-            continue
-        pairs = list(zip(ours, theirs, strict=False))  # of the splits that both have
-        mean, sd = mean_and_sd([a - b for a, b in pairs])
-        sizes.append(len(pairs))
-        better += mean > sd
-        worse += mean < -sd
+    found = list(differences(scores, FLAGSHIP, other))
+    better, worse = better_and_worse(found)
+    n_splits = int(np.median([len(values) for values in found] or [0]))
     return (
-        f"Against {other}, on {int(np.median(sizes or [0]))} splits of most sets, the {FLAGSHIP} "
+        f"Against {other}, on {n_splits} splits of most sets, the {FLAGSHIP} "
         "is better by more than one standard deviation of the difference on "
-        f"{better} of {len(sizes)} sets, and worse by more than one on {worse}.\n"
+        f"{better} of {len(found)} sets, and worse by more than one on {worse}.\n"
     )
 
 

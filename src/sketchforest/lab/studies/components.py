@@ -11,11 +11,11 @@ from rich.console import Console
 from sketchforest import ExtraTreesClassifier, RandomForestClassifier
 from sketchforest.datasets import load
 from sketchforest.lab.data import TrainTestSplit
-from sketchforest.lab.experiments import Workspace, run_experiments
-from sketchforest.lab.store import ResultStore
+from sketchforest.lab.experiments import Workspace
 from sketchforest.lab.studies.method_experiment import (
     FitResult,
     MethodExperiment,
+    Study,
     Table,
     find_datasets,
     fit_and_score,
@@ -56,15 +56,13 @@ def run_components(
     console: Console | None = None,
 ) -> bool:
     """Measures, and writes components-T-trees.csv and components.md into ``out``."""
-    console = console or Console()
-    out.mkdir(parents=True, exist_ok=True)
-    store, table = ResultStore(out), f"components-{n_estimators}-trees"
+    study = Study("components", out, n_estimators, components_page)
     experiments = [
         MethodExperiment(
             name,
             split,
             f"{kind}-{m}",
-            table,
+            study.table,
             FitResult,
             partial(_measure, kind, m, n_estimators, n_jobs, split),
         )
@@ -74,11 +72,7 @@ def run_components(
         for kind in KINDS
         for m in components
     ]
-    is_complete = run_experiments(experiments, store, Workspace(data_home, n_jobs), console)
-    page = components_page(store.rows(table))
-    (out / "components.md").write_text(page)
-    console.print(page, markup=False, soft_wrap=True)
-    return is_complete
+    return study.run(experiments, Workspace(data_home, n_jobs), console)
 
 
 def _distinct(n_labels: int) -> list[int | str]:

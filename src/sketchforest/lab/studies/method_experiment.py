@@ -1,11 +1,13 @@
 """Methods compared on random splits of many data sets: what the studies have in common."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Generic
 
 import numpy as np
+from rich.console import Console
 
 from sketchforest import ExtraTreesClassifier, RandomForestClassifier
 from sketchforest.datasets import Dataset, list_datasets
@@ -17,9 +19,9 @@ from sketchforest.lab.data import (
     random_rows,
     take_rows,
 )
-from sketchforest.lab.experiments import Workspace
+from sketchforest.lab.experiments import Workspace, run_experiments
 from sketchforest.lab.measure import timed
-from sketchforest.lab.store import R
+from sketchforest.lab.store import R, ResultStore
 from sketchforest.metrics import lrap
 
 # Constants of the search were set on splits with small seeds: studies take others.
@@ -59,6 +61,36 @@ class MethodExperiment(Generic[R]):
     def run(self, workspace: Workspace) -> R:
         data = workspace.dataset(self.dataset)
         return self.measure(random_split(data, FIRST_SEED + self.split))
+
+
+@dataclass(frozen=True)
+class Study:
+    """Experiments with the same table of results, and the page that is made of it."""
+
+    name: str  # of the page, and the beginning of the table's
+    out: Path
+    n_estimators: int
+    make_page: Callable[[Sequence[Mapping[str, str]]], str]
+
+    @property
+    def table(self) -> str:
+        return f"{self.name}-{self.n_estimators}-trees"
+
+    def run(
+        self,
+        experiments: Sequence[MethodExperiment[R]],
+        workspace: Workspace,
+        console: Console | None,
+    ) -> bool:
+        """Measures what is not there yet, and writes and prints the page; whether all is there."""
+        console = console or Console()
+        self.out.mkdir(parents=True, exist_ok=True)
+        store = ResultStore(self.out)
+        is_complete = run_experiments(experiments, store, workspace, console)
+        page = self.make_page(store.rows(self.table))
+        (self.out / f"{self.name}.md").write_text(page)
+        console.print(page, markup=False, soft_wrap=True)
+        return is_complete
 
 
 def random_split(data: Dataset, seed: int) -> TrainTestSplit:
@@ -104,6 +136,19 @@ def values_by_method(rows: Iterable[Mapping[str, str]], column: str) -> Table:
 
 def mean_and_sd(values: Sequence[float]) -> tuple[float, float]:
     return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+
+
+def differences(scores: Table, ours: str, other: str) -> Iterator[list[float]]:
+    """Of each set that both methods have: ours less the other's, on the splits that both have."""
+    for name, method in scores:
+        if method == ours and (name, other) in scores:
+            yield [a - b for a, b in zip(scores[name, ours], scores[name, other], strict=False)]
+
+
+def better_and_worse(found: Iterable[Sequence[float]]) -> tuple[int, int]:
+    """On how many sets the differences are above, and below, zero by more than one sd of theirs."""
+    means = [mean_and_sd(values) for values in found]
+    return sum(mean > sd for mean, sd in means), sum(mean < -sd for mean, sd in means)
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

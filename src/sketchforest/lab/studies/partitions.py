@@ -13,12 +13,12 @@ from sketchforest._estimators.parts import of_parts
 from sketchforest.dask.blocks import deal
 from sketchforest.dask.partitioned import share_of_part
 from sketchforest.lab.data import TrainTestSplit
-from sketchforest.lab.experiments import Workspace, run_experiments
+from sketchforest.lab.experiments import Workspace
 from sketchforest.lab.measure import timed
-from sketchforest.lab.store import ResultStore
 from sketchforest.lab.studies.method_experiment import (
     FitResult,
     MethodExperiment,
+    Study,
     find_datasets,
     markdown_table,
     values_by_method,
@@ -58,15 +58,13 @@ def run_partitions(
     console: Console | None = None,
 ) -> bool:
     """Measures, and writes partitions-T-trees.csv and partitions.md into ``out``."""
-    console = console or Console()
-    out.mkdir(parents=True, exist_ok=True)
-    store, table = ResultStore(out), f"partitions-{n_estimators}-trees"
+    study = Study("partitions", out, n_estimators, partitions_page)
     experiments = [
         MethodExperiment(
             name,
             split,
             _method(kind, n_parts, way),
-            table,
+            study.table,
             FitResult,
             partial(_measure, kind, n_parts, way, n_estimators, n_jobs, split),
         )
@@ -76,11 +74,7 @@ def run_partitions(
         for n_parts in PARTITIONS
         for way in (WAYS if n_parts > 1 else WAYS[:1])
     ]
-    is_complete = run_experiments(experiments, store, Workspace(data_home, n_jobs), console)
-    page = partitions_page(store.rows(table))
-    (out / "partitions.md").write_text(page)
-    console.print(page, markup=False, soft_wrap=True)
-    return is_complete
+    return study.run(experiments, Workspace(data_home, n_jobs), console)
 
 
 def _method(kind: str, n_parts: int, way: Way) -> str:

@@ -12,11 +12,11 @@ from sklearn.base import clone
 
 from sketchforest import SketchForestClassifier
 from sketchforest.lab.data import TrainTestSplit
-from sketchforest.lab.experiments import Workspace, run_experiments
+from sketchforest.lab.experiments import Workspace
 from sketchforest.lab.measure import timed
-from sketchforest.lab.store import ResultStore
 from sketchforest.lab.studies.method_experiment import (
     MethodExperiment,
+    Study,
     find_datasets,
     markdown_table,
     mean_and_sd,
@@ -65,20 +65,14 @@ def run_thresholds(
     console: Console | None = None,
 ) -> bool:
     """Measures, and writes thresholds-T-trees.csv and thresholds.md into ``out``."""
-    console = console or Console()
-    out.mkdir(parents=True, exist_ok=True)
-    store, table = ResultStore(out), f"thresholds-{n_estimators}-trees"
+    study = Study("thresholds", out, n_estimators, thresholds_page)
     measure = partial(_measure, n_estimators, n_jobs)
     experiments = [
-        MethodExperiment(name, split, METHOD, table, ThresholdResult, measure)
+        MethodExperiment(name, split, METHOD, study.table, ThresholdResult, measure)
         for name in find_datasets(datasets, data_home)
         for split in range(n_splits)
     ]
-    is_complete = run_experiments(experiments, store, Workspace(data_home, n_jobs), console)
-    page = thresholds_page(store.rows(table))
-    (out / "thresholds.md").write_text(page)
-    console.print(page, markup=False, soft_wrap=True)
-    return is_complete
+    return study.run(experiments, Workspace(data_home, n_jobs), console)
 
 
 def _measure(n_estimators: int, n_jobs: int, data: TrainTestSplit) -> ThresholdResult:

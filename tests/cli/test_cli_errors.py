@@ -257,6 +257,19 @@ def test_debug_shows_where_an_error_comes_from(command, tmp_path, monkeypatch):
         cli.main()
 
 
+def test_an_interrupt_that_an_import_wraps_in_another_error_is_one(monkeypatch):
+    def wrapping(arguments):
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as interrupt:
+            raise RuntimeError("Error calling __set_name__") from interrupt
+
+    monkeypatch.setattr(sys.modules["sketchforest.cli.app"], "app", wrapping)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 130
+
+
 def test_a_reader_that_has_seen_enough_ends_the_command_in_silence(model, tmp_path):
     write(DATA, tmp_path / "data.svm")
     lines = "1 0:1 1:2\n" * 30_000

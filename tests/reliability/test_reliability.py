@@ -15,6 +15,7 @@ import ending
 import forked
 import fuzz
 import interrupted
+import interrupted_commands
 import killed
 import little_memory
 import same_forest
@@ -40,6 +41,11 @@ def test_a_process_ends_while_threads_work():
 def test_interrupts_stop_the_work_and_nothing_else():
     outcomes, _ = interrupted.run_cases(len(interrupted.KINDS))
     assert interrupted.is_clean(outcomes)
+
+
+def test_commands_stop_when_they_are_told_to():
+    outcomes, _ = interrupted_commands.run_cases(4, n_rows=300)
+    assert interrupted_commands.is_clean(outcomes)
 
 
 def test_kills_leave_a_whole_model():

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from sketchforest.cli.bench import bench_app
-from sketchforest.cli.command import SETTINGS, Command, Group
+from sketchforest.cli.command import INTERRUPTED, SETTINGS, Command, Group
 from sketchforest.cli.convert import convert
 from sketchforest.cli.datasets import datasets
 from sketchforest.cli.demo import demo
@@ -25,6 +25,7 @@ from sketchforest.cli.train import train
 from sketchforest.cli.tune import tune
 
 _DEBUG = "--debug"
+_FORESEEN = (ValueError, OSError, ImportError, MemoryError)  # said in a sentence
 
 app = typer.Typer(
     name="sketchforest",
@@ -87,11 +88,21 @@ def main() -> None:
     warnings.showwarning = _show_warning
     try:
         app(arguments)
-    except (ValueError, OSError, ImportError, MemoryError) as error:
-        if is_debugged:
+    except Exception as error:
+        if _is_interrupt(error):
+            sys.exit(INTERRUPTED)
+        if is_debugged or not isinstance(error, _FORESEEN):
             raise
         typer.echo(f"Error: {_sentence(error)}", err=True)
         sys.exit(1)
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Ctrl-C while a module is imported may come out as another error, which has it as its cause:
+    Python 3.11 does so for names in the body of a class."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _sentence(error: BaseException) -> str:

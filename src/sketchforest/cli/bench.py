@@ -6,7 +6,15 @@ from typing import Annotated
 import typer
 
 from sketchforest.cli.command import Command, Group
-from sketchforest.cli.options import DataHomeOption, JsonOption, console, finish, names, text_of
+from sketchforest.cli.options import (
+    DataHomeOption,
+    JsonOption,
+    console,
+    exit_if_interrupted,
+    finish,
+    names,
+    text_of,
+)
 
 bench_app = typer.Typer(cls=Group, invoke_without_command=True, pretty_exceptions_enable=False)
 
@@ -223,8 +231,7 @@ def components(
         n_jobs=n_jobs,
         data_home=text_of(data_home),
     )
-    if not is_complete:
-        raise typer.Exit(130)
+    exit_if_interrupted(is_complete)
 
 
 @bench_app.command(cls=Command)
@@ -256,8 +263,7 @@ def accuracy(
         n_jobs=n_jobs,
         data_home=text_of(data_home),
     )
-    if not is_complete:
-        raise typer.Exit(130)
+    exit_if_interrupted(is_complete)
 
 
 @bench_app.command(cls=Command)
@@ -283,8 +289,7 @@ def partitions(
         n_jobs=n_jobs,
         data_home=text_of(data_home),
     )
-    if not is_complete:
-        raise typer.Exit(130)
+    exit_if_interrupted(is_complete)
 
 
 @bench_app.command(cls=Command)
@@ -310,8 +315,7 @@ def thresholds(
         n_jobs=n_jobs,
         data_home=text_of(data_home),
     )
-    if not is_complete:
-        raise typer.Exit(130)
+    exit_if_interrupted(is_complete)
 
 
 @bench_app.command(cls=Command)
@@ -344,5 +348,4 @@ def tuning(
         n_jobs=n_jobs,
         data_home=text_of(data_home),
     )
-    if not is_complete:
-        raise typer.Exit(130)
+    exit_if_interrupted(is_complete)

@@ -12,6 +12,7 @@ _OTHER_NAMES = {
     "estimator": "--forest",
     "estimators": "--forests",
 }
+INTERRUPTED = 130  # as a shell says that Ctrl-C ended a command
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 import typer
 from typer.models import OptionInfo
 
+from sketchforest.cli.command import INTERRUPTED
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -175,7 +177,7 @@ def finish(outcome: Outcome, json: bool) -> None:
 
 def exit_if_interrupted(is_complete: bool) -> None:
     if not is_complete:
-        raise typer.Exit(130)  # as a shell says that Ctrl-C ended a command
+        raise typer.Exit(INTERRUPTED)
 
 
 def text_of(path: Path | None) -> str | None:

@@ -43,7 +43,8 @@ nb::object leaves_dense(nb::handle forest, const AnyMatrix& x) {
 template <class T>
 nb::object leaves_sparse(nb::handle forest, Vector<T> values, Vector<std::int32_t> columns,
                          Vector<std::int64_t> row_start, std::size_t n_features) {
-    const Trees trees = to_trees(forest);
+    Trees trees = to_trees(forest);
+    trees.zero_chains = pointer_or_null<std::uint32_t>(forest.attr("zero_chains"));
     const std::size_t n_rows = row_start.size() - 1;
     auto [leaves, array] = new_matrix<std::int32_t>(n_rows, trees.n_trees);
     {
@@ -52,6 +53,16 @@ nb::object leaves_sparse(nb::handle forest, Vector<T> values, Vector<std::int32_
                        leaves);
     }
     return array;
+}
+
+nb::object zero_chains(nb::handle forest) {
+    const Trees trees = to_trees(forest);
+    std::vector<std::uint32_t> found;
+    {
+        const NativeWork work;
+        found = find_zero_chains(trees);
+    }
+    return found.empty() ? nb::none() : to_array(std::move(found));
 }
 
 Leaves to_leaves(nb::handle from) {
@@ -184,6 +195,7 @@ std::uint64_t checksum_of(Vector<std::uint8_t> bytes) {
 }  // namespace
 
 void bind_predicting(nb::module_& m) {
+    m.def("zero_chains", &zero_chains, "forest"_a);
     m.def("leaves_dense", &leaves_dense, "forest"_a, "x"_a);
     m.def("leaves_sparse", &leaves_sparse<float>);
     m.def("leaves_sparse", &leaves_sparse<double>);

@@ -35,14 +35,17 @@ struct Descent {
 
     void arrive(std::size_t row, std::int32_t child) const { leaves[row * n_trees] = -1 - child; }
 
-    // A group of rows goes down together, one step each in turn: their steps do not wait for each
+    struct Walker {
+        Row row;
+        std::size_t index;
+        std::int32_t at;
+    };
+
+    // A group of rows goes down together, one move each in turn: their moves do not wait for each
     // other, where those of one row do. A row that has arrived gives its place to the next.
-    void find_in_groups() const {
-        struct Walker {
-            Row row;
-            std::size_t index;
-            std::int32_t at;
-        } walkers[group_size];
+    template <class Move>
+    void for_groups(Move move) const {
+        Walker walkers[group_size];
         std::size_t next = 0;
         const auto place_next = [&](Walker& walker) {
             walker = {rows.row(next), next, 0};
@@ -53,15 +56,19 @@ struct Descent {
         while (n_walkers > 0) {
             for (std::size_t i = 0; i < n_walkers; ++i) {
                 Walker& walker = walkers[i];
-                walker.at = step(walker.row, walker.at);
+                move(walker);
                 if (walker.at >= 0) continue;
                 arrive(walker.index, walker.at);
                 if (next < n_rows)
                     place_next(walker);
                 else
-                    walker = walkers[--n_walkers];  // which steps in the next round
+                    walker = walkers[--n_walkers];  // which moves in the next round
             }
         }
+    }
+
+    void find_in_groups() const {
+        for_groups([&](Walker& walker) { walker.at = step(walker.row, walker.at); });
     }
 
     // On sparse data trees are chains, and the next node is nearly always the one that follows in
@@ -79,6 +86,27 @@ struct Descent {
         }
     }
 
+    // The same where zeros are said by marks: a row that lacks all features of a stretch of the
+    // chain passes it at a byte a node. Nodes are far from each other, so that a row which has come
+    // to one it has the feature of waits for it while others move.
+    void find_in_chains_of_zeros(const std::uint32_t* marked) const {
+        for_groups([&](Walker& walker) {
+            const Row row = walker.row;
+            const std::uint32_t* next = marked + walker.at;
+            if (row.has(*next)) {
+                walker.at = step(row, walker.at);
+                __builtin_prefetch(marked + std::max(walker.at, 0));
+                return;
+            }
+            ++next;
+            while (!(row.has(next[0]) | row.has(next[1]) | row.has(next[2]) | row.has(next[3])))
+                next += 4;
+            while (!row.has(*next)) ++next;
+            walker.at = static_cast<std::int32_t>(next - marked);
+            __builtin_prefetch(nodes + walker.at);
+        });
+    }
+
     // Whether a few rows mostly step to the node that follows.
     bool is_chain() const {
         std::size_t n_steps = 0, n_following = 0;
@@ -93,34 +121,36 @@ struct Descent {
     }
 };
 
-// Tree by tree, so that the tree stays in the cache.
-template <bool wide, class Rows>
-void find(const Trees& trees, const Rows& rows, std::size_t n_rows, std::int32_t* leaves) {
-    bool are_chains = false;
-    std::size_t n_walked = 0;
+// Calls use(descent, tree) tree by tree, so that the tree stays in the cache.
+template <bool wide, class Rows, class Use>
+void each_tree(const Trees& trees, const Rows& rows, std::size_t n_rows, std::int32_t* leaves,
+               Use use) {
     for (std::size_t tree = 0; tree < trees.n_trees; ++tree) {
         if (trees.is_oblique && trees.is_oblique[tree]) continue;
         const std::int64_t start = trees.node_start[tree];
         const double* thresholds = wide ? trees.wide_thresholds + start : nullptr;
         const Descent<wide, Rows> descent{trees.nodes + start, thresholds,   rows, n_rows,
                                           leaves + tree,       trees.n_trees};
-        if (trees.node_start[tree + 1] == start) {  // one leaf
+        if (trees.node_start[tree + 1] > start)
+            use(descent, tree);
+        else  // one leaf
             for (std::size_t row = 0; row < n_rows; ++row) descent.arrive(row, -1);
-            continue;
-        }
-        if (n_walked++ % group_size == 0) are_chains = descent.is_chain();
-        are_chains ? descent.find_in_chains() : descent.find_in_groups();
     }
 }
 
-template <class Rows>
-void find_any(const Trees& trees, const Rows& rows, std::size_t n_rows, std::int32_t* leaves) {
-    (trees.wide_thresholds ? find<true, Rows> : find<false, Rows>)(trees, rows, n_rows, leaves);
+template <bool wide, class Rows>
+void find(const Trees& trees, const Rows& rows, std::size_t n_rows, std::int32_t* leaves) {
+    bool are_chains = false;
+    std::size_t n_walked = 0;
+    each_tree<wide>(trees, rows, n_rows, leaves, [&](const auto& descent, std::size_t) {
+        if (n_walked++ % group_size == 0) are_chains = descent.is_chain();
+        are_chains ? descent.find_in_chains() : descent.find_in_groups();
+    });
 }
 
 // A few rows at a time are written out in full, and wiped again by what they touched: a block
 // stays in the cache, and no row costs the number of features.
-template <class T>
+template <bool wide, class T>
 void find_in_full_rows(const Trees& trees, const SparseX<T>& x, std::int32_t* leaves) {
     constexpr std::size_t block_bytes = 1 << 19;
     const std::size_t width = x.n_features;
@@ -137,40 +167,114 @@ void find_in_full_rows(const Trees& trees, const SparseX<T>& x, std::int32_t* le
         };
         each_entry([](T& value, T entry) { value += entry; });
         const ContiguousRows<T> rows{full.data(), static_cast<std::int64_t>(width)};
-        find_any(trees, rows, n, leaves + first * trees.n_trees);
+        find<wide>(trees, rows, n, leaves + first * trees.n_trees);
         each_entry([](T& value, T) { value = 0; });
     }
 }
 
-template <class T>
+template <bool wide, class T>
 void find_in_hashed_rows(const Trees& trees, const SparseX<T>& x, std::int32_t* leaves) {
     constexpr std::size_t block = 4 * group_size;
     HashedRows<T> rows;
     for (std::size_t first = 0; first < x.n_rows; first += block) {
         const std::size_t last = std::min(first + block, x.n_rows);
         rows.fill(x, first, last);
-        find_any(trees, rows, last - first, leaves + first * trees.n_trees);
+        find<wide>(trees, rows, last - first, leaves + first * trees.n_trees);
     }
+}
+
+template <bool wide, class T>
+void find_in_marked_rows(const Trees& trees, const SparseX<T>& x, std::int32_t* leaves) {
+    constexpr std::size_t block_bytes = 1 << 19;
+    const std::size_t block =
+        std::min(std::max(block_bytes / (x.n_features + 1), group_size), x.n_rows);
+    MarkedRows<T> rows(x, block);
+    for (std::size_t first = 0; first < x.n_rows; first += block) {
+        const std::size_t n = std::min(block, x.n_rows - first);
+        rows.fill(first, first + n);
+        each_tree<wide>(
+            trees, rows, n, leaves + first * trees.n_trees,
+            [&](const auto& descent, std::size_t tree) {
+                descent.find_in_chains_of_zeros(trees.zero_chains + trees.node_start[tree]);
+            });
+    }
+}
+
+template <bool wide, class T>
+void find_in_sparse_rows(const Trees& trees, const SparseX<T>& x, std::int32_t* leaves) {
+    // A value of a row that is written out is found fastest, as long as a group of rows is small.
+    constexpr std::size_t most_full_bytes = 1 << 23;
+    // Marks pay where rows lack most features, and have few enough entries to be told apart.
+    const auto n_entries = static_cast<std::size_t>(x.row_start[x.n_rows] - x.row_start[0]);
+    const bool is_marked = trees.zero_chains && n_entries <= 128 * x.n_rows &&
+                           8 * n_entries <= x.n_rows * x.n_features;
+    if (group_size * x.n_features * sizeof(T) > most_full_bytes)
+        find_in_hashed_rows<wide>(trees, x, leaves);
+    else if (is_marked)
+        find_in_marked_rows<wide>(trees, x, leaves);
+    else
+        find_in_full_rows<wide>(trees, x, leaves);
+}
+
+// Where a zero goes.
+bool zero_goes_right(const Trees& trees, std::int64_t node) {
+    return trees.wide_thresholds ? trees.wide_thresholds[node] < 0
+                                 : trees.nodes[node].threshold < 0;
+}
+
+// Whether a row of zeros mostly steps to the node that follows.
+bool are_chains(const Trees& trees) {
+    std::size_t n_steps = 0, n_following = 0;
+    for (std::size_t tree = 0; tree < trees.n_trees; ++tree) {
+        if (trees.is_oblique && trees.is_oblique[tree]) continue;
+        const std::int64_t start = trees.node_start[tree];
+        std::int32_t at = trees.node_start[tree + 1] > start ? 0 : -1;
+        for (; at >= 0; ++n_steps) {
+            const bool right = zero_goes_right(trees, start + at);
+            const std::int32_t child = trees.nodes[start + at].child[right];
+            n_following += child == at + 1;
+            at = child;
+        }
+    }
+    return 10 * n_following > 9 * n_steps;
 }
 
 }  // namespace
 
+std::vector<std::uint32_t> find_zero_chains(const Trees& trees) {
+    std::vector<std::uint32_t> marked;
+    if (!are_chains(trees)) return marked;
+    const std::int64_t n_nodes = trees.node_start[trees.n_trees];
+    constexpr std::size_t looked_at_past_the_last = 4;
+    marked.resize(static_cast<std::size_t>(n_nodes) + looked_at_past_the_last);
+    for (std::size_t tree = 0; tree < trees.n_trees; ++tree) {
+        const std::int64_t start = trees.node_start[tree];
+        for (std::int64_t at = start; at < trees.node_start[tree + 1]; ++at) {
+            const Node& node = trees.nodes[at];
+            if (node.child[zero_goes_right(trees, at)] == at - start + 1)
+                marked[at] = (node.feature & ~missing_left_bit) + 1;
+        }
+    }
+    return marked;
+}
+
 template <class T>
 void find_leaves(const Trees& trees, const DenseX<T>& x, std::int32_t* leaves) {
+    const auto find_in = [&](const auto& rows) {
+        using Rows = std::decay_t<decltype(rows)>;
+        (trees.wide_thresholds ? find<true, Rows> : find<false, Rows>)(trees, rows, x.n_rows,
+                                                                       leaves);
+    };
     if (x.column_stride == 1)
-        find_any(trees, ContiguousRows<T>{x.values, x.row_stride}, x.n_rows, leaves);
+        find_in(ContiguousRows<T>{x.values, x.row_stride});
     else
-        find_any(trees, StridedRows<T>{x.values, x.row_stride, x.column_stride}, x.n_rows, leaves);
+        find_in(StridedRows<T>{x.values, x.row_stride, x.column_stride});
 }
 
 template <class T>
 void find_leaves(const Trees& trees, const SparseX<T>& x, std::int32_t* leaves) {
-    // A value of a row that is written out is found fastest, as long as a group of rows is small.
-    constexpr std::size_t most_full_bytes = 1 << 23;
-    if (group_size * x.n_features * sizeof(T) <= most_full_bytes)
-        find_in_full_rows(trees, x, leaves);
-    else
-        find_in_hashed_rows(trees, x, leaves);
+    (trees.wide_thresholds ? find_in_sparse_rows<true, T> : find_in_sparse_rows<false, T>)(trees, x,
+                                                                                           leaves);
 }
 
 template void find_leaves(const Trees&, const DenseX<float>&, std::int32_t*);

@@ -16,6 +16,9 @@ struct Trees {
     const double* wide_thresholds = nullptr;  // null: those in the nodes
     const std::int64_t* node_start = nullptr;
     const std::uint8_t* is_oblique = nullptr;  // of each tree: passed over here; null: none is
+    // Of each node from which a zero steps to the node that follows: its feature + 1; of the
+    // others: 0. Null: trees are no chains.
+    const std::uint32_t* zero_chains = nullptr;
 };
 
 // Rows to predict, dense (any strides, counted in elements) or sparse.
@@ -38,6 +41,10 @@ template <class T>
 void find_leaves(const Trees& trees, const DenseX<T>& x, std::int32_t* leaves);
 template <class T>
 void find_leaves(const Trees& trees, const SparseX<T>& x, std::int32_t* leaves);
+
+// Of sparse data, most of what a row meets are features that it lacks: `Trees::zero_chains`, and
+// some places more; empty where zeros do not mostly go to the node that follows.
+std::vector<std::uint32_t> find_zero_chains(const Trees& trees);
 
 // The training rows in the leaves.
 struct Leaves {

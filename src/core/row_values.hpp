@@ -33,6 +33,63 @@ struct StridedRows {
     }
 };
 
+// Some rows of sparse X, each with a byte a feature: where among the row's entries that feature is.
+// A row takes so little room that many stay in the cache, and an absent feature is known by a byte.
+template <class T>
+class MarkedRows {
+    using Mark = std::uint8_t;
+
+  public:
+    struct Row {
+        const Mark* marks;  // one that each row has, then those of the features
+        std::size_t index;
+
+        bool has(std::uint32_t mark) const { return marks[mark] != 0; }
+    };
+
+    MarkedRows(const SparseX<T>& x, std::size_t most_rows)
+        : x_(x), width_(x.n_features + 1), marks_(most_rows * width_) {
+        for (std::size_t i = 0; i < most_rows; ++i) marks_[i * width_] = searched;
+    }
+
+    // Marks rows [first, last), in place of those that were there.
+    void fill(std::size_t first, std::size_t last) {
+        each_entry([](Mark& mark, std::int64_t) { mark = 0; });
+        first_ = first, last_ = last;
+        each_entry([](Mark& mark, std::int64_t place) {
+            mark = mark == 0 && place + 1 < searched ? static_cast<Mark>(place + 1) : searched;
+        });
+    }
+
+    Row row(std::size_t i) const { return {marks_.data() + i * width_, first_ + i}; }
+    T value(Row row, std::uint32_t feature) const {
+        const Mark mark = row.marks[feature + 1];
+        if (mark == 0) return 0;
+        if (mark != searched) return x_.values[x_.row_start[row.index] + mark - 1];
+        T sum = 0;  // an entry that is stored twice counts twice
+        for (auto at = x_.row_start[row.index]; at < x_.row_start[row.index + 1]; ++at)
+            if (static_cast<std::uint32_t>(x_.columns[at]) == feature) sum += x_.values[at];
+        return sum;
+    }
+
+  private:
+    static constexpr Mark searched = 255;  // entries past the 254th, and those stored twice
+
+    template <class Visit>
+    void each_entry(Visit visit) {
+        for (std::size_t row = first_; row < last_; ++row) {
+            const std::int64_t start = x_.row_start[row];
+            Mark* marks = marks_.data() + (row - first_) * width_ + 1;
+            for (auto at = start; at < x_.row_start[row + 1]; ++at)
+                visit(marks[x_.columns[at]], at - start);
+        }
+    }
+
+    const SparseX<T>& x_;
+    std::size_t width_, first_ = 0, last_ = 0;
+    std::vector<Mark> marks_;
+};
+
 // A few rows of sparse X, each a hash table of its non-zeros: memory and time depend on these, and
 // not on the number of features.
 template <class T>

@@ -39,6 +39,7 @@ class Trees:
         self.thresholds = forest._forest.thresholds
         self.node_start = forest._forest.node_start
         self.directions = None
+        self.zero_chains = None
 
 
 def leaves(trees, X, n_features):
@@ -84,3 +85,53 @@ def test_memory_does_not_grow_with_the_number_of_features(fitted):
     trees = Trees(forest, widened(forest, names))
     found = _core.leaves_sparse(trees, *wide_rows(X, names), n_features)
     assert np.array_equal(found, _core.leaves_dense(forest._forest, X))
+
+
+@pytest.fixture(scope="module")
+def in_chains():
+    """Trees of words that few rows have: each split takes a few rows off. Some words are counted
+    below zero, so that some nodes send zeros right."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(2, 1, (600, 300)) * (rng.random((600, 300)) < 0.05)
+    X[:, ::7] *= -1
+    Y = (X[:, :40] != 0).astype(np.uint8)
+    forest = RandomForestClassifier(6, projection=None, random_state=0, max_features=0.5).fit(X, Y)
+    chains = forest._forest.zero_chains
+    is_on_chain = chains[: len(forest._forest.nodes)] > 0
+    assert 0 < is_on_chain.sum() < len(is_on_chain)
+    return forest._forest, X
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["as grown", "missing", "without entries", "other words", "full"])
+def test_chains_are_left_where_a_row_has_the_feature(in_chains, dtype, kind):
+    forest, X = in_chains
+    rng = np.random.default_rng(3)
+    X = X.astype(dtype)
+    if kind == "missing":
+        X[rng.random(X.shape) < 0.03] = np.nan
+    if kind == "without entries":
+        X[::2] = 0
+    if kind == "other words":
+        X = rng.permutation(X, axis=1)
+    if kind == "full":  # rows of more entries than marks can tell apart
+        X[::9] = rng.normal(size=X[::9].shape)
+    X = rng.permutation(np.tile(X, (4, 1)))  # more rows than are marked at once
+    for n_rows in (1, 5, 16, len(X)):
+        found = leaves(forest, X[:n_rows], X.shape[1])
+        assert np.array_equal(found, _core.leaves_dense(forest, X[:n_rows]))
+
+
+def test_entries_on_chains_that_are_stored_twice_are_added_up(in_chains):
+    forest, X = in_chains
+    X = sparse.csr_array(X)
+    halves = (np.repeat(X.data / 2, 2), np.repeat(X.indices, 2).astype(np.int32))
+    found = _core.leaves_sparse(forest, *halves, 2 * X.indptr.astype(np.int64), X.shape[1])
+    assert np.array_equal(found, _core.leaves_dense(forest, X.toarray()))
+
+
+def test_trees_that_are_no_chains_have_none():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(300, 8))
+    forest = RandomForestClassifier(5, projection=None, random_state=0).fit(X, X[:, 0] > X[:, 1])
+    assert forest._forest.zero_chains is None

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from sketchforest import _core
 from sketchforest._trees.hierarchy import Hierarchy
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.parallel import run_blocks
@@ -168,8 +169,13 @@ class Forest:
         """The nodes of all trees by their relations."""
         return Hierarchy.of(self)
 
+    @cached_property
+    def zero_chains(self) -> np.ndarray | None:
+        """Where rows that lack a feature go on to the node that follows, for sparse X."""
+        return _core.zero_chains(self)
+
     def __getstate__(self) -> dict[str, object]:
-        # The hierarchy is made anew when it is needed.
+        # What is derived is made anew when it is needed.
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def leaf_bounds(self) -> np.ndarray:

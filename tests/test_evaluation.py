@@ -1,9 +1,13 @@
 """Evaluations: scores that say what they mean, a line for each label, what they look like."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import average_precision_score, f1_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from sketchforest import RandomForestClassifier, RandomForestRegressor
 from sketchforest._estimators.thresholds import threshold_curve
@@ -143,3 +147,27 @@ def test_real_outputs_have_their_score_alone():
     assert "R²" in repr(found)
     with pytest.raises(ValueError, match="plot is for models of labels"):
         found.plot()
+
+
+def test_a_data_frame_of_labels_is_read_by_its_names():
+    rng = np.random.default_rng(5)
+    X = rng.random((300, 3))
+    Y = pd.DataFrame((X > 0.6).astype(int), columns=list("abc"))
+    for kind in (RandomForestClassifier, RandomForestRegressor):
+        forest = kind(10, random_state=0).fit(X, Y)
+        expected = evaluate(forest, X, Y).scores
+        assert evaluate(forest, X, Y[["c", "a", "b"]]).scores == expected
+        assert evaluate(forest, X, Y.set_axis(list("xyz"), axis=1)).scores == expected
+        for other, said in ((Y[["a", "b"]], "got no c"), (Y.assign(d=0), "got d, which")):
+            with pytest.raises(ValueError, match=f"Y must have the 3 columns .* {said}"):
+                evaluate(forest, X, other)
+
+
+def test_only_fitted_forests_are_evaluated():
+    X, y = np.random.default_rng(0).random((40, 2)), np.arange(40) % 2
+    pipeline = make_pipeline(StandardScaler(), RandomForestClassifier(3)).fit(X, y)
+    with pytest.raises(TypeError, match=r"got Pipeline\. Use its last step, pipeline\[-1\]"):
+        evaluate(pipeline, X, y)
+    with pytest.raises(NotFittedError):
+        evaluate(RandomForestClassifier(), X, y)
+    assert evaluate(pipeline[-1], pipeline[:-1].transform(X), y).scores["rows"] == 40

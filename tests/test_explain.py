@@ -243,6 +243,25 @@ def test_what_is_attached_has_one_for_each():
     assert not hasattr(model, "label_names_")  # nothing half-changed
 
 
+def test_a_vectorizer_makes_the_features_of_the_fit():
+    """A narrower one would have the core read what is not there."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    texts = ["red apple", "green apple", "red brick", "old green brick"] * 10
+    vectorizer = TfidfVectorizer()
+    features = vectorizer.fit_transform(texts)
+    labels = np.eye(2, dtype=int)[[0, 1] * 20]
+    model = SketchForestClassifier(5, random_state=0).fit(features, labels)
+    with pytest.raises(ValueError, match=r"must make the 5 features .* it makes 2\. Attach"):
+        model.attach(vectorizer=TfidfVectorizer().fit(texts[:1]))
+    model.attach(vectorizer=vectorizer)
+    assert model.predict_proba(texts[:2]).shape == (2, 2)
+    vectorizer.fit(texts[:1])
+    for method in (model.predict, model.predict_proba, model.suggest, model.apply):
+        with pytest.raises(ValueError, match=r"must make the 5 features .* it makes 2"):
+            method(texts[:2])
+
+
 def test_an_explanation_shows_itself():
     model = KINDS["sketch"]().attach(
         feature_names=[f"a feature with a [long] name {i}" * 2 for i in range(7)]

@@ -14,9 +14,10 @@ from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler
+from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler
 from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 
+from sketchforest import RandomForestClassifier
 from sketchforest import projection as module
 from sketchforest._eigenvectors import SEEDED_RESTARTS
 from sketchforest.projection import (
@@ -586,3 +587,30 @@ def test_a_projection_without_its_method_says_so(fits_labels, method):
     projection = type("Empty", (Projection,), {"fits_labels": fits_labels})()
     with pytest.raises(NotImplementedError, match=f"Empty does not define {method}"):
         sketch(projection, labels(9, 6), 2, np.random.default_rng(0))
+
+
+class Given(Projection):
+    """A matrix that is given, whatever it holds."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def draw(self, n_labels, n_components, rng):
+        return np.full((n_labels, n_components), self.value)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("as_projection", [Given, lambda v: FunctionTransformer(lambda Y: Y * v)])
+def test_what_is_not_finite_is_refused(value, as_projection):
+    X, Y = np.random.default_rng(0).random((30, 3)), np.ones((30, 4)) - np.eye(30, 4)
+    forest = RandomForestClassifier(3, projection=as_projection(value), n_components=2)
+    with pytest.raises(ValueError, match=r"projection must give finite numbers; .* gave NaN"):
+        forest.fit(X, Y)
+
+
+@pytest.mark.parametrize("cut", [lambda Y: Y[:3], lambda Y: Y[:, 0]])
+def test_a_transformer_gives_a_row_for_each_row(cut):
+    X, Y = np.random.default_rng(0).random((30, 3)), np.eye(30, 4)
+    forest = RandomForestClassifier(3, projection=FunctionTransformer(cut))
+    with pytest.raises(ValueError, match=r"a row for each of the 30 rows of Y; Pipeline gave"):
+        forest.fit(X, Y)

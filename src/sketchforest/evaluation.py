@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._display import (
     aligned,
@@ -18,6 +19,7 @@ from sketchforest._display import (
     tidy,
 )
 from sketchforest._estimators.names import label_names
+from sketchforest._estimators.targets import outputs_as_fitted
 from sketchforest._estimators.thresholds import Decided, threshold_curve
 from sketchforest._evaluation_pictures import draw_calibration, draw_curve, draw_labels
 from sketchforest._progress import stage
@@ -259,6 +261,9 @@ def evaluate(model: "InspectedTrees", X: Matrix, Y: Matrix) -> Evaluation:
     >>> 0 < found.scores["lrap"] < 1
     True
     """
+    _check_model(model)
+    if model._targets.column_classes is None:
+        Y = outputs_as_fitted(getattr(model, "label_names_", None), Y)
     if not is_classifier(model):
         started = time.perf_counter()
         predicted = model.predict(X)
@@ -267,14 +272,8 @@ def evaluate(model: "InspectedTrees", X: Matrix, Y: Matrix) -> Evaluation:
         return Evaluation(scores, seconds=seconds)
     truth = _indicator(model, Y)
     scores, predicted, seconds = _predict(model, X)
-    Y_train = model._targets.class_labels.to_csr(np.uint8)
-    depths = [k for k in DEPTHS if k <= truth.shape[1]]
-    found = {"rows": float(truth.shape[0]), "lrap": lrap(truth, scores)}
-    found |= {f"precision_at_{k}": precision_at_k(truth, scores, k) for k in depths}
-    found |= {f"ndcg_at_{k}": ndcg_at_k(truth, scores, k) for k in depths}
-    if Y_train.shape[0] >= 3:  # fewer rows tell no propensities
-        found |= {f"psp_at_{k}": psp_at_k(truth, scores, k=k, Y_train=Y_train) for k in depths}
-    found["coverage_error"] = coverage_error(truth, scores)
+    is_ranked = model._targets.column_classes is None  # classes of one column outdo no others
+    found = {"rows": float(truth.shape[0])} | (_ranking(model, truth, scores) if is_ranked else {})
     table = LabelTable(
         names=label_names(model),
         n_true=_column_counts(truth),
@@ -291,21 +290,45 @@ def evaluate(model: "InspectedTrees", X: Matrix, Y: Matrix) -> Evaluation:
     if has_rows.any():
         found["average_precision"] = float(table.average_precision[has_rows].mean())
     found["calibration_error"] = float(table.calibration_error.mean())
-    ks = range(1, min(10, truth.shape[1]) + 1)
+    ks = range(1, min(10, truth.shape[1]) + 1) if is_ranked else ()
     curve = [(precision_at_k(truth, scores, k), ndcg_at_k(truth, scores, k)) for k in ks]
     bins = calibration(truth, scores)
     return Evaluation(found, table, curve, bins, _thresholds(model, truth, scores), seconds)
 
 
+def _check_model(model: object) -> None:
+    if not hasattr(model, "_check_new"):
+        way_out = "Use a fitted estimator of sketchforest."
+        if hasattr(model, "steps"):
+            way_out = "Use its last step, pipeline[-1], and pipeline[:-1].transform(X)."
+        raise TypeError(f"model must be a forest or a tree; got {type(model).__name__}. {way_out}")
+    check_is_fitted(model)
+
+
+def _ranking(
+    model: "TreesClassifier", truth: sparse.csr_array, scores: sparse.csr_array
+) -> dict[str, float]:
+    """Whether true labels come before others."""
+    depths = [k for k in DEPTHS if k <= truth.shape[1]]
+    found = {"lrap": lrap(truth, scores)}
+    found |= {f"precision_at_{k}": precision_at_k(truth, scores, k) for k in depths}
+    found |= {f"ndcg_at_{k}": ndcg_at_k(truth, scores, k) for k in depths}
+    Y_train = model._targets.class_labels.to_csr(np.uint8)
+    if Y_train.shape[0] >= 3:  # fewer rows tell no propensities
+        found |= {f"psp_at_{k}": psp_at_k(truth, scores, k=k, Y_train=Y_train) for k in depths}
+    return found | {"coverage_error": coverage_error(truth, scores)}
+
+
 def _thresholds(
     model: "TreesClassifier", truth: sparse.csr_array, scores: sparse.csr_array
 ) -> list[Decided]:
-    """Of a hundred thresholds, and of that of the model where it has one for all labels."""
-    if model._classes is not None:
+    """Of a hundred thresholds, and of that of the model where it has one for all labels. As
+    numbers that are given: none of them makes a row have a label."""
+    if model._targets.has_classes:
         return []
-    decision = model._decision()
-    own = [] if decision.above is None or np.ndim(decision.above) else [decision.above]
-    return threshold_curve(truth, scores, np.append(THRESHOLDS, own), decision.at_least_one)
+    above = model._decision().above
+    own = [] if above is None or np.ndim(above) else [above]
+    return threshold_curve(truth, scores, np.append(THRESHOLDS, own))
 
 
 def _predict(
@@ -334,31 +357,33 @@ def is_classifier(model: "InspectedTrees") -> "TypeGuard[TreesClassifier]":
 
 
 def decisions(model: "TreesClassifier", X: Matrix) -> sparse.csr_array:
-    """(n_rows, n_labels) CSR of what `predict` says, with one label a row for classes."""
-    predicted = model.predict(X)
-    if model._classes is None:
-        return sparse.csr_array(predicted).astype(bool)
-    return _one_hot(np.searchsorted(model._classes, np.asarray(predicted)), len(model._classes))
+    """(n_rows, n_labels) CSR of what `predict` says, with one label for each class."""
+    return _indicator(model, model.predict(X))
 
 
 def _indicator(model: "TreesClassifier", Y: Matrix) -> sparse.csr_array:
-    """Y as (n_rows, n_labels), also where it has one class a row."""
-    if model._classes is not None and isinstance(Y, np.ndarray) and np.shape(Y)[1:] == (1,):
-        Y = Y.ravel()  # fit takes a column, too
-    if model._classes is None or np.ndim(Y) == 2:
+    """Y as (n_rows, n_labels), also where it has classes."""
+    columns = model._targets.classes_by_output
+    is_indicator = model._targets.classes is not None and np.ndim(Y) == 2 and np.shape(Y)[1] > 1
+    if not model._targets.has_classes or is_indicator:
         return sparse.csr_array(Y).astype(bool)
-    columns = np.searchsorted(model._classes, np.asarray(Y))
-    is_known = model._classes[np.minimum(columns, len(model._classes) - 1)] == np.asarray(Y)
+    values = np.asarray(Y).reshape(len(Y), -1)  # fit takes one class a row as a column, too
+    if values.shape[1] != len(columns):
+        raise ValueError(
+            f"Y must have the {len(columns)} columns of classes that the model was fitted on; got "
+            f"{values.shape[1]}."
+        )
+    found = [_one_hot(classes, y) for classes, y in zip(columns, values.T, strict=True)]
+    return sparse.hstack(found, format="csr")
+
+
+def _one_hot(classes: np.ndarray, y: np.ndarray) -> sparse.csr_array:
+    places = np.searchsorted(classes, y)
+    is_known = classes[np.minimum(places, len(classes) - 1)] == y
     if not is_known.all():
-        other = np.asarray(Y)[~is_known][0]
-        raise ValueError(f"Y must hold classes that the model knows; got {other!r}.")
-    return _one_hot(columns, len(model._classes))
-
-
-def _one_hot(columns: np.ndarray, n_columns: int) -> sparse.csr_array:
-    rows = np.arange(len(columns))
-    entries = (np.ones(len(columns), bool), (rows, columns))
-    return sparse.csr_array(entries, shape=(len(columns), n_columns))
+        raise ValueError(f"Y must hold classes that the model knows; got {y[~is_known][0]!s}.")
+    rows = np.arange(len(y))
+    return sparse.csr_array((np.ones(len(y), bool), (rows, places)), shape=(len(y), len(classes)))
 
 
 def _shown(name: str, value: float) -> str:

@@ -235,7 +235,8 @@ class TransformerProjection:
     transformer: BaseEstimator
 
     def fit_transform(self, Y: Matrix, rng: np.random.Generator) -> Matrix:
-        """Z (n_samples, n_components), float32, from a clone seeded by `rng`."""
+        """Z (n_samples, n_components), float32, from a clone. Its `random_state` is drawn from
+        `rng`, whatever it was: each tree has its own."""
         transformer = clone(self.transformer)
         seeds = {
             name: int(rng.integers(2**31 - 1))
@@ -244,8 +245,24 @@ class TransformerProjection:
         }
         transformer.set_params(**seeds)
         if hasattr(transformer, "fit_transform"):
-            return _as_float32(transformer.fit_transform(Y))
-        return _as_float32(transformer.fit(Y).transform(Y))
+            made = transformer.fit_transform(Y)
+        else:
+            made = transformer.fit(Y).transform(Y)
+        name, shape = type(transformer).__name__, np.shape(made)
+        if len(shape) != 2 or shape[0] != Y.shape[0]:
+            raise ValueError(
+                f"projection must give a row for each of the {Y.shape[0]} rows of Y; {name} gave "
+                f"an array of shape {shape}."
+            )
+        Z = _as_float32(made)
+        _check_finite(Z, name)
+        return Z
+
+
+def _check_finite(made: Matrix, name: str) -> None:
+    values = made if isinstance(made, np.ndarray) else made.data
+    if not np.isfinite(values).all():
+        raise ValueError(f"projection must give finite numbers; {name} gave NaN or infinity.")
 
 
 ProjectionLike: TypeAlias = str | Projection | TransformerProjection | BaseEstimator | None
@@ -346,6 +363,8 @@ def matrix(
             f"projection must give P of shape (n_labels, n_components)={n_labels, n_components}; "
             f"{type(projection).__name__} gave {P.shape}."
         )
+    if not isinstance(projection, tuple(PROJECTIONS.values())):  # type: ignore[arg-type]
+        _check_finite(P, type(projection).__name__)
     return P
 
 

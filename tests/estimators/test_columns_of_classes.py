@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn import tree as sklearn_tree
@@ -15,7 +16,10 @@ from sketchforest import (
     RandomForestClassifier,
     SketchForestClassifier,
 )
+from sketchforest.evaluation import evaluate
 from sketchforest.export import to_onnx
+from sketchforest.report import make_report
+from sketchforest.serve.served import ServedModel, Source
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 4)).astype(np.float32)
@@ -75,6 +79,59 @@ def test_names_tell_the_column():
         *("0: blue", "0: green", "0: red"),
         *("1: large", "1: small"),
     }
+
+
+@pytest.fixture(scope="module")
+def named():
+    """Fitted on a data frame, whose columns have names."""
+    frame = pd.DataFrame(Y, columns=["color", "size"])
+    return RandomForestClassifier(15, random_state=0).fit(X, frame), frame
+
+
+def test_columns_of_a_data_frame_name_their_classes(named):
+    forest, _ = named
+    assert {name for row in forest.suggest(X[:9]) for name, _ in row} == {
+        *("color: blue", "color: green", "color: red"),
+        *("size: large", "size: small"),
+    }
+    with pytest.raises(ValueError, match=r"got 'small'\. Did you mean 'size: small'\?"):
+        forest.explain(X[:1], "small")
+
+
+def test_columns_of_classes_are_evaluated_and_reported(named):
+    forest, frame = named
+    found = evaluate(forest, X, frame)
+    predicted = forest.predict(X)
+    assert found.scores["micro_f1"] == pytest.approx((predicted == Y).mean())
+    assert "lrap" not in found.scores
+    by_name = found.labels.to_frame().set_index("label")
+    assert by_name.loc["color: red", "true"] == (COLORS == "red").sum()
+    assert by_name.loc["size: small", "predicted"] == (predicted[:, 1] == "small").sum()
+    report = make_report(forest, X, frame)
+    assert "color: red" in report.to_html()
+    assert "color: red" in report.to_markdown()
+    with pytest.raises(ValueError, match="Y must have the 2 columns of classes"):
+        evaluate(forest, X, Y[:, :1])
+    with pytest.raises(ValueError, match="Y must hold classes that the model knows; got pink"):
+        evaluate(forest, X, np.where(Y == "red", "pink", Y))
+
+
+def test_columns_of_classes_on_the_command_line_and_in_the_service(named, tmp_path, command):
+    forest, _ = named
+    forest.save(tmp_path / "model.sf")
+    code, shown, _ = command("info", tmp_path / "model.sf")
+    assert code == 0
+    assert "color: blue" in shown
+    np.savetxt(tmp_path / "new.csv", X[:20], delimiter=",", header="a,b,c,d", comments="")
+    code, printed, err = command("predict", tmp_path / "model.sf", tmp_path / "new.csv")
+    assert code == 0, err
+    expected = [f"color: {color};size: {size}" for color, size in forest.predict(X[:20])]
+    assert [line.split(",")[0] for line in printed.splitlines()[1:]] == expected
+    served = ServedModel.load(Source("model", tmp_path / "model.sf"))
+    for row, (color, size) in zip(X[:20].tolist(), forest.predict(X[:20]), strict=True):
+        [labels] = served.suggest([row], 5, float("inf"))
+        decided = {each["label"] for each in labels if each["predicted"]}
+        assert decided == {f"color: {color}", f"size: {size}"}
 
 
 @pytest.mark.parametrize("kind", FORESTS)

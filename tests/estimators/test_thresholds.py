@@ -15,6 +15,7 @@ from sketchforest._estimators.thresholds import LEAST_TRUE, best_thresholds
 RNG = np.random.default_rng(0)
 X = RNG.random((150, 5))
 LABELS = (X @ RNG.random((5, 12)) + 0.5 * RNG.random((150, 12)) > 1.7).astype(int)
+LABELS[~LABELS.any(axis=1), 0] = 1  # a row without labels may be predicted to have none
 
 
 def f1(truth, predicted) -> float:
@@ -53,11 +54,22 @@ def chosen_for(truth, scores):
     return best_thresholds(sparse.csr_array(truth), sparse.csr_array(scores))
 
 
+def needs_labels(truth, scores):
+    """Whether rows that the best threshold leaves without a label have rather their best one."""
+    predicted, best = fewest_at_best_f1(truth, scores, np.zeros(scores.shape, bool))
+    if best == 0:
+        predicted = scores > 0.5
+    is_left = ~predicted.any(axis=1)
+    n_right = (truth & best_of_rows(scores))[is_left].any(axis=1).sum()
+    return n_right >= (~truth.any(axis=1))[is_left].sum()
+
+
 @pytest.mark.parametrize("seed", range(200))
 def test_thresholds_are_the_best_of_all(seed):
     truth, scores = random_case(seed)
-    always = best_of_rows(scores)
-    for_all, for_each = chosen_for(truth, scores)
+    for_all, for_each, at_least_one = chosen_for(truth, scores)
+    assert at_least_one == needs_labels(truth, scores)
+    always = best_of_rows(scores) & at_least_one
     predicted, best = fewest_at_best_f1(truth, scores, always)
     assert np.array_equal(always | (scores > for_all), predicted) or (best == 0 and for_all == 0.5)
     assert for_each.shape == (truth.shape[1],)
@@ -91,7 +103,10 @@ def test_a_forest_chooses_by_its_out_of_bag_scores(threshold, as_labels):
     params = {"n_estimators": 30, "random_state": 0}
     forest = RandomForestClassifier(threshold=threshold, **params).fit(X, as_labels(LABELS))
     scored = RandomForestClassifier(oob_score=True, **params).fit(X, sparse.csr_array(LABELS))
-    for_all, for_each = best_thresholds(sparse.csr_array(LABELS), scored.oob_decision_function_)
+    for_all, for_each, at_least_one = best_thresholds(
+        sparse.csr_array(LABELS), scored.oob_decision_function_
+    )
+    assert at_least_one
     expected = for_all if threshold == "f1" else for_each
     assert np.array_equal(forest.thresholds_, expected)
     assert not hasattr(forest, "oob_score_")
@@ -115,6 +130,44 @@ def test_the_flagship_chooses_by_rows_that_some_trees_leave_out():
     assert forest.predict(X).sum(axis=1).min() >= 1
     other = SketchForestClassifier(40, random_state=0, threshold=0.5).fit(X, LABELS)
     assert other._forest.in_bag(150).toarray().all()
+
+
+def test_a_row_may_have_no_label_where_training_rows_that_look_like_it_have_none(tmp_path):
+    rng = np.random.default_rng(1)
+    x = rng.random((600, 3))
+    labels = (x > 0.65).astype(int)
+    assert 0.2 < (labels.sum(axis=1) == 0).mean() < 0.35
+    forest = SketchForestClassifier(40, random_state=0).fit(x, labels)
+    forest.save(tmp_path / "model.sf")
+    new = rng.random((400, 3))
+    truth = new > 0.65
+    for model in (forest, load_forest(tmp_path / "model.sf")):
+        predicted = model.predict(new) > 0
+        assert not predicted[~truth.any(axis=1)].any(axis=1).mean() > 0.2
+        alone = new_threshold(model, float(model.thresholds_)).predict(new)
+        assert np.array_equal(predicted, alone > 0)
+        assert "at least one" not in str(model.describe())
+    every = SketchForestClassifier(40, random_state=0).fit(x, np.c_[labels, np.ones(600, int)])
+    assert every.predict(new).any(axis=1).all()
+
+
+def new_threshold(model, threshold):
+    from copy import copy
+
+    return copy(model).set_params(threshold=threshold)
+
+
+def test_other_labels_of_the_same_rows_keep_the_threshold():
+    forest = SketchForestClassifier(30, random_state=0).fit(X, LABELS)
+    chosen = forest.thresholds_
+    assert chosen != 0.5
+    again = forest.relabel(LABELS)
+    assert again.thresholds_ == chosen
+    assert np.array_equal(again.predict(X), forest.predict(X))
+    fewer = forest.relabel(LABELS[:, :7])
+    assert fewer.thresholds_ == chosen
+    per_label = fewer.set_params(threshold="f1-per-label").thresholds_
+    assert np.array_equal(per_label, np.full(7, chosen))
 
 
 def test_a_few_rows_or_classes_need_no_choice():
@@ -220,9 +273,8 @@ def test_trees_that_were_not_scored_have_no_choice():
     assert not hasattr(forest, "thresholds_")
 
 
-def test_other_labels_are_predicted_above_one_half():
-    forest = RandomForestClassifier(20, threshold="f1", random_state=0).fit(X, LABELS)
+def test_labels_of_rows_that_had_classes_are_predicted_above_one_half():
+    forest = RandomForestClassifier(20, threshold="f1", random_state=0).fit(X, LABELS[:, 0])
     other = forest.relabel(LABELS[:, :3])
     scores = other.predict_proba(X)
     assert np.array_equal(other.predict(X), (scores > 0.5) | best_of_rows(scores))
-    assert forest.estimators_[0].predict(X).shape == LABELS.shape

@@ -182,6 +182,9 @@ def test_trees_see_all_rows_where_half_of_them_are_worse():
     probe = next(t for t in result.trials if t.setting == same)
     assert winner.expected > probe.expected > half.expected  # assumed, not scored
     assert np.isnan(winner.score)
+    assert winner.expected_se > 0
+    assert all(trial.behind_se > 0 for trial in result.trials if not trial.is_winner)
+    assert np.isnan(winner.score)
     assert "all rows" in result.advice
 
 

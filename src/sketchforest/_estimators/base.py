@@ -20,7 +20,8 @@ from sketchforest._estimators.preparation import (
     prepare,
 )
 from sketchforest._estimators.targets import with_impurity
-from sketchforest._estimators.validation import are_texts, check_features
+from sketchforest._estimators.thresholds import relabelled
+from sketchforest._estimators.validation import are_texts, check_features, check_width
 from sketchforest._saving.estimators import save_estimator
 from sketchforest._saving.json_values import Json
 from sketchforest._trees.fitted import Fitted, Targets
@@ -183,7 +184,10 @@ class TreesEstimator(PlainState):
     def relabel(self, Y_new: MatrixLike) -> Self:
         """The same trees with other labels on the same training rows, as a new estimator.
 
-        `Y_new` has a row for each training row, and any number of outputs. Nothing is grown.
+        `Y_new` has a row for each training row, and any number of outputs. Nothing is grown, and no
+        row is scored again: the threshold that was chosen for all labels stays, and those for each
+        stay where there are as many labels as before. A data frame names its labels; else give
+        names to `attach`.
 
         Parameters
         ----------
@@ -205,6 +209,9 @@ class TreesEstimator(PlainState):
         twin = copy.copy(self)
         twin.__dict__.pop("label_names_", None)
         twin._keep(Fitted(self._forest, targets, self._settings, self._fingerprint))
+        if "_f1_thresholds" in vars(self) and targets.is_indicator:
+            kept = relabelled(vars(self)["_f1_thresholds"], targets.labels.shape[1])
+            twin.__dict__["_f1_thresholds"] = kept
         twin._is_relabelled = True
         return twin
 
@@ -289,7 +296,9 @@ class TreesEstimator(PlainState):
         check_is_fitted(self)
         vectorizer = vars(self).get("vectorizer_")
         if vectorizer is not None and are_texts(X):
-            return vectorizer.transform(X)
+            made: Matrix = vectorizer.transform(X)
+            check_width(made.shape[1], self.n_features_in_)
+            return made
         return check_features(self, X)
 
     def __sklearn_tags__(self) -> Tags:

@@ -36,8 +36,8 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
         check_is_fitted(self)
         if self._targets.column_classes is not None:
             return self._targets.classes_by_output
-        if self._classes is not None:
-            return self._classes
+        if self._targets.classes is not None:
+            return self._targets.classes
         return np.tile(np.array([0, 1], dtype=self._targets.dtype), (self.n_outputs_, 1))
 
     @property
@@ -109,8 +109,9 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
         Returns
         -------
         (n_samples, n_labels) indicators, sparse if fitted on sparse Y, or (n_samples,) classes
-            Where the threshold is chosen by F1, a row has its most probable label in any case. Of
-            several most probable classes, the first is predicted, in each column of classes.
+            Where the threshold is chosen by F1, a row in which no label exceeds it has its most
+            probable one, unless training rows of that kind mostly had none. Of several most
+            probable classes, the first is predicted, in each column of classes.
         """
         checked = self._check_new(X)
         if ontology is not None:
@@ -120,8 +121,8 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
         if self._targets.column_classes is not None:
             averages = dense_averages(self._predictor, self._targets, checked, self._n_jobs)
             return self._targets.most_probable(averages)
-        if self._classes is not None:
-            return self._classes[self._predictor.largest(checked, self._n_jobs)]
+        if self._targets.classes is not None:
+            return self._targets.classes[self._predictor.largest(checked, self._n_jobs)]
         decision = self._decision()
         if not (self._targets.is_sparse or decision.at_least_one) and decision.k is None:
             averages = dense_averages(self._predictor, self._targets, checked, self._n_jobs)
@@ -171,7 +172,7 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
             return self._best_of_columns(checked, k)
         k = check_k(k, self._labels.shape[1])
         labels, scores = self._predictor.best(checked, self._n_jobs, k)
-        return (labels if self._classes is None else self._classes[labels]), scores
+        return (labels if self._targets.classes is None else self._targets.classes[labels]), scores
 
     def suggest(self, rows: MatrixLike, k: int = 5) -> list[list[tuple[str, float]]]:
         """Names and probabilities of the k most probable labels of each row, best first; fewer
@@ -188,9 +189,9 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
         -------
         list of lists of (name, probability)
         """
-        n_labels = self._labels.shape[1]
+        checked, n_labels = self._check_new(rows), self._labels.shape[1]
         k = min(check_k(k, max(n_labels, k), "labels"), n_labels)
-        labels, scores = self._predictor.best(self._check_new(rows), self._n_jobs, k)
+        labels, scores = self._predictor.best(checked, self._n_jobs, k)
         names = label_names(self, labels)
         return [
             [(name, score) for name, score in zip(found, values, strict=True) if score > 0]
@@ -202,7 +203,7 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
         """(n_labels,) probabilities that labels must exceed to be predicted, or one for all."""
         check_is_fitted(self)
         try:
-            above = self._decision().above if self._classes is None else None
+            above = None if self._targets.has_classes else self._decision().above
         except ValueError as error:
             raise AttributeError(str(error)) from error
         if above is None:
@@ -215,17 +216,6 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
         found = [top_k(shares, min(k, shares.shape[1])) for shares in self.predict_proba(X)]
         best = zip(columns, found, strict=True)
         return [(classes[places], scores) for classes, (places, scores) in best]
-
-    @property
-    def _classes(self) -> np.ndarray | None:
-        """None: many labels. Who asks is not prepared for several columns of classes."""
-        if self._targets.column_classes is not None:
-            raise ValueError(
-                "Y must be an indicator matrix or one class a row here; this model was fitted on "
-                f"{self.n_outputs_} columns of classes. Use predict or predict_proba, or a model "
-                "for each."
-            )
-        return self._targets.classes
 
     def _likely_labels(self, X: Matrix) -> sparse.csr_array:
         """(n_samples, n_labels) CSR, float32: the probabilities of labels that are predicted."""

@@ -130,7 +130,10 @@ def _predicted(model: "TreesEstimator") -> str:
     found = getattr(model, "thresholds_", None)
     if found is None:
         return "by predict_proba alone: no threshold is known"
-    how = f", at least one a row ({threshold})" if isinstance(threshold, str) else ""
+    how = ""
+    if isinstance(threshold, str):
+        least = "at least one a row, " if model._decision().at_least_one else ""
+        how = f" ({least}{threshold})"
     if np.ndim(found) == 0:
         return f"labels above {float(found):.3f}{how}"
     return f"labels above {found.min():.3f} to {found.max():.3f}{how}"

@@ -18,6 +18,7 @@ from sketchforest._estimators.names import (
     shown_features,
 )
 from sketchforest._estimators.parameters import check_k
+from sketchforest._estimators.validation import check_width
 from sketchforest._trees.contributions import contributions
 from sketchforest._trees.model import SparseRows
 from sketchforest._trees.predict import ForestPredictor
@@ -160,8 +161,9 @@ class InspectedTrees(TreesEstimator):
             # An array of texts is as wide as the longest of them.
             attached[f"{name}_"] = values if dtype is None else np.asarray(values, dtype)
         if vectorizer is not None:
-            attached["vectorizer_"] = vectorizer
-            attached["feature_names_"] = vectorizer.get_feature_names_out()
+            terms = vectorizer.get_feature_names_out()
+            check_width(len(terms), self.n_features_in_)
+            attached |= {"vectorizer_": vectorizer, "feature_names_": terms}
         self.__dict__.update(attached)
         return self
 

@@ -1,11 +1,16 @@
 """What a fitted estimator calls its labels, its features and its training rows."""
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sketchforest._estimators.targets import names_of_classes
+
 if TYPE_CHECKING:
     from sketchforest._estimators.base import TreesEstimator
+
+MOST_COMPARED = 10_000  # names, with one that there is not
 
 
 def label_names(model: "TreesEstimator", which: np.ndarray | None = None) -> np.ndarray:
@@ -15,7 +20,7 @@ def label_names(model: "TreesEstimator", which: np.ndarray | None = None) -> np.
     if names is None:
         names = model._targets.classes
     if names is None and columns is not None:
-        names = np.array([f"{at}: {name}" for at, names in enumerate(columns) for name in names])
+        names = names_of_classes(range(len(columns)), columns)
     return _chosen(names, model._labels.shape[1], which).astype(str)
 
 
@@ -56,8 +61,10 @@ def find_labels(model: "TreesEstimator", labels: object) -> np.ndarray:
         if is_number and model._targets.classes is None:
             at = int(label)
         if not 0 <= at < len(names):
+            close = get_close_matches(str(label), names[:MOST_COMPARED], cutoff=0.5)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
             raise ValueError(
-                f"label must be a name or a number from 0 to {len(names) - 1}; got {label!r}."
+                f"label must be a name or a number from 0 to {len(names) - 1}; got {label!r}.{hint}"
             )
         found.append(at)
     if not found:

@@ -150,11 +150,13 @@ class ClassifierOfParts(ClassifierMixin, ForestOfParts):
         chosen = [state["_f1_thresholds"] for state in states if "_f1_thresholds" in state]
         mean = None
         if len(chosen) == len(states):
-            for_all, for_each = (
+            for_all, for_each, at_least_one = (
                 np.average(np.array(values), axis=0, weights=self._tree_counts)
                 for values in zip(*chosen, strict=True)
             )
-            mean = F1Thresholds(np.float32(for_all), for_each.astype(np.float32))
+            mean = F1Thresholds(
+                np.float32(for_all), for_each.astype(np.float32), bool(at_least_one >= 0.5)
+            )
         threshold = getattr(self.parts[0], "threshold", 0.5)
         return decide(threshold, mean, self._targets.labels.shape[1])
 

@@ -1,5 +1,6 @@
 """Y as users give it: checked, stored once, and remembered in the form that it had."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -34,7 +35,7 @@ def check_class_targets(estimator: BaseEstimator, Y: MatrixLike) -> Targets:
     values = Y if isinstance(Y, np.ndarray) else Y.data
     wrong = np.asarray((values != 0) & (values != 1)) if Y.dtype.kind in "biuf" else True
     if np.any(wrong) and isinstance(Y, np.ndarray):
-        return _columns_of_classes(Y)
+        return _columns_of_classes(Y, names)
     if np.any(wrong):
         got = f"the value {values[wrong][0]!s}" if Y.dtype.kind in "biuf" else f"dtype {Y.dtype}"
         raise ValueError(
@@ -126,8 +127,9 @@ def _one_class_a_row(Y: np.ndarray) -> Targets:
     return Targets(one_hot, is_sparse=False, classes=classes, dtype=Y.dtype)
 
 
-def _columns_of_classes(Y: np.ndarray) -> Targets:
-    """The indicators of all classes of all columns are the labels."""
+def _columns_of_classes(Y: np.ndarray, names: np.ndarray | None) -> Targets:
+    """The indicators of all classes of all columns are the labels, by name and class of the column
+    where columns have names."""
     columns = [_one_class_a_row(column) for column in Y.T]
     classes = tuple(column.classes_by_output[0] for column in columns)
     first = np.cumsum([0, *map(len, classes)])
@@ -140,7 +142,37 @@ def _columns_of_classes(Y: np.ndarray) -> Targets:
         values=None,
         n_columns=int(first[-1]),
     )
-    return Targets(labels, is_sparse=False, dtype=Y.dtype, column_classes=classes)
+    return Targets(
+        labels,
+        is_sparse=False,
+        dtype=Y.dtype,
+        label_names=None if names is None else names_of_classes(names, classes),
+        column_classes=classes,
+    )
+
+
+def names_of_classes(columns: Iterable[object], classes: Iterable[np.ndarray]) -> np.ndarray:
+    """Of the classes of several columns, as in "team: support"."""
+    pairs = zip(columns, classes, strict=True)
+    return np.array([f"{column}: {name}" for column, found in pairs for name in found])
+
+
+def outputs_as_fitted(fitted: np.ndarray | None, Y: MatrixLike) -> MatrixLike:
+    """A data frame Y with its columns in the order of the names of the fit; Y as it is where one of
+    them has no names, or all are other ones."""
+    given = _label_names(Y)
+    if given is None or fitted is None or np.array_equal(given, fitted):
+        return Y
+    missing, unknown = np.setdiff1d(fitted, given), np.setdiff1d(given, fitted)
+    if len(missing) == len(fitted):
+        return Y
+    if len(missing) or len(unknown):
+        found = f"no {missing[0]!s}" if len(missing) else f"{unknown[0]!s}, which it does not know"
+        raise ValueError(
+            f"Y must have the {len(fitted)} columns that the model was fitted on; got {found}. Add "
+            "columns of zeros for labels that no row has, and leave out others."
+        )
+    return Y[fitted.tolist()]  # type: ignore[index]
 
 
 def _label_names(Y: object) -> np.ndarray | None:

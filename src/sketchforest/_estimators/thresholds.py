@@ -65,7 +65,7 @@ def decide(threshold: object, chosen: F1Thresholds | None, n_labels: int) -> Dec
         return given_decision(threshold, n_labels)
     assert chosen is not None
     above = chosen.for_all if kind == GLOBAL else chosen.for_each
-    return Decision(above=above, at_least_one=True)
+    return Decision(above=above, at_least_one=chosen.at_least_one)
 
 
 def given_decision(threshold: object, n_labels: int) -> Decision:
@@ -82,17 +82,43 @@ def given_decision(threshold: object, n_labels: int) -> Decision:
 
 
 def best_thresholds(truth: sparse.csr_array, scores: sparse.csr_array) -> F1Thresholds:
-    """F1 is largest where a label is predicted that scores above its threshold, or is the first of
-    the best of its row. Of equally good thresholds the highest; for a label of few rows, or whose
-    F1 is 0 whatever the threshold, that for all labels; and for these then 0.5.
+    """F1 is largest where a label is predicted that scores above its threshold. Of equally good
+    thresholds the highest; for a label of few rows, or whose F1 is 0 whatever the threshold, that
+    for all labels; and for these then 0.5.
+
+    A row has at least one label, its most probable, unless rows that would have none mostly have
+    none in truth.
 
     Truth is an indicator and scores lie in [0, 1], both (n_rows, n_labels) CSR, the scores sorted
     by column and without zeros.
     """
-    n_labels = truth.shape[1]
     is_true = _are_true(truth, scores)
+    best = first_largest(scores)
+    if (np.diff(truth.indptr) == 0).any():
+        free = _best_cuts(truth, scores, is_true, best[:0])
+        is_below = scores.data[best] <= free.for_all
+        n_right = np.count_nonzero(is_true[best[is_below]])
+        has_label = np.diff(sparse.csr_array(scores > free.for_all).indptr) > 0
+        n_none = np.count_nonzero(~has_label & (np.diff(truth.indptr) == 0))
+        if n_none > n_right:
+            return free._replace(at_least_one=False)
+    return _best_cuts(truth, scores, is_true, best)
+
+
+def relabelled(chosen: F1Thresholds, n_labels: int) -> F1Thresholds:
+    """The same for other labels of the same rows: one for each where there are as many."""
+    if len(chosen.for_each) == n_labels:
+        return chosen
+    return chosen._replace(for_each=np.full(n_labels, chosen.for_all))
+
+
+def _best_cuts(
+    truth: sparse.csr_array, scores: sparse.csr_array, is_true: np.ndarray, fixed: np.ndarray
+) -> F1Thresholds:
+    """Entries of scores that are `fixed` are predicted anyway."""
+    n_labels = truth.shape[1]
     is_fixed = np.zeros(scores.nnz, bool)
-    is_fixed[first_largest(scores)] = True
+    is_fixed[fixed] = True
     order = np.argsort(scores.indices, kind="stable")
     columns = _Entries(scores.data[order], is_true[order], is_fixed[order])
     n_true = np.bincount(truth.indices, minlength=n_labels)

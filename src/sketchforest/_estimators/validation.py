@@ -147,6 +147,16 @@ def are_texts(X: object) -> bool:
     return is_column and all(isinstance(text, str) for text in X)  # type: ignore[attr-defined]
 
 
+def check_width(n_made: int, n_features: int) -> None:
+    """Raises where a vectorizer is not the one that made the features of the fit: the core reads
+    what nodes ask for, and not less."""
+    if n_made != n_features:
+        raise ValueError(
+            f"vectorizer must make the {n_features} features that the model was fitted on; it "
+            f"makes {n_made}. Attach the one that made X, which is not fitted again."
+        )
+
+
 def check_is_collected(name: str, given: object) -> None:
     """Raises for a frame that is a plan and holds no rows yet."""
     if hasattr(given, "collect") and not hasattr(given, "__array__"):

@@ -28,6 +28,7 @@ from sketchforest._trees.problem import GrowSettings, ObliqueSettings
 from sketchforest.projection import resolve_projection
 
 # Fitted attributes that are plain values, kept where an estimator has them.
+AT_LEAST_ONE = "_predicts_at_least_one"  # label a row, where thresholds were chosen; else it does
 PLAIN = ("_is_relabelled", "_number", "_fingerprint", "oob_score_")
 # Names that a file carries for its readers; the estimators themselves count from 0.
 NAMES = ("label_names", "feature_names")
@@ -64,9 +65,9 @@ def save_estimator(
         forest = dataclasses.replace(forest, gains=None)
     more = {}
     if "_f1_thresholds" in state:
-        more["threshold_for_all"], more["threshold_for_each"] = map(
-            np.asarray, state["_f1_thresholds"]
-        )
+        thresholds: F1Thresholds = state["_f1_thresholds"]
+        more["threshold_for_all"] = np.asarray(thresholds.for_all)
+        more["threshold_for_each"] = np.asarray(thresholds.for_each)
     more |= _row_arrays(state)
     given = {name: state.get(f"{name}_") for name in NAMES} | dict(names or {})
     vectorizer = state.get("vectorizer_") if vectorizer is None else vectorizer
@@ -84,11 +85,14 @@ def save_estimator(
             {"classes": found.tolist(), "classes_dtype": found.dtype.str}
             for found in targets.column_classes
         ]
+    plain = _state_of(targets) | {name: state[name] for name in PLAIN if name in state}
+    if "_f1_thresholds" in state and not state["_f1_thresholds"].at_least_one:
+        plain[AT_LEAST_ONE] = False
     about = {
         "library_version": __version__,
         "estimator": type(estimator).__name__,
         "params": to_json(estimator.get_params(deep=False)),
-        "state": _state_of(targets) | {name: state[name] for name in PLAIN if name in state},
+        "state": plain,
         "settings": settings,
         "is_projected": estimator._settings.projection is not None,
         "n_features_in": estimator.n_features_in_,
@@ -160,7 +164,8 @@ def _restored(
     vars(estimator).update(_row_attributes(more, labels.shape[0]))
     thresholds = _f1_thresholds(more, labels.shape[1])
     if thresholds is not None:
-        vars(estimator)["_f1_thresholds"] = thresholds
+        at_least_one = about["state"].get(AT_LEAST_ONE, True)
+        vars(estimator)["_f1_thresholds"] = thresholds._replace(at_least_one=at_least_one)
     return estimator
 
 

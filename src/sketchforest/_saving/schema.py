@@ -81,6 +81,7 @@ OPTIONAL: dict[str, Holds] = {
 }
 STATE: dict[str, Holds] = {
     **dict.fromkeys(("_sparse_labels", "_is_spmatrix", "_is_vector", "_is_relabelled"), _is(bool)),
+    "_predicts_at_least_one": _is(bool),
     "_impurity": lambda value: isinstance(value, str) and value in set(Impurity),
     "_number": is_count,
     "_fingerprint": _or_none(_is(str)),

@@ -116,7 +116,7 @@ class PredictedScore:
         return replace(
             self,
             score=self.score + gain,
-            current=float("nan"),
+            current=self.current + gain,
             without_group=self.without_group + gain,
             own_variance=self.own_variance + se**2,
         )

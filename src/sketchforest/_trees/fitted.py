@@ -104,11 +104,11 @@ class Targets:
 
 
 class F1Thresholds(NamedTuple):
-    """Probabilities that make F1 largest where labels above them are predicted, and the most
-    probable label of a row anyway."""
+    """Probabilities that make F1 largest where labels above them are predicted."""
 
     for_all: np.float32
     for_each: np.ndarray  # (n_labels,) float32
+    at_least_one: bool = True  # the most probable label of a row, where none is above
 
 
 @dataclass(frozen=True)

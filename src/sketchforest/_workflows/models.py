@@ -127,8 +127,9 @@ def attach_names(model: Model, dataset: Dataset, vectorizer: "Vectorizer | None"
 
 def best_labels(model: Classifier, X: MatrixLike, top: int | None) -> RankedLabels:
     """Labels and scores of each row, best first: the `top` best, or those that are predicted."""
-    has_labels = model._classes is None  # refuses several columns of classes
-    if top is None and has_labels:
+    if top is None and model._targets.column_classes is not None:
+        return _best_of_columns(model, X)
+    if top is None and model._targets.classes is None:
         likely = model._likely_labels(model._check_new(X))
         rows = np.repeat(np.arange(likely.shape[0]), np.diff(likely.indptr))
         order = np.lexsort((likely.indices, -likely.data, rows))
@@ -138,6 +139,15 @@ def best_labels(model: Classifier, X: MatrixLike, top: int | None) -> RankedLabe
     counts = np.count_nonzero(scores > 0, axis=1).tolist()
     found = zip(labels.tolist(), scores.tolist(), counts, strict=True)
     return [(row[:n], values[:n]) for row, values, n in found]
+
+
+def _best_of_columns(model: Classifier, X: MatrixLike) -> RankedLabels:
+    """The most probable class of each column of classes, in the order of columns."""
+    shares = model.predict_proba(X)
+    first = np.cumsum([0, *(found.shape[1] for found in shares[:-1])])
+    labels = np.stack([found.argmax(axis=1) for found in shares], axis=1) + first
+    scores = np.stack([found.max(axis=1) for found in shares], axis=1)
+    return list(zip(labels.tolist(), scores.tolist(), strict=True))
 
 
 def as_lists(indices: np.ndarray, data: np.ndarray, indptr: np.ndarray) -> RankedLabels:

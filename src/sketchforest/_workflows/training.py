@@ -30,7 +30,6 @@ from sketchforest._workflows.models import (
     OutOfBag,
     attach_names,
     file_digest,
-    is_classifier,
     trained_columns,
 )
 from sketchforest._workflows.row_features import find_scales, scaled, with_terms
@@ -290,7 +289,7 @@ def _fit(estimator: str, params: Params, X: Matrix, Y: Matrix, where: Where) -> 
 
 def _predicted_score(model: Model, X: Matrix) -> OutOfBag | None:
     """Where trees leave rows out: the score of all of them on new rows."""
-    if not is_classifier(model) or model._classes is not None:
+    if not model._targets.is_indicator:
         return None
     asked_for = getattr(model, "oob_score", None)
     metric = asked_for if isinstance(asked_for, str) else "lrap"

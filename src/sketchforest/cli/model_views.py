@@ -52,7 +52,7 @@ def _oob_metric(model: Model) -> str:
         return score_name(asked_for)
     if not is_classifier(model):
         return "R²"
-    return "LRAP" if model._classes is None else "accuracy"
+    return "accuracy" if model._targets.has_classes else "LRAP"
 
 
 def _important_features(model: Model) -> list[dict[str, object]]:

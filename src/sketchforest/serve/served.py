@@ -127,11 +127,22 @@ class ServedModel:
     def _is_predicted(self, labels: np.ndarray, scores: np.ndarray) -> np.ndarray:
         """(n_rows, k) of labels in the order of their scores, the best first."""
         rank = np.arange(labels.shape[1])
+        if self.model._targets.column_classes is not None:
+            return self._is_first_of_column(labels)
         k, above, at_least_one = self.decision
         if k is not None:
             return np.broadcast_to(rank < k, labels.shape)
         least = above[labels] if isinstance(above, np.ndarray) else above
         return (scores > least) | ((rank == 0) & at_least_one)
+
+    def _is_first_of_column(self, labels: np.ndarray) -> np.ndarray:
+        """Of several columns of classes, the best class of each."""
+        sizes = self.model._targets.classes_per_output
+        column = np.repeat(np.arange(len(sizes)), sizes)[labels]
+        is_first = np.zeros(labels.shape, bool)
+        for row, found in enumerate(column):
+            is_first[row, np.unique(found, return_index=True)[1]] = True
+        return is_first
 
     def explain(self, row: Row, label: object, k: int, n_rows: int) -> Json:
         """Why a row has its scores, for some labels; the words of its texts that count; and the
@@ -207,7 +218,7 @@ class ServedModel:
 
 
 def _decision(model: Classifier) -> Decision:
-    if model._classes is not None:
+    if model._targets.has_classes:
         return Decision(k=1)
     try:
         return model._decision()

@@ -218,7 +218,8 @@ def make_trials(comparison: Comparison, winner: Candidate, sign: float) -> list[
     for candidate in sorted(scored, key=lambda c: -predict(c).score):
         score, is_winner = predict(candidate), candidate is winner
         behind = (0.0, 0.0) if is_winner else best.lead_over(score)
-        in_unit = _Score(sign * score.current, sign * score.score, score.se)
+        current = math.nan if candidate.assumed_score else sign * score.current
+        in_unit = _Score(current, sign * score.score, score.se)
         trials.append(_trial(comparison, candidate, in_unit, behind, is_winner=is_winner))
     return trials
 

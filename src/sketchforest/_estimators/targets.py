@@ -219,7 +219,9 @@ def _checked(estimator: BaseEstimator, Y: MatrixLike) -> Matrix:
 
 def _check_finite(values: np.ndarray) -> None:
     if values.dtype.kind == "f":
-        is_finite = np.isfinite(values).all()
+        # In one piece: a part of an array is read through buffers, and NumPy (2.4) crashes where
+        # it finds no memory for them.
+        is_finite = np.isfinite(values.ravel(order="K")).all()
     else:
         is_finite = values.dtype.kind != "O" or all(map(_equals_itself, values.flat))
     if not is_finite:

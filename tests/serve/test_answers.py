@@ -42,6 +42,12 @@ def test_thresholds_of_every_kind_decide_as_the_forest_does(models, threshold, t
     forest.save(tmp_path / "model.sf")
     served = ServedModel.load(Source("matrix", tmp_path / "model.sf"))
     rows = [{f"word{i}": 1, f"word{i * 7 % 60}": 1} for i in range(40)]
+    load_forest(tmp_path / "model.sf").set_params(threshold=0.9).save(tmp_path / "other.sf")
+    told = ServedModel.load(Source("other", tmp_path / "other.sf", threshold))
+    assert told.suggest(rows, 8, float("inf")) == served.suggest(rows, 8, float("inf"))
+    assert (
+        told.info()["predicts"] == served.info()["predicts"] == forest.describe().facts["predicted"]
+    )
     predicted = np.asarray(forest.predict(served.reader.read(rows)).toarray(), bool)
     for row, expected in zip(served.suggest(rows, 8, float("inf")), predicted, strict=True):
         found = {label["label"] for label in row if label["predicted"]}

@@ -115,15 +115,17 @@ def _facts(model: "TreesEstimator") -> dict[str, str]:
     facts[what] = f"{n_labels:,}: {some}"
     if targets.is_indicator:
         facts["labels of a row"] = f"{len(targets.class_labels.columns) / n_rows:.1f} on average"
-        facts["predicted"] = _predicted(model)
+        facts["predicted"] = what_is_predicted(model)
     score = getattr(model, "oob_score_", None)
     if score is not None:
         facts["out-of-bag score"] = f"{score:.4f}, by rows that trees did not see"
     return facts
 
 
-def _predicted(model: "TreesEstimator") -> str:
+def what_is_predicted(model: "TreesEstimator") -> str:
     """When a label is."""
+    if model._targets.has_classes:
+        return "the most probable class" + (" of each column" if model.n_outputs_ > 1 else "")
     threshold = getattr(model, "threshold", 0.5)
     if isinstance(threshold, str) and threshold.startswith("top-"):
         return f"the {threshold.removeprefix('top-')} most probable labels"

@@ -10,6 +10,7 @@ import numpy as np
 
 from sketchforest import load_forest
 from sketchforest._estimators.names import feature_names, label_names, shown_features
+from sketchforest._estimators.thresholds import is_threshold
 from sketchforest._saving.vectorizer import Vectorizer
 from sketchforest._typing import MatrixLike
 from sketchforest._workflows import Classifier, Model
@@ -123,6 +124,20 @@ def attach_names(model: Model, dataset: Dataset, vectorizer: "Vectorizer | None"
         model.feature_names_ = dataset.feature_names
     if vectorizer is not None:
         model.vectorizer_ = vectorizer
+
+
+def set_threshold(model: Model, threshold: object) -> None:
+    if "threshold" not in model.get_params():
+        raise ValueError(
+            f"threshold is for forests of labels; got {threshold!r} for a "
+            f"{type(model).__name__}. Leave it out."
+        )
+    if not is_threshold(threshold):
+        raise ValueError(
+            "threshold must be a probability from 0 to 1, f1, f1-per-label or top-K, as in top-3; "
+            f"got {threshold!r}."
+        )
+    model.set_params(threshold=threshold)
 
 
 def best_labels(model: Classifier, X: MatrixLike, top: int | None) -> RankedLabels:

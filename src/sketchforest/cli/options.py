@@ -191,26 +191,10 @@ def progress(is_quiet: bool, **renamed: str) -> AbstractContextManager[None]:
     return nullcontext() if is_quiet else watched(renamed)
 
 
-def _set_threshold(model: "Model", threshold: object) -> None:
-    from sketchforest._estimators.thresholds import is_threshold
-
-    if "threshold" not in model.get_params():
-        raise ValueError(
-            f"threshold is for forests of labels; got {threshold!r} for a "
-            f"{type(model).__name__}. Leave it out."
-        )
-    if not is_threshold(threshold):
-        raise ValueError(
-            "threshold must be a probability from 0 to 1, f1, f1-per-label or top-K, as in top-3; "
-            f"got {threshold!r}."
-        )
-    model.set_params(threshold=threshold)
-
-
 def load_model(path: Path, n_jobs: int | None = None, threshold: str | None = None) -> "Model":
-    from sketchforest._workflows.models import open_model
+    from sketchforest._workflows.models import open_model, set_threshold
 
     model = open_model(path, n_jobs)
     if threshold is not None:
-        _set_threshold(model, value(threshold))
+        set_threshold(model, value(threshold))
     return model

@@ -22,6 +22,7 @@ def serve(
     workers: Annotated[
         int, typer.Option(min=1, help="Processes; they share the memory of the models.")
     ] = 1,
+    threshold: options.ThresholdOption = None,
     max_body: Annotated[int, typer.Option(min=1000, help="Bytes of a request at most.")] = 1 << 20,
     max_rows: Annotated[int, typer.Option(min=1, help="Rows of a request at most.")] = 1000,
     timeout: Annotated[
@@ -51,7 +52,8 @@ def serve(
     from sketchforest.serve.limits import Limits
     from sketchforest.serve.served import ServedModel, named_sources
 
-    sources = named_sources(models)
+    decided = None if threshold is None else options.value(threshold)
+    sources = named_sources(models, decided)
     for source in sources:  # what is wrong is said before anything is started
         about = ServedModel.load(source).info()
         if not quiet:

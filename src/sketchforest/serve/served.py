@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sketchforest._display import shortened
+from sketchforest._estimators.description import what_is_predicted
 from sketchforest._estimators.thresholds import DEFAULT, Decision
 from sketchforest._typing import Matrix
 from sketchforest._workflows import Classifier
@@ -18,6 +19,7 @@ from sketchforest._workflows.models import (
     name_features,
     notes_of,
     read_model,
+    set_threshold,
 )
 from sketchforest.explain import Explanation
 from sketchforest.serve.limits import MAX_LABELS, RefusedError, wrong
@@ -38,9 +40,12 @@ class Source(NamedTuple):
 
     name: str
     path: Path
+    threshold: bool | float | str | None = None  # None: as the model was trained
 
 
-def named_sources(given: Sequence[str]) -> list[Source]:
+def named_sources(
+    given: Sequence[str], threshold: bool | float | str | None = None
+) -> list[Source]:
     """Of arguments MODEL or NAME=MODEL; a model is called as its file if not otherwise."""
     sources = []
     for argument in given:
@@ -49,7 +54,7 @@ def named_sources(given: Sequence[str]) -> list[Source]:
             name, path = Path(argument).name.removesuffix(".sf"), argument
         if not name or not path:
             raise ValueError(f"models must be MODEL or NAME=MODEL; got {argument!r}.")
-        sources.append(Source(name, Path(path)))
+        sources.append(Source(name, Path(path), threshold))
     names = [source.name for source in sources]
     for name in names:
         if names.count(name) > 1:
@@ -82,6 +87,8 @@ class ServedModel:
                 f"{source.path} has a {type(model).__name__}; serve is for classifiers. Use "
                 "'sketchforest predict' for it."
             )
+        if source.threshold is not None:
+            set_threshold(model, source.threshold)
         names = label_names(model)
         served = cls(source.name, model, reader, names, frozenset(names.tolist()), _decision(model))
         served.warm_up()
@@ -212,6 +219,7 @@ class ServedModel:
             "fields": fields,
             "n_fields": len(reader.fields),
             "left_out_means": "missing" if reader.has_table else "zero",
+            "predicts": what_is_predicted(model),
             "trained_on": Path(notes_of(model).get("file", "")).name or None,
         }
         return about | {"label_names": self.names.tolist()} if is_whole else about

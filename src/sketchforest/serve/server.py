@@ -36,7 +36,7 @@ def serve(
     """Answers until it is interrupted or terminated; what has been asked is answered before."""
     os.environ[_TOLD] = json.dumps(
         {
-            "sources": [[name, str(path)] for name, path in sources],
+            "sources": [[name, str(path), threshold] for name, path, threshold in sources],
             "limits": asdict(limits),
             # From other machines a service may be known by any name.
             "hosts": [*LOOPBACK_NAMES, host] if is_loopback(host) else None,
@@ -65,5 +65,5 @@ def serve(
 
 def worker_app() -> Guard:
     told = json.loads(os.environ[_TOLD])
-    sources = [Source(name, Path(path)) for name, path in told["sources"]]
+    sources = [Source(name, Path(path), more) for name, path, more in told["sources"]]
     return build_app(sources, Limits(**told["limits"]), told["hosts"])

@@ -229,20 +229,6 @@ class Forest:
         start = (start - start[0]).astype(np.uint32)
         return Directions(start, columns, weights, self.directions.feature_map)
 
-    def _feature_shares(self, features: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Node, feature and its share in the node, for all features of all nodes."""
-        assert self.directions is not None
-        sizes = np.diff(self.directions.start)
-        single = np.flatnonzero(sizes == 0)
-        node = np.repeat(np.arange(len(sizes)), sizes)
-        squares = self.directions.values.astype(float) ** 2
-        totals = np.bincount(node, weights=squares, minlength=len(sizes))
-        return (
-            np.append(single, node),
-            np.append(features[single], self.directions.columns.astype(np.int64)),
-            np.append(np.ones(len(single)), squares / np.where(totals > 0, totals, 1)[node]),
-        )
-
     def trees(self) -> list[Tree]:
         return [self.tree(index) for index in range(self.n_trees)]
 
@@ -259,7 +245,7 @@ class Forest:
         tree_of_node = np.repeat(np.arange(self.n_trees), np.diff(self.node_start))
         node_gains = np.maximum(self.gains, 0).astype(float)
         if self.directions is not None:
-            node, features, shares = self._feature_shares(features)
+            node, features, shares = _feature_shares(self.directions, features)
             tree_of_node, node_gains = tree_of_node[node], node_gains[node] * shares
         of_tree = np.bincount(tree_of_node, weights=node_gains, minlength=self.n_trees)
         node_gains /= np.where(of_tree > 0, of_tree, 1)[tree_of_node]
@@ -321,3 +307,19 @@ def _joined_weights(trees: Sequence[Tree]) -> np.ndarray | None:
         for tree in trees
     ]
     return np.concatenate(weights)  # bytes, or doubles as soon as one tree has them
+
+
+def _feature_shares(
+    directions: Directions, features: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Node, feature and its share in the node, for all features of all nodes."""
+    sizes = np.diff(directions.start)
+    single = np.flatnonzero(sizes == 0)
+    node = np.repeat(np.arange(len(sizes)), sizes)
+    squares = directions.values.astype(float) ** 2
+    totals = np.bincount(node, weights=squares, minlength=len(sizes))
+    return (
+        np.append(single, node),
+        np.append(features[single], directions.columns.astype(np.int64)),
+        np.append(np.ones(len(single)), squares / np.where(totals > 0, totals, 1)[node]),
+    )

@@ -1,5 +1,6 @@
 """What pages say of others: links, figures, names."""
 
+import csv
 import re
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from docs.snippets import ROOT
 
 import sketchforest
 from sketchforest.lab.readme import with_tables
+from sketchforest.lab.studies.accuracy_page import accuracy_page
 
 DOCS = ROOT / "docs"
 # What the build of the site makes.
@@ -57,6 +59,12 @@ def test_the_figures_of_the_readme_are_those_of_the_measurements():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert text == with_tables(text, DOCS), "run: python -m sketchforest.lab.readme"
     assert "| delicious |" in text
+
+
+def test_the_page_of_accuracy_is_that_of_the_measurements():
+    with (DOCS / "accuracy-100-trees.csv").open(newline="", encoding="utf-8") as file:
+        made = accuracy_page(list(csv.DictReader(file)), 100)
+    assert (DOCS / "accuracy.md").read_text(encoding="utf-8") == made
 
 
 def public_names():

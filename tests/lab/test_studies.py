@@ -17,7 +17,7 @@ from sketchforest.lab.experiments import Workspace, run_experiments
 from sketchforest.lab.store import ResultStore
 from sketchforest.lab.studies import predicted_scores
 from sketchforest.lab.studies.accuracy import FORESTS, TUNED, run_accuracy
-from sketchforest.lab.studies.accuracy_page import METHODS, accuracy_page
+from sketchforest.lab.studies.accuracy_page import METHODS, accuracy_page, draw_front
 from sketchforest.lab.studies.components import components_page, run_components
 from sketchforest.lab.studies.method_experiment import (
     FIRST_SEED,
@@ -107,7 +107,10 @@ def test_accuracy_is_measured_for_every_forest_and_set(data_home, tmp_path, cons
     assert {*FORESTS, *TUNED} < set(METHODS)
     assert all(0 < float(row["lrap"]) <= 1 for row in rows)
     page = (tmp_path / "accuracy.md").read_text()
-    assert page == accuracy_page(rows)
+    assert page == accuracy_page(rows, 5)
+    assert "Forests of 5 trees" in page
+    assert "accuracy-5-trees.csv" in page
+    assert "FastXML" not in page  # its scores are of sets that are not here
     assert all(f"| {name} |" in page for name in ("few", "some"))
 
 
@@ -141,8 +144,53 @@ def test_a_verdict_counts_differences_of_more_than_one_sd():
         for (name, method), scores in values.items()
         for i, value in enumerate(scores)
     ]
-    page = accuracy_page(rows)
+    rows += [
+        {"dataset": "d", "split": "0", "method": method, "lrap": value}
+        for method, value in (("sketch forest", "0.9"), ("random forest", "0.1"))
+    ]
+    page = accuracy_page(rows, 100)
     assert "on 1 of 3 sets, and worse by more than one on 1." in page
+    assert "a single split has no standard deviation: d." in page
+
+
+def test_tuned_methods_stand_beside_the_defaults_of_the_same_splits():
+    scores = {
+        "sketch forest": (0.7, 0.5),
+        "random forest": (0.6, 0.2),
+        "tuned sketch forest": [0.8],
+    }
+    rows = [
+        {
+            "dataset": "set",
+            "split": str(i),
+            "method": method,
+            "lrap": str(value),
+            "fit_seconds": "1",
+        }
+        for method, values in scores.items()
+        for i, value in enumerate(values)
+    ]
+    page = accuracy_page(rows, 100)
+    assert "| set | 2 | 0.4000 ± 0.2828 | **0.6000 ± 0.1414** |" in page
+    assert "| set | 1 | 0.6000 | 0.7000 | 0.8000 |" in page
+    assert "+0.1000 on average of 1 sets, better on 1, worse on 0." in page
+
+
+def test_the_picture_of_accuracy_shows_what_its_table_has():
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    scores = {"sketch forest": (0.7, 0.5, 0.1), "napkinXC": (0.4, 0.2), "tuned forest": [0.9]}
+    rows = [
+        {"dataset": "set", "split": str(i), "method": method, "lrap": value, "fit_seconds": 1 + i}
+        for method, values in scores.items()
+        for i, value in enumerate(values)
+    ]
+    figure = Figure()
+    draw_front(rows, figure)
+    shown = {line.get_label(): line.get_xydata()[0] for line in figure.axes[0].lines}
+    assert shown.keys() == {"sketch forest", "napkinXC"}
+    assert shown["sketch forest"] == pytest.approx([1.5, 0.6])
 
 
 def test_a_study_goes_on_where_it_stopped(data_home, tmp_path, console):

@@ -9,7 +9,11 @@ from docs.snippets import ROOT
 
 import sketchforest
 from sketchforest.lab.readme import with_tables
+from sketchforest.lab.store import ResultStore
 from sketchforest.lab.studies.accuracy_page import accuracy_page
+from sketchforest.lab.studies.components import components_page
+from sketchforest.lab.studies.thresholds import thresholds_page
+from sketchforest.lab.studies.tuning import tuning_page
 
 DOCS = ROOT / "docs"
 # What the build of the site makes.
@@ -61,10 +65,19 @@ def test_the_figures_of_the_readme_are_those_of_the_measurements():
     assert "| delicious |" in text
 
 
-def test_the_page_of_accuracy_is_that_of_the_measurements():
-    with (DOCS / "accuracy-100-trees.csv").open(newline="", encoding="utf-8") as file:
-        made = accuracy_page(list(csv.DictReader(file)), 100)
-    assert (DOCS / "accuracy.md").read_text(encoding="utf-8") == made
+STUDIES = {
+    "accuracy": accuracy_page,
+    "study/components": components_page,
+    "study/thresholds": lambda rows, _: thresholds_page(rows),
+    "study/tuning": lambda _, n: tuning_page(ResultStore(DOCS / "study"), f"tuning-{n}-trees", n),
+}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_page_of_a_study_is_that_of_its_measurements(name):
+    with (DOCS / f"{name}-100-trees.csv").open(newline="", encoding="utf-8") as file:
+        made = STUDIES[name](list(csv.DictReader(file)), 100)
+    assert (DOCS / f"{name}.md").read_text(encoding="utf-8") == made
 
 
 def public_names():

@@ -243,7 +243,9 @@ def test_the_page_counts_sets_within_one_sd_of_the_plain_forest():
             for method, score, seconds in (("plain", plain, 4), ("1", 0.4, 1), ("16", 0.5, 2)):
                 where = {"dataset": "set", "split": split, "method": f"{kind}-{method}"}
                 rows.append({**where, "lrap": score, "seconds": seconds})
-    page = components_page(rows)
+    page = components_page(rows, 100)
+    assert "Forests of 100 trees" in page
+    assert "means over 2 random splits" in page
     assert "n_components=16." in page
     assert "| 1 | 0% | 0% | 0.25 of the original's |" in page
     assert "| 16 | 100% | 100% | 0.50 of the original's |" in page
@@ -256,6 +258,9 @@ def test_the_study_of_tuning_compares_scores_and_times(data_home, tmp_path, cons
     page = (tmp_path / "tuning.md").read_text()
     assert "of 1 sets" in page
     assert "## Rows that each extra-tree sees" in page
+    assert "Forests of 20 trees, means over 2 random splits" in page
+    tried = {row["setting"] for row in ResultStore(tmp_path).rows("tuning-20-trees")}
+    assert not any("sketch" in setting for setting in tried)
     assert "of 4." in page
 
 

@@ -14,6 +14,7 @@ from sketchforest.lab.studies.method_experiment import (
     differences,
     markdown_table,
     mean_and_sd,
+    split_counts,
     values_by_method,
 )
 
@@ -146,18 +147,12 @@ def _verdict(scores: Table, other: str) -> str:
     single = [name for name, values in found.items() if len(values) == 1]
     better, worse = better_and_worse(found.values())
     text = (
-        f"Against {other}, on {_range([len(values) for values in counted])} splits of each set, "
+        f"Against {other}, on {split_counts(map(len, counted))} splits of each set, "
         f"the {FLAGSHIP} is better by more than one standard deviation of the difference on "
         f"{better} of {len(counted)} sets, and worse by more than one on {worse}."
     )
     left_out = f"Not counted, since a single split has no standard deviation: {', '.join(single)}."
     return " ".join([*([text] if counted else []), *([left_out] if single else [])]) + "\n"
-
-
-def _range(counts: Sequence[int]) -> str:
-    return " to ".join(
-        str(count) for count in sorted({min(counts, default=0), max(counts, default=0)})
-    )
 
 
 def _tuned(results: Sequence[Mapping[str, str]]) -> list[str]:

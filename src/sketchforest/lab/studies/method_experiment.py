@@ -154,6 +154,12 @@ def better_and_worse(found: Iterable[Sequence[float]]) -> tuple[int, int]:
     return sum(mean > sd for mean, sd in means), sum(mean < -sd for mean, sd in means)
 
 
+def split_counts(counts: Iterable[int]) -> str:
+    """How many splits sets have, as it stands before "splits": "3", or "3 to 10"."""
+    known = {*counts} or {0}
+    return " to ".join(str(count) for count in sorted({min(known), max(known)}))
+
+
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """The first column to the left and the others to the right."""
     lines = ["| " + " | ".join(header) + " |", "|---" + "|---:" * (len(header) - 1) + "|"]

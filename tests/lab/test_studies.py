@@ -27,6 +27,7 @@ from sketchforest.lab.studies.method_experiment import (
     values_by_method,
 )
 from sketchforest.lab.studies.partitions import partitions_page, run_partitions
+from sketchforest.lab.studies.projections import PROJECTIONS, projections_page, run_projections
 from sketchforest.lab.studies.thresholds import (
     best_micro_f1,
     macro_f1,
@@ -234,6 +235,34 @@ def test_the_study_of_components_names_the_cheapest_that_holds(
     # On five labels only m=1, ln d and 4 project; on forty 64 and 128 do not.
     per_split = {"few": 2 * (1 + 3), "some": 2 * (1 + 6)}
     assert len(rows) == 2 * sum(per_split.values())
+
+
+def test_the_study_of_projections_compares_kinds_on_the_same_splits(data_home, tmp_path, console):
+    options = {"n_splits": 2, "n_estimators": 5, "n_jobs": 1, "data_home": data_home}
+    assert run_projections(["few", "some"], tmp_path, console=console, **options)
+    rows = ResultStore(tmp_path).rows("projections-5-trees")
+    # m = 10 projects forty labels and not five; 64 projects neither.
+    assert len(rows) == 2 * (1 + len(PROJECTIONS)) + 2 * (1 + 2 * len(PROJECTIONS))
+    page = (tmp_path / "projections.md").read_text()
+    assert page == projections_page(rows, 5)
+    assert "| some | 10 |" in page
+    assert "| few | 10 |" not in page
+
+
+def test_projections_that_are_always_above_or_below_the_gaussian_one_are_marked():
+    scores = {
+        "gaussian": (0.5, 0.7),
+        "sparse": (0.6, 0.8),
+        "pca": (0.4, 0.6),
+        "subsample": (0.4, 0.8),
+    }
+    rows = [
+        {"dataset": "set", "split": i, "method": f"{kind}-1", "lrap": value, "seconds": 1}
+        for kind, values in scores.items()
+        for i, value in enumerate(values)
+    ]
+    row = next(line for line in projections_page(rows, 5).splitlines() if line.startswith("| set"))
+    assert row == "| set | 1 | – | 0.600 | – | – | **0.700** | 0.600 | – | *0.500* |"
 
 
 def test_the_page_counts_sets_within_one_sd_of_the_plain_forest():

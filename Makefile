@@ -1,4 +1,4 @@
-# make demo   build, install into .venv and show the library at work (about a minute)
+# make demo   build, install into .venv and show the library at work (half a minute, once built)
 # make test   the same set-up with the test extras, then the whole suite
 # make slow   the tests that take minutes: more random problems than make test has
 # make check  linters and type checks

@@ -22,6 +22,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "benchmark_table",  # figures, made from the files of measurements
     "command_line",  # the reference of the commands, made from the commands
+    "gallery_links",  # examples/ in the repository, the gallery on the site
     "own_members",  # what classes inherit from scikit-learn is described there
     "paper_report",  # docs/paper as it is
 ]

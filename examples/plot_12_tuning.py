@@ -17,7 +17,7 @@ print(result.advice)
 print(f"LRAP on test rows: {lrap(data.Y[test], result.forest.predict_proba(data.X[test])):.3f}")
 
 # %%
-# Every setting that was tried, with what it is foretold to score:
+# Every setting that was tried, with the score that is predicted for it:
 result.to_frame().head(6)
 
 # %%

@@ -1,4 +1,4 @@
-"""The house: which part may import which. CONTRIBUTING.md has the picture."""
+"""The layers: which part may import which. CONTRIBUTING.md has the picture."""
 
 import ast
 from pathlib import Path

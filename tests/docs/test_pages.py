@@ -1,6 +1,8 @@
 """What pages say of others: links, figures, names."""
 
+import csv
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,12 @@ from docs.snippets import ROOT
 
 import sketchforest
 from sketchforest.lab.readme import with_tables
+from sketchforest.lab.store import ResultStore
+from sketchforest.lab.studies.accuracy_page import accuracy_page
+from sketchforest.lab.studies.components import components_page
+from sketchforest.lab.studies.projections import projections_page
+from sketchforest.lab.studies.thresholds import thresholds_page
+from sketchforest.lab.studies.tuning import tuning_page
 
 DOCS = ROOT / "docs"
 # What the build of the site makes.
@@ -42,10 +50,6 @@ def test_links_inside_the_project_lead_somewhere(page):
             continue
         name, _, anchor = link.partition("#")
         target = (page.parent / name).resolve() if name else page
-        if target.parent.name == "gallery":
-            example = ROOT / "examples" / f"{target.stem}.py"
-            assert target.stem == "index" or example.exists(), f"{page.name}: {link}"
-            continue
         assert target.exists(), f"{page.name}: {link}"
         if anchor and target.suffix == ".md":
             assert anchor in set(anchors(target)), f"{page.name}: {link}"
@@ -57,6 +61,40 @@ def test_the_figures_of_the_readme_are_those_of_the_measurements():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert text == with_tables(text, DOCS), "run: python -m sketchforest.lab.readme"
     assert "| delicious |" in text
+
+
+def test_links_to_examples_lead_to_the_gallery_on_the_site():
+    sys.path.insert(0, str(DOCS / "_extensions"))
+    from gallery_links import to_gallery
+
+    assert to_gallery("[a](../examples/) b") == "[a](gallery/index.rst) b"
+    deep = "[a](../../examples/plot_04_relabel.py)"
+    assert to_gallery(deep) == "[a](../gallery/plot_04_relabel.rst)"
+    assert to_gallery("[a](examples/DATA.md)") == "[a](examples/DATA.md)"
+
+
+def test_what_tuning_gains_is_said_as_it_was_measured():
+    gains = re.compile(r"[+-]\d\.\d{4} on average of \d+ sets, better on \d+, worse on \d+")
+    said = " ".join((DOCS / "tuning.md").read_text(encoding="utf-8").split())
+    found = gains.findall(said)
+    assert len(found) == 2
+    assert set(found) <= set(gains.findall((DOCS / "accuracy.md").read_text(encoding="utf-8")))
+
+
+STUDIES = {
+    "accuracy": accuracy_page,
+    "study/components": components_page,
+    "study/projections": projections_page,
+    "study/thresholds": lambda rows, _: thresholds_page(rows),
+    "study/tuning": lambda _, n: tuning_page(ResultStore(DOCS / "study"), f"tuning-{n}-trees", n),
+}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_page_of_a_study_is_that_of_its_measurements(name):
+    with (DOCS / f"{name}-100-trees.csv").open(newline="", encoding="utf-8") as file:
+        made = STUDIES[name](list(csv.DictReader(file)), 100)
+    assert (DOCS / f"{name}.md").read_text(encoding="utf-8") == made
 
 
 def public_names():

@@ -472,6 +472,26 @@ def test_labels_of_the_picture_do_not_overlap(tmp_path):
             assert not box.overlaps(other), (texts[at], text)
 
 
+@pytest.mark.parametrize("seconds", [0.0571, 0.19, 1.01, 3.3])
+def test_an_axis_has_two_ticks_however_near_the_points_are(seconds):
+    pytest.importorskip("matplotlib")
+    near = costs(fit_seconds=1.01 * seconds, peak_bytes=int(172 * MB * seconds))
+    runs = [
+        Run("a", "rf", 0, costs(fit_seconds=seconds, peak_bytes=int(170 * MB * seconds))),
+        Run("a", "rf-m5", 0, near),
+    ]
+    for axes in benchmark_figure(summarise(runs)).axes:
+        low, high = axes.get_xlim()
+        assert sum(low <= tick <= high for tick in axes.get_xticks()) > 1
+
+
+def test_the_legend_says_what_ratios_compare_with():
+    pytest.importorskip("matplotlib")
+    runs = [Run("a", "sklearn-rf", 0, sklearn_costs()), Run("a", "rf-m5", 0, costs())]
+    said = benchmark_figure(summarise(runs)).legends[0].get_title().get_text()
+    assert "on the original outputs" in said
+
+
 def test_the_picture_takes_any_mix_of_methods(tmp_path):
     pytest.importorskip("matplotlib")
     methods = ("sklearn-rf", "rf", "rf-m5", "napkinxc")

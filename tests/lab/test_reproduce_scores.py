@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sketchforest.lab.reproduce import tables_page
 from sketchforest.lab.reproduce.data import find_set
 from sketchforest.lab.reproduce.figures_findings import converged_at
 from sketchforest.lab.reproduce.forest_experiment import ForestResult
@@ -114,6 +115,18 @@ def test_a_score_far_from_the_papers_is_listed_with_what_is_known_about_it(monke
     assert scores.rows[0][2].text == "0.201 ± 0.001 **"
     assert scores.rows[0][2].style == "worse far"
     assert len(table_section("random_forest", replace(settings, quick=True), lookup).grids) == 1
+
+
+def test_the_legend_of_the_gaps_is_not_among_the_points(monkeypatch):
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    figure = Figure(layout="constrained")
+    monkeypatch.setattr(tables_page, "draw", lambda *given, **_: given[2](figure.subplots()))
+    cell = TableCell("original", 10, Score(0.5, 0.01), Score(0.5, 0.01), 1.0)
+    tables_page._gap_pictures("Title", [TableRow(find_set("yeast"), {"original": cell})])
+    assert figure.axes[0].get_legend() is None
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["original"]
 
 
 def test_extra_trees_gain_where_every_split_does():

@@ -17,7 +17,7 @@ from sketchforest.lab.experiments import Workspace, run_experiments
 from sketchforest.lab.store import ResultStore
 from sketchforest.lab.studies import predicted_scores
 from sketchforest.lab.studies.accuracy import FORESTS, TUNED, run_accuracy
-from sketchforest.lab.studies.accuracy_page import METHODS, accuracy_page
+from sketchforest.lab.studies.accuracy_page import METHODS, accuracy_page, draw_front
 from sketchforest.lab.studies.components import components_page, run_components
 from sketchforest.lab.studies.method_experiment import (
     FIRST_SEED,
@@ -27,6 +27,7 @@ from sketchforest.lab.studies.method_experiment import (
     values_by_method,
 )
 from sketchforest.lab.studies.partitions import partitions_page, run_partitions
+from sketchforest.lab.studies.projections import PROJECTIONS, projections_page, run_projections
 from sketchforest.lab.studies.thresholds import (
     best_micro_f1,
     macro_f1,
@@ -107,7 +108,10 @@ def test_accuracy_is_measured_for_every_forest_and_set(data_home, tmp_path, cons
     assert {*FORESTS, *TUNED} < set(METHODS)
     assert all(0 < float(row["lrap"]) <= 1 for row in rows)
     page = (tmp_path / "accuracy.md").read_text()
-    assert page == accuracy_page(rows)
+    assert page == accuracy_page(rows, 5)
+    assert "Forests of 5 trees" in page
+    assert "accuracy-5-trees.csv" in page
+    assert "FastXML" not in page  # its scores are of sets that are not here
     assert all(f"| {name} |" in page for name in ("few", "some"))
 
 
@@ -141,8 +145,53 @@ def test_a_verdict_counts_differences_of_more_than_one_sd():
         for (name, method), scores in values.items()
         for i, value in enumerate(scores)
     ]
-    page = accuracy_page(rows)
+    rows += [
+        {"dataset": "d", "split": "0", "method": method, "lrap": value}
+        for method, value in (("sketch forest", "0.9"), ("random forest", "0.1"))
+    ]
+    page = accuracy_page(rows, 100)
     assert "on 1 of 3 sets, and worse by more than one on 1." in page
+    assert "a single split has no standard deviation: d." in page
+
+
+def test_tuned_methods_stand_beside_the_defaults_of_the_same_splits():
+    scores = {
+        "sketch forest": (0.7, 0.5),
+        "random forest": (0.6, 0.2),
+        "tuned sketch forest": [0.8],
+    }
+    rows = [
+        {
+            "dataset": "set",
+            "split": str(i),
+            "method": method,
+            "lrap": str(value),
+            "fit_seconds": "1",
+        }
+        for method, values in scores.items()
+        for i, value in enumerate(values)
+    ]
+    page = accuracy_page(rows, 100)
+    assert "| set | 2 | 0.4000 ± 0.2828 | **0.6000 ± 0.1414** |" in page
+    assert "| set | 1 | 0.6000 | 0.7000 | 0.8000 |" in page
+    assert "+0.1000 on average of 1 sets, better on 1, worse on 0." in page
+
+
+def test_the_picture_of_accuracy_shows_what_its_table_has():
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    scores = {"sketch forest": (0.7, 0.5, 0.1), "napkinXC": (0.4, 0.2), "tuned forest": [0.9]}
+    rows = [
+        {"dataset": "set", "split": str(i), "method": method, "lrap": value, "fit_seconds": 1 + i}
+        for method, values in scores.items()
+        for i, value in enumerate(values)
+    ]
+    figure = Figure()
+    draw_front(rows, figure)
+    shown = {line.get_label(): line.get_xydata()[0] for line in figure.axes[0].lines}
+    assert shown.keys() == {"sketch forest", "napkinXC"}
+    assert shown["sketch forest"] == pytest.approx([1.5, 0.6])
 
 
 def test_a_study_goes_on_where_it_stopped(data_home, tmp_path, console):
@@ -188,6 +237,34 @@ def test_the_study_of_components_names_the_cheapest_that_holds(
     assert len(rows) == 2 * sum(per_split.values())
 
 
+def test_the_study_of_projections_compares_kinds_on_the_same_splits(data_home, tmp_path, console):
+    options = {"n_splits": 2, "n_estimators": 5, "n_jobs": 1, "data_home": data_home}
+    assert run_projections(["few", "some"], tmp_path, console=console, **options)
+    rows = ResultStore(tmp_path).rows("projections-5-trees")
+    # m = 10 projects forty labels and not five; 64 projects neither.
+    assert len(rows) == 2 * (1 + len(PROJECTIONS)) + 2 * (1 + 2 * len(PROJECTIONS))
+    page = (tmp_path / "projections.md").read_text()
+    assert page == projections_page(rows, 5)
+    assert "| some | 10 |" in page
+    assert "| few | 10 |" not in page
+
+
+def test_projections_that_are_always_above_or_below_the_gaussian_one_are_marked():
+    scores = {
+        "gaussian": (0.5, 0.7),
+        "sparse": (0.6, 0.8),
+        "pca": (0.4, 0.6),
+        "subsample": (0.4, 0.8),
+    }
+    rows = [
+        {"dataset": "set", "split": i, "method": f"{kind}-1", "lrap": value, "seconds": 1}
+        for kind, values in scores.items()
+        for i, value in enumerate(values)
+    ]
+    row = next(line for line in projections_page(rows, 5).splitlines() if line.startswith("| set"))
+    assert row == "| set | 1 | – | 0.600 | – | – | **0.700** | 0.600 | – | *0.500* |"
+
+
 def test_the_page_counts_sets_within_one_sd_of_the_plain_forest():
     rows = []
     for kind in ("rf", "et"):
@@ -195,7 +272,9 @@ def test_the_page_counts_sets_within_one_sd_of_the_plain_forest():
             for method, score, seconds in (("plain", plain, 4), ("1", 0.4, 1), ("16", 0.5, 2)):
                 where = {"dataset": "set", "split": split, "method": f"{kind}-{method}"}
                 rows.append({**where, "lrap": score, "seconds": seconds})
-    page = components_page(rows)
+    page = components_page(rows, 100)
+    assert "Forests of 100 trees" in page
+    assert "means over 2 random splits" in page
     assert "n_components=16." in page
     assert "| 1 | 0% | 0% | 0.25 of the original's |" in page
     assert "| 16 | 100% | 100% | 0.50 of the original's |" in page
@@ -208,6 +287,9 @@ def test_the_study_of_tuning_compares_scores_and_times(data_home, tmp_path, cons
     page = (tmp_path / "tuning.md").read_text()
     assert "of 1 sets" in page
     assert "## Rows that each extra-tree sees" in page
+    assert "Forests of 20 trees, means over 2 random splits" in page
+    tried = {row["setting"] for row in ResultStore(tmp_path).rows("tuning-20-trees")}
+    assert not any("sketch" in setting for setting in tried)
     assert "of 4." in page
 
 

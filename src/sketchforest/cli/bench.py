@@ -293,6 +293,32 @@ def partitions(
 
 
 @bench_app.command(cls=Command)
+def projections(
+    datasets: _DatasetsOption = "delicious,bibtex,medical,stackex_chess,stackex_cooking",
+    splits: _SplitsOption = 3,
+    n_estimators: _TreesOption = 100,
+    n_jobs: _JobsOption = 2,
+    out: _StudyOption = _STUDY,
+    data_home: DataHomeOption = None,
+) -> None:
+    """Compare kinds of projections at several numbers of components.
+
+    Example:  sketchforest bench projections --datasets medical --splits 3
+    """
+    from sketchforest.lab.studies.projections import run_projections
+
+    is_complete = run_projections(
+        names(datasets),
+        out,
+        n_splits=splits,
+        n_estimators=n_estimators,
+        n_jobs=n_jobs,
+        data_home=text_of(data_home),
+    )
+    exit_if_interrupted(is_complete)
+
+
+@bench_app.command(cls=Command)
 def thresholds(
     datasets: _DatasetsOption = "",
     splits: _SplitsOption = 3,

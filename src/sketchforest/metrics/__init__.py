@@ -6,6 +6,10 @@ both forms of the same data give exactly the same value. A true label stored twi
 
 ``lrap``, ``coverage_error`` and ``label_ranking_loss`` rank a label by how many labels score at
 least as much, so ties count against it. The ``_at_k`` metrics break ties by the lower label.
+
+Rows without true labels are left out of ``lrap`` (or count as 1, if asked), count as 0 in
+``precision_at_k`` and ``ndcg_at_k``, and add nothing to ``psp_at_k``, ``coverage_error`` and
+``label_ranking_loss``, the last two of which still divide by the number of all rows.
 """
 
 from sketchforest.metrics._r2 import r2

@@ -123,7 +123,7 @@ def precision_at_k(
 ) -> float:
     """Mean share of true labels among the k best-scored, in [0, 1], greater is better.
 
-    Every row counts, also one without true labels, and the share is always of k.
+    Every row counts, one without true labels as 0, and the share is always of k.
 
     Parameters
     ----------
@@ -184,7 +184,8 @@ def psp_at_k(
 
     A hit on label l gains 1 / p_l; the sum over rows is divided by what the best rankings gain
     together, as in the Extreme Classification Repository. The propensities p, of shape
-    (n_labels,), are either given or estimated from ``Y_train`` by :func:`propensities`.
+    (n_labels,), are either given or estimated from ``Y_train`` by :func:`propensities`. A row
+    without true labels adds nothing to either sum.
 
     Parameters
     ----------

@@ -9,7 +9,8 @@ _SCORES = {
     "that is true. The mean; 1 where all true labels come first.",
     "precision": "Of the k most probable labels of a row, the share that is true, for k = {ks}. A "
     "row with fewer than k true labels cannot reach 1.",
-    "ndcg": "Like P@k, but a hit counts more the higher it ranks, and every row can reach 1.",
+    "ndcg": "Like P@k, but a hit counts more the higher it ranks, and every row that has labels "
+    "can reach 1.",
     "psp": "Like P@k, but hits of rare labels count more; 1 is the best that is possible.",
     "coverage_error": "How many of the most probable labels one must take to have all true ones of "
     "a row, on average.",

@@ -95,16 +95,26 @@ def _draw(
     axes.set_xlim(min(values) / 1.6, max(values) * (max(values) / min(values)) ** 0.3 * 1.6)
     axes.set_ylim(len(group) - 0.5, -0.5)
     axes.set_yticks(range(len(group)), [method_title(summary.method) for summary in group])
-    powers = range(math.floor(math.log10(min(values))), math.ceil(math.log10(max(values))) + 1)
-    ticks = [10.0**power for power in powers]
     # None where only the labels of the points are.
-    axes.set_xticks([tick for tick in ticks if min(values) / 1.6 <= tick <= 1.6 * max(values)])
+    axes.set_xticks(_ticks(min(values) / 1.6, 1.6 * max(values)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: unit(value)))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.grid(axis="y", color="#e6e6e6")
     axes.set_axisbelow(True)
     axes.tick_params(axis="y", length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
+
+
+def _ticks(lowest: float, highest: float) -> list[float]:
+    """Powers of ten, or steps between them: one tick alone says nothing of a scale. The finest
+    have two in any range of the axis, which is one of a factor of 1.6² at least."""
+    powers = range(math.floor(math.log10(lowest)), math.ceil(math.log10(highest)) + 1)
+    for steps in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)):
+        known = [step * 10.0**power for power in powers for step in steps]
+        ticks = [tick for tick in known if lowest <= tick <= highest]
+        if len(ticks) > 1:
+            break
+    return ticks
 
 
 def _label(summary: Summary, figure: str, compared: str) -> str:
@@ -131,7 +141,8 @@ def _add_legend(figure: "Figure", summaries: Sequence[Summary]) -> None:
     figure.legend(
         handles=handles,
         title="m: outputs after a projection, which each tree has for itself or all share. "
-        "In brackets: how many times less than scikit-learn's forest on the same outputs.",
+        "In brackets: how many times less than scikit-learn's forest\non the original outputs, or, "
+        "where all trees share a projection, on the same projected ones.",
         title_fontsize="small",
         loc="outside lower center",
         ncols=len(handles),

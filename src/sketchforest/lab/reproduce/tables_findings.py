@@ -48,7 +48,7 @@ def agreement(forest: str, rows: Sequence[TableRow], is_full: bool) -> Finding:
 def share_finding(what: str, n_far: int, n_cells: int, is_full: bool) -> Finding:
     text = (
         f"{what}: {n_far} of {n_cells} comparable scores differ from the paper's by more than "
-        "twice the larger standard deviation (at most one in ten should)."
+        "twice the larger standard deviation over splits (our own bar: at most one in ten)."
     )
     return Finding(text, n_far <= n_cells / 10 if n_cells and is_full else None)
 

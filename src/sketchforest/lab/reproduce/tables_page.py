@@ -151,10 +151,13 @@ def _gap_pictures(title: str, rows: Sequence[TableRow]) -> list[Picture]:
         axes.invert_yaxis()
         axes.set_xlabel("ours minus the paper's, in standard deviations († another problem)")
         axes.set_title(title, loc="left", fontsize=10)
-        axes.legend(loc="best", fontsize=8, edgecolor="none")
+        # Not among the points: markers of a legend there look like more of them.
+        axes.figure.legend(
+            loc="outside lower center", ncols=len(rows[0].cells), fontsize=8, edgecolor="none"
+        )
 
     caption = f"{title}: distance from the paper's means. Bands: one and two standard deviations."
-    return draw("gaps", caption, paint, height=1.6 + 0.34 * len(known))
+    return draw("gaps", caption, paint, height=1.9 + 0.34 * len(known))
 
 
 def _signed_gap(row: TableRow, outputs: str) -> float | None:

@@ -79,7 +79,7 @@ def run_accuracy(
         if method not in measures:
             known = ", ".join(measures)
             raise ValueError(f"methods must be some of {known}, where installed; got {method!r}.")
-    study = Study("accuracy", out, n_estimators, accuracy_page)
+    study = Study("accuracy", out, n_estimators, partial(accuracy_page, n_estimators=n_estimators))
     options = Options(n_estimators, n_estimators, n_jobs)
     experiments = [
         MethodExperiment(

@@ -1,6 +1,6 @@
 """Methods compared on random splits of many data sets: what the studies have in common."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -138,17 +138,26 @@ def mean_and_sd(values: Sequence[float]) -> tuple[float, float]:
     return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
 
 
-def differences(scores: Table, ours: str, other: str) -> Iterator[list[float]]:
+def differences(scores: Table, ours: str, other: str) -> dict[str, list[float]]:
     """Of each set that both methods have: ours less the other's, on the splits that both have."""
-    for name, method in scores:
-        if method == ours and (name, other) in scores:
-            yield [a - b for a, b in zip(scores[name, ours], scores[name, other], strict=False)]
+    return {
+        name: [a - b for a, b in zip(scores[name, ours], scores[name, other], strict=False)]
+        for name, method in scores
+        if method == ours and (name, other) in scores
+    }
 
 
 def better_and_worse(found: Iterable[Sequence[float]]) -> tuple[int, int]:
-    """On how many sets the differences are above, and below, zero by more than one sd of theirs."""
-    means = [mean_and_sd(values) for values in found]
+    """On how many sets the differences are above, and below, zero by more than one sd of theirs;
+    a single difference has no sd, and is not counted."""
+    means = [mean_and_sd(values) for values in found if len(values) > 1]
     return sum(mean > sd for mean, sd in means), sum(mean < -sd for mean, sd in means)
+
+
+def split_counts(counts: Iterable[int]) -> str:
+    """How many splits sets have, as it stands before "splits": "3", or "3 to 10"."""
+    known = {*counts} or {0}
+    return " to ".join(str(count) for count in sorted({min(known), max(known)}))
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -89,9 +89,18 @@ def predicted_scores_part(results: Iterable[Mapping[str, str]]) -> str:
         now = f"{float(row['now']):.4f}"
         scores = [now, f"{predicted:.4f} ± {se:.4f}", f"{measured:.4f}"]
         rows.append([f"{row['dataset']}, {row['method']}", *scores, "yes" if is_within else "no"])
-    header = ["setting", "20 trees", "predicted for 500", "measured", "within two se"]
+    header = [
+        "setting",
+        f"{N_GROWN} trees",
+        f"predicted for {N_PREDICTED}",
+        "measured",
+        "within two se",
+    ]
     return (
-        "## Out-of-bag LRAP of 500 trees, predicted from 20\n\n"
+        f"## Out-of-bag LRAP of {N_PREDICTED} trees, predicted from {N_GROWN}\n\n"
+        "Random forests, on one split: *usual* has the defaults, *4 k* draws four times as many "
+        "features for a split, *leaf 2* has leaves of at least two rows, *m=1* a single "
+        "component; se is the standard error of the prediction.\n\n"
         + markdown_table(header, rows)
         + f"\nWithin two standard errors: {n_within} of {len(rows)}.\n"
     )

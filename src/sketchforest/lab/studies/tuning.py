@@ -24,6 +24,7 @@ from sketchforest.lab.studies.method_experiment import (
     lrap_on_test,
     markdown_table,
     mean_and_sd,
+    split_counts,
     values_by_method,
 )
 from sketchforest.tuning import tune
@@ -44,6 +45,8 @@ ROWS = {
     "bootstrap": ExtraTreesClassifier(bootstrap=True),
 }
 USUAL, TUNED = "default", "tuned"
+# Sketch forests are tuned in the study of accuracy.
+TUNED_KINDS = ("random_forest", "extra_trees")
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ def run_tuning(
     predictions = predicted_scores.predicted_score_experiments(predicted, n_jobs)
     is_complete = run_experiments(predictions, store, workspace, console)
     is_complete = is_complete and run_experiments(experiments, store, workspace, console)
-    page = tuning_page(store, table)
+    page = tuning_page(store, table, n_estimators)
     (out / "tuning.md").write_text(page)
     console.print(page, markup=False, soft_wrap=True)
     return is_complete
@@ -114,9 +117,16 @@ def _measure_forest(forest: Forest, data: TrainTestSplit) -> TunedResult:
 
 def _measure_tuned(n_estimators: int, n_jobs: int, seed: int, data: TrainTestSplit) -> TunedResult:
     X, Y = data.X_train, data.Y_train
-    seconds, result = timed(
-        partial(tune, X, Y, n_estimators=n_estimators, random_state=seed, n_jobs=n_jobs)
+    search = partial(
+        tune,
+        X,
+        Y,
+        estimators=TUNED_KINDS,
+        n_estimators=n_estimators,
+        random_state=seed,
+        n_jobs=n_jobs,
     )
+    seconds, result = timed(search)
     return TunedResult(lrap_on_test(result.forest, data), seconds, str(result.winner.setting))
 
 
@@ -133,13 +143,27 @@ def _measure_rows(forest: ExtraTreesClassifier, data: TrainTestSplit) -> TunedRe
     return _measure_forest(forest, data)
 
 
-def tuning_page(store: ResultStore, table: str) -> str:
+def tuning_page(store: ResultStore, table: str, n_estimators: int) -> str:
     """The tables and how many sets each claim holds on."""
     rows = store.rows(table)
     scores, seconds = values_by_method(rows, "lrap"), values_by_method(rows, "seconds")
     predictions = predicted_scores.predicted_scores_part(store.rows(predicted_scores.TABLE))
-    parts = ["# The tuned forest beside usual ones\n", _score_part(scores, seconds)]
+    parts = [_intro(scores, n_estimators), _score_part(scores, seconds)]
     return "\n".join([*parts, _rows_part(scores), predictions])
+
+
+def _intro(scores: Table, n_estimators: int) -> str:
+    return (
+        "# The tuned forest beside usual ones\n\n"
+        "`tune` among random forests and extra-trees "
+        f"(`estimators={list(TUNED_KINDS)}`), without the sketch forests that it also tries by "
+        "default: [accuracy](../accuracy.md) has those, tuned and as they are. Forests of "
+        f"{n_estimators} trees, means over {split_counts(map(len, scores.values()))} random splits "
+        "of each set; sd is the standard deviation over these splits. RF is a random forest, ET "
+        "are extra-trees; *plain* ones look for splits on the original outputs, the others are "
+        "random forests on m components, of d labels. *Default fits*: the time of the search in "
+        "fits of the default random forest. Made by `sketchforest bench tuning`.\n"
+    )
 
 
 def _score_part(scores: Table, seconds: Table) -> str:
@@ -173,5 +197,9 @@ def _rows_part(scores: Table) -> str:
         known = [mean_and_sd(scores[name, method]) for method in ROWS]
         rows.append([name, *(f"{mean:.4f} ± {sd:.4f}" for mean, sd in known)])
     setting = f"m={PROMISING_COMPONENTS}, leaves of 2, 4 sqrt(p) features"
-    title = f"## Rows that each extra-tree sees: test LRAP ({setting})\n\n"
-    return title + markdown_table(["data set", *ROWS], rows)
+    return (
+        f"## Rows that each extra-tree sees: test LRAP ({setting})\n\n"
+        "Drawn for each tree: 38% or 75% of the training rows, each at most once; all of them; or "
+        "as many as there are, with replacement (bootstrap).\n\n"
+        + markdown_table(["data set", *ROWS], rows)
+    )

@@ -16,6 +16,7 @@ TOOLS = {
     "_files",
     "_progress",
     "_random_signs",
+    "_transformer_projection",
     "_typing",
     "_units",
     "_warning",

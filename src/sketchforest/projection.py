@@ -12,11 +12,11 @@ from typing import ClassVar, TypeAlias, cast
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from sketchforest._eigenvectors import eigenvectors_by_products, eigenvectors_of_gram
 from sketchforest._random_signs import Matrix, random_signs
-from sketchforest._typing import MatrixLike
+from sketchforest._transformer_projection import TransformerProjection, as_float32, check_finite
 
 __all__ = [
     "AchlioptasProjection",
@@ -220,51 +220,6 @@ class PCAProjection(Projection):
         return np.ascontiguousarray(P * signs, dtype=np.float32)
 
 
-@dataclass(frozen=True)
-class TransformerProjection:
-    """Any scikit-learn transformer as a sketch; `n_components` is the transformer's own.
-
-    Examples
-    --------
-    >>> from sklearn.decomposition import TruncatedSVD
-    >>> Y = np.eye(6)[[0, 1, 2, 3, 4, 5, 0, 1, 0]]
-    >>> TransformerProjection(TruncatedSVD(2)).fit_transform(Y, np.random.default_rng(0)).shape
-    (9, 2)
-    """
-
-    transformer: BaseEstimator
-
-    def fit_transform(self, Y: Matrix, rng: np.random.Generator) -> Matrix:
-        """Z (n_samples, n_components), float32, from a clone. Its `random_state` is drawn from
-        `rng`, whatever it was: each tree has its own."""
-        transformer = clone(self.transformer)
-        seeds = {
-            name: int(rng.integers(2**31 - 1))
-            for name in sorted(transformer.get_params())
-            if name == "random_state" or name.endswith("__random_state")
-        }
-        transformer.set_params(**seeds)
-        if hasattr(transformer, "fit_transform"):
-            made = transformer.fit_transform(Y)
-        else:
-            made = transformer.fit(Y).transform(Y)
-        name, shape = type(transformer).__name__, np.shape(made)
-        if len(shape) != 2 or shape[0] != Y.shape[0]:
-            raise ValueError(
-                f"projection must give a row for each of the {Y.shape[0]} rows of Y; {name} gave "
-                f"an array of shape {shape}."
-            )
-        Z = _as_float32(made)
-        _check_finite(Z, name)
-        return Z
-
-
-def _check_finite(made: Matrix, name: str) -> None:
-    values = made if isinstance(made, np.ndarray) else made.data
-    if not np.isfinite(values).all():
-        raise ValueError(f"projection must give finite numbers; {name} gave NaN or infinity.")
-
-
 ProjectionLike: TypeAlias = str | Projection | TransformerProjection | BaseEstimator | None
 
 PROJECTIONS: dict[str, Callable[[], Projection]] = {
@@ -355,16 +310,16 @@ def matrix(
         )
     n_labels = Y.shape[1]
     if getattr(projection, "fits_labels", False):
-        P = _as_float32(projection.fit(Y, n_components, rng))
+        P = as_float32(projection.fit(Y, n_components, rng))
     else:
-        P = _as_float32(projection.draw(n_labels, n_components, rng))
+        P = as_float32(projection.draw(n_labels, n_components, rng))
     if P.shape != (n_labels, n_components):
         raise ValueError(
             f"projection must give P of shape (n_labels, n_components)={n_labels, n_components}; "
             f"{type(projection).__name__} gave {P.shape}."
         )
     if not isinstance(projection, tuple(PROJECTIONS.values())):  # type: ignore[arg-type]
-        _check_finite(P, type(projection).__name__)
+        check_finite(P, type(projection).__name__)
     return P
 
 
@@ -410,9 +365,3 @@ def _check_reduces(name: str, n_labels: int, n_components: int) -> None:
 
 def _nearest_count(n_components: float) -> int:
     return max(1, math.floor(0.5 + n_components))
-
-
-def _as_float32(A: MatrixLike) -> Matrix:
-    if sparse.issparse(A):
-        return sparse.csr_array(A, dtype=np.float32)
-    return np.ascontiguousarray(A, dtype=np.float32)

@@ -1,6 +1,7 @@
 """The estimators are at home in scikit-learn: its own checks, and its tools."""
 
 import copy
+import inspect
 import pickle
 import re
 import warnings
@@ -527,7 +528,7 @@ def test_attributes_named_in_the_help_are_there_after_fit(labelled):
         if "threshold" in forest.get_params():
             forest.set_params(threshold="oob-f1")
         forest.fit(frame, pd.DataFrame(Y, columns=[f"y{j}" for j in range(Y.shape[1])]))
-        named = re.findall(r"^    (\w+_) :", kind.__doc__, flags=re.MULTILINE)
+        named = re.findall(r"^(\w+_) :", inspect.getdoc(kind), flags=re.MULTILINE)
         assert {"feature_importances_", "estimators_", "oob_score_"} <= set(named)
         assert all(hasattr(forest, name) for name in named)
         public = {name for name in vars(forest) if re.fullmatch(r"[a-z]\w*_", name)}

@@ -8,6 +8,7 @@
 # make bench  the benchmark of the README's table
 # make sanitize  the native-heavy tests, stopped by the first wrong access to memory or undefined
 #             behaviour (an environment and a build of their own)
+# make sanitize-threads  the same for threads that get in each other's way
 
 PYTHON ?= python3
 VENV := .venv
@@ -18,7 +19,7 @@ SANITIZED_TESTS := tests/trees tests/saving tests/metrics tests/test_projection.
 
 DOCS_MADE := docs/gallery docs/api/generated docs/api/backreferences
 
-.PHONY: demo bench test slow check docs renew-docs sanitize format clean
+.PHONY: demo bench test slow check docs renew-docs sanitize sanitize-threads format clean
 
 demo: $(VENV)/installed-plot
 	$(BIN)/sketchforest demo
@@ -60,11 +61,18 @@ tidy: $(VENV)/installed-dev
 # Only what Python writes is captured: the report of a sanitizer must be seen.
 sanitize:
 	$(MAKE) VENV=build/sanitize/venv build/sanitize/venv/installed-test \
-	  SETTINGS="-Cbuild-dir=build/sanitize/core -Ccmake.define.SANITIZE=ON"
+	  SETTINGS="-Cbuild-dir=build/sanitize/core -Ccmake.define.SANITIZE=address,undefined"
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	  build/sanitize/venv/bin/python -m pytest -q -p no:cacheprovider --capture=sys \
 	  $(SANITIZED_TESTS)
+
+sanitize-threads:
+	$(MAKE) VENV=build/sanitize-threads/venv build/sanitize-threads/venv/installed-test \
+	  SETTINGS="-Cbuild-dir=build/sanitize-threads/core -Ccmake.define.SANITIZE=thread"
+	LD_PRELOAD="$$($(CXX) -print-file-name=libtsan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
+	  TSAN_OPTIONS="halt_on_error=1 report_signal_unsafe=0 ignore_noninstrumented_modules=1" \
+	  build/sanitize-threads/venv/bin/python tests/reliability/threads.py
 
 format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix . ; $(BIN)/ruff format .

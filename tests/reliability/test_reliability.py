@@ -19,6 +19,7 @@ import interrupted_commands
 import killed
 import little_memory
 import same_forest
+import threads
 
 
 def test_damaged_models_are_refused_or_work():
@@ -32,6 +33,10 @@ def test_damaged_data_are_read_or_refused_with_file_and_line():
     assert damaged_data.run_cases(1_000_000, 20 * len(made), is_limited=False).keys() <= (
         damaged_data.GOOD
     )
+
+
+def test_threads_do_not_get_in_each_others_way():
+    assert threads.run_rounds(2) == 0
 
 
 def test_a_process_ends_while_threads_work():

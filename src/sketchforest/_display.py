@@ -26,6 +26,13 @@ def shortened(text: str, width: int) -> str:
     return line if len(line) <= width else line[: max(width - 1, 0)] + "…"
 
 
+def listed(names: Sequence[str]) -> str:
+    """With commas between them; a name that has one itself stands in quotes, as in CSV."""
+    return ", ".join(
+        '"{}"'.format(name.replace('"', '""')) if "," in name else name for name in map(str, names)
+    )
+
+
 def wrapped(text: str, indent: str = "") -> str:
     """Lines of at most WIDTH characters."""
     return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent)

@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sketchforest._display import aligned, as_frame, html_bar, html_table, new_axes, signed_bars
+from sketchforest._display import (
+    aligned,
+    as_frame,
+    html_bar,
+    html_table,
+    listed,
+    new_axes,
+    signed_bars,
+)
 from sketchforest._estimators.names import label_names, shown_features
 
 if TYPE_CHECKING:
@@ -109,9 +117,7 @@ def _facts(model: "TreesEstimator") -> dict[str, str]:
     facts["features"] = f"{model.n_features_in_:,}" + (" terms of texts" if reads_text else "")
     what = "outputs" if not targets.is_classification else "labels"
     what = "classes" if targets.has_classes else what
-    some = ", ".join(label_names(model, np.arange(min(n_labels, 5)))) + (
-        ", …" if n_labels > 5 else ""
-    )
+    some = listed(label_names(model, np.arange(min(n_labels, 5)))) + (", …" if n_labels > 5 else "")
     facts[what] = f"{n_labels:,}: {some}"
     if targets.is_indicator:
         facts["labels of a row"] = f"{len(targets.class_labels.columns) / n_rows:.1f} on average"

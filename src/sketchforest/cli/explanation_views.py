@@ -4,7 +4,7 @@ from typing import Any
 
 from rich.console import Console
 
-from sketchforest._display import shortened
+from sketchforest._display import listed, shortened
 from sketchforest._units import UNKNOWN
 from sketchforest.cli.tables import SHOWN, as_it_is, number_or_none, plain_table
 from sketchforest.explain import Explanation
@@ -66,7 +66,7 @@ def show_explanation(content: dict[str, Any], console: Console) -> None:
     columns = ("row", "weight", "labels", *(("text",) if has_texts else ()))
     table = plain_table(*columns, right=("row", "weight"))
     for row in content["training_rows"]:
-        labels = shortened(", ".join(row["labels"]), TEXT_WIDTH)
+        labels = shortened(listed(row["labels"]), TEXT_WIDTH)
         text = [shortened(row["text"], TEXT_WIDTH)] if has_texts else []
         weight = f"{row['weight']:.4f}"
         table.add_row(as_it_is(row["id"]), weight, *map(as_it_is, (labels, *text)))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
+from sketchforest._display import listed
 from sketchforest._units import seconds, size
 from sketchforest._workflows import Model
 from sketchforest._workflows.models import is_classifier, label_names, notes_of, shown_features
@@ -124,7 +125,7 @@ def show_model(about: dict[str, Any], path: Path, console: Console) -> None:
 
 def _facts(about: dict[str, Any], path: Path) -> list[tuple[str, str]]:
     more = ", ..." if about["labels"] > SHOWN else ""
-    labels = ", ".join(about["label_names"][:SHOWN]) + more
+    labels = listed(about["label_names"][:SHOWN]) + more
     facts = [
         ("file", as_it_is(str(path))),
         ("estimator", about["estimator"]),

@@ -1,5 +1,6 @@
 """Options that several commands share, and what they mean."""
 
+import csv
 import json as json_module
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -94,7 +95,9 @@ DataHomeOption = Annotated[
 
 
 def names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
+    """Those between commas; one that has a comma itself stands in quotes, as in CSV."""
+    found = next(csv.reader([text], skipinitialspace=True), [])
+    return [name.strip() for name in found if name.strip()]
 
 
 def columns(

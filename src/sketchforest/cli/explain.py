@@ -15,8 +15,8 @@ def explain(
     label: Annotated[
         str,
         typer.Option(
-            help="Why, or why not, these labels; separated by commas, in quotes where a name has one: "
-            "'\"c++, sdk\",login'.",
+            help="Why, or why not, these labels; separated by commas, in quotes where a name has "
+            "one: '\"c++, sdk\",login'.",
             show_default=False,
         ),
     ] = "",

@@ -18,7 +18,7 @@ from sketchforest._workflows.models import (
     notes_of,
     trained_columns,
 )
-from sketchforest._workflows.row_features import joined, table_features
+from sketchforest._workflows.row_features import joined, n_terms, table_features
 from sketchforest.datasets import FORMATS, Dataset, read
 from sketchforest.datasets._text import AnyPath, bad_file, first_line, plain_name
 from sketchforest.datasets.blocks import line_blocks, pair_blocks
@@ -238,7 +238,7 @@ def _some(names: np.ndarray) -> str:
 
 
 def _reads_text_alone(model: Model) -> bool:
-    return len(model.vectorizer_.vocabulary_) == model.n_features_in_
+    return n_terms(model) == model.n_features_in_
 
 
 def _vectorizer(model: Model, path: AnyPath) -> Vectorizer:

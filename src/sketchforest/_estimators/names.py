@@ -56,6 +56,7 @@ def find_labels(model: "TreesEstimator", labels: object) -> np.ndarray:
         if is_number and model._targets.classes is None:
             at = int(label)
         if not 0 <= at < len(names):
+            label = label.item() if isinstance(label, np.generic) else label
             raise ValueError(
                 f"label must be a name or a number from 0 to {len(names) - 1}; got {label!r}."
             )

@@ -101,6 +101,13 @@ def test_a_number_beside_text_is_on_the_scale_of_terms(command, mixed, tmp_path)
     assert command("predict", model, other, "--top", 2) == expected
 
 
+def test_a_huge_number_beside_text_is_not_infinite(command, mixed, tmp_path):
+    rows = [{**ROWS[0], "year": year} for year in (3000, 1e300, 1.7e308)]
+    code, out, err = command("predict", mixed, write_csv(tmp_path / "new.csv", rows), "--top", 2)
+    assert (code, err) == (0, "")
+    assert len(set(out.splitlines()[1:])) == 1
+
+
 def test_new_and_missing_categories_are_no_feature(command, mixed, tmp_path):
     rows = [{**ROWS[0], "site": "unheard of"}, {**ROWS[0], "site": ""}]
     _, out, err = command("predict", mixed, write_csv(tmp_path / "new.csv", rows), "--top", 1)

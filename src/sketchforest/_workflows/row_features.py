@@ -10,6 +10,7 @@ from scipy import sparse
 from sketchforest._typing import Matrix
 from sketchforest._workflows import Model
 from sketchforest._workflows.models import feature_names, notes_of
+from sketchforest.datasets._rows import FLOAT32_MAX
 from sketchforest.datasets.columns import Columns
 from sketchforest.datasets.table import TableFeatures
 from sketchforest.explain import Explanation
@@ -52,8 +53,11 @@ def scaled(X: Matrix, scales: Scales) -> sparse.csr_array:
         return sparse.csr_array(X)
     low, width = np.array(list(scales.values())).T
     numbers, others = sparse.csr_array(X[:, : len(low)]), X[:, len(low) :]
-    on_scale = sparse.csr_array((numbers.toarray() - low) / width)
-    return sparse.hstack([on_scale, sparse.csr_array(others)], format="csr")
+    with np.errstate(over="ignore"):
+        on_scale = (numbers.toarray() - low) / width
+    # Features are 32 bits wide, and what is beyond them would be infinite there.
+    on_scale = np.clip(on_scale, -FLOAT32_MAX, FLOAT32_MAX)
+    return sparse.hstack([sparse.csr_array(on_scale), sparse.csr_array(others)], format="csr")
 
 
 def explained(

@@ -431,13 +431,13 @@ def test_a_model_that_python_saved_is_evaluated_by_columns_that_must_be_named(co
 def test_a_model_that_cannot_be_used_is_told_before_anything_is_printed(command, tmp_path):
     from sketchforest import RandomForestClassifier
 
-    forest = RandomForestClassifier(3, random_state=0)
-    forest.fit([[0], [1], [2]], [["a", "x"], ["b", "y"], ["a", "y"]])
+    forest = RandomForestClassifier(3, random_state=0).fit(NAMED.X, NAMED.Y)
     forest.save(tmp_path / "model.sf")
-    (tmp_path / "data.svm").write_text("0 0:1\n")
-    code, out, err = command("predict", tmp_path / "model.sf", tmp_path / "data.svm")
-    assert (code, out) == (1, "")
-    assert "2 columns of classes" in err
+    write(NAMED, tmp_path / "data.npz")
+    told = ("--threshold", "f1")  # which was not chosen in training
+    code, out, err = command("predict", tmp_path / "model.sf", tmp_path / "data.npz", *told)
+    assert (code, out) == (2, "")
+    assert "threshold" in err
 
 
 def test_a_model_of_classes_that_python_saved_is_used_like_others(command, tmp_path):

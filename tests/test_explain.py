@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from every_kind import ESTIMATORS, fitted, targets
 from scipy import sparse
 
 import sketchforest
@@ -292,6 +293,18 @@ def test_absent_features_are_folded():
     assert last.value is None
     assert last.adds == pytest.approx(absent.sum())
     assert last.feature == f"{np.count_nonzero(absent)} features that the row lacks"
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_a_row_of_the_frame_that_was_fitted_gives_no_warning(kind):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X[:60], columns=list("abcdefg"))
+    model = fitted(kind, frame, targets(kind, LABELS[:60], OUTPUTS[:60]))
+    found = model.explain(frame.iloc[[0]])
+    assert set(found.feature_names) <= set(frame.columns)
+    explain(model, frame.iloc[[0]])
+    model.similar(frame.iloc[:3])
 
 
 def test_only_one_row_is_explained():

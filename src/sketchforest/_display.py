@@ -1,7 +1,7 @@
 """How results show themselves: lines of text, tables in a notebook, data frames, pictures."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,13 @@ def shortened(text: str, width: int) -> str:
     """One line of at most so many characters."""
     line = " ".join(text.split())
     return line if len(line) <= width else line[: max(width - 1, 0)] + "…"
+
+
+def listed(names: Iterable[str]) -> str:
+    """With commas between them; a name that has one itself stands in quotes, as in CSV."""
+    return ", ".join(
+        '"{}"'.format(name.replace('"', '""')) if "," in name else name for name in map(str, names)
+    )
 
 
 def wrapped(text: str, indent: str = "") -> str:

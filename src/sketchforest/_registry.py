@@ -25,6 +25,10 @@ ESTIMATORS = {
     "ExtraTreeRegressor": Registered("tree", "extra-tree-regressor"),
 }
 COMMAND_LINE_NAMES = {entry.command_line_name: name for name, entry in ESTIMATORS.items()}
+# Each has a twin for real outputs, whose name ends in -regressor.
+FORESTS_OF_LABELS = [
+    name for name in COMMAND_LINE_NAMES if f"{name}-regressor" in COMMAND_LINE_NAMES
+]
 DEFAULT_ON_COMMAND_LINE = "sketch"
 
 

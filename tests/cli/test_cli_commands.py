@@ -403,6 +403,43 @@ def test_a_model_that_python_saved_on_data_frames_reads_columns_by_name(command,
     assert json.loads(out)["label_names"] == NAMED.label_names.tolist()
 
 
+def test_a_model_that_python_saved_is_evaluated_by_columns_that_must_be_named(command, tmp_path):
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    from sketchforest import RandomForestClassifier, RandomForestRegressor
+
+    file, texts = tmp_path / "data.csv", ["red fox", "blue cat"] * 10
+    file.write_text("text,x,tags\n" + "".join(f"{t},{i},{t[:3]}\n" for i, t in enumerate(texts)))
+    vectorizer = TfidfVectorizer()
+    words = RandomForestClassifier(5, random_state=0)
+    words.fit(vectorizer.fit_transform(texts), [[1, 0], [0, 1]] * 10)
+    words.save(tmp_path / "words.sf", vectorizer=vectorizer, label_names=["red", "blu"])
+    numbers = RandomForestRegressor(5, random_state=0).fit([[i] for i in range(20)], range(20))
+    numbers.save(tmp_path / "numbers.sf", feature_names=["x"], label_names=["y"])
+    for model, given, reason in (
+        ("words", ("--tags-column", "tags"), "the model reads text; name the columns of text in"),
+        ("words", ("--text-column", "text"), "name the column of tags in --tags-column"),
+        ("numbers", (), "name the columns of the model's outputs, y, in --label-columns"),
+    ):
+        code, _, err = command("evaluate", tmp_path / f"{model}.sf", file, *given)
+        assert code == 1
+        assert f"data.csv: {reason}" in err
+    named = ("--text-column", "text", "--tags-column", "tags")
+    assert command("evaluate", tmp_path / "words.sf", file, *named)[0] == 0
+
+
+def test_a_model_that_cannot_be_used_is_told_before_anything_is_printed(command, tmp_path):
+    from sketchforest import RandomForestClassifier
+
+    forest = RandomForestClassifier(3, random_state=0).fit(NAMED.X, NAMED.Y)
+    forest.save(tmp_path / "model.sf")
+    write(NAMED, tmp_path / "data.npz")
+    told = ("--threshold", "f1")  # which was not chosen in training
+    code, out, err = command("predict", tmp_path / "model.sf", tmp_path / "data.npz", *told)
+    assert (code, out) == (2, "")
+    assert "threshold" in err
+
+
 def test_a_model_of_classes_that_python_saved_is_used_like_others(command, tmp_path):
     classes = np.array(["oak", "ash", "yew"])[np.arange(60) % 3]
     forest = RandomForestClassifier(15, random_state=0, oob_score=True).fit(DATA.X, classes)

@@ -1,11 +1,16 @@
 """Options from a file: any of them, with what is typed on top, and a file beside each model."""
 
 import json
+import tomllib
+from importlib import import_module
+from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 from data_files import NAMED, QUICK
 
 from sketchforest import load_forest
+from sketchforest.cli.config import PATHS
 from sketchforest.datasets import write
 
 ROWS = "text,tags\n" + "red fox,a|b\nred cat,b\n" * 10
@@ -40,6 +45,42 @@ def test_a_training_is_repeated_by_the_file_beside_its_model(command, data):
     assert (data / "model.sf").read_bytes() == first
 
 
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_a_training_is_repeated_from_any_folder(is_whole, command, data, monkeypatch):
+    for name in ("models", "elsewhere"):
+        (data / name).mkdir()
+    file = data / "data.csv" if is_whole else "data.csv"
+    out = data / "models" / "m.sf" if is_whole else "models/m.sf"
+    columns = ("--text-column", "text", "--tags-column", "tags", "--tag-separator", "|")
+    assert command("train", file, "-o", out, *columns, *QUICK, "--test", file)[0] == 0
+    model, options = data / "models" / "m.sf", (data / "models" / "m.sf.toml")
+    first, noted = model.read_bytes(), tomllib.loads(options.read_text())["train"]
+    for folder, typed in (
+        (data / "elsewhere", "../models/m.sf.toml"),
+        (data / "models", "m.sf.toml"),
+        (data, options),
+    ):
+        model.unlink()
+        monkeypatch.chdir(folder)
+        code, _, err = command("train", "--config", typed)
+        assert code == 0, err
+        assert model.read_bytes() == first
+        assert tomllib.loads(options.read_text())["train"] == noted
+
+
+def test_a_set_is_tuned_by_its_name_and_a_pipe_is_no_file(command, data):
+    (data / "folder").mkdir()
+    options = data / "folder" / "my.toml"
+    options.write_text('data-home = ".."\nfile = "data"\nbudget = "9 trees"\nn-estimators = 3\n')
+    code, _, err = command("tune", "--config", options)
+    assert code == 0, err
+    options.write_text('file = "-"\nout = "m.sf"\ntags-column = "tags"\ntext-column = ["text"]\n')
+    more = ("--tag-separator", "|", "--n-estimators", 3)
+    code, _, err = command("train", "--config", options, *more, stdin=ROWS)
+    assert code == 0, err
+    assert (data / "folder" / "m.sf").is_file()
+
+
 def test_what_is_typed_counts_more_than_the_file(command, data):
     (data / "my.toml").write_text(
         'n-estimators = 7\n[train]\nout = "model.sf"\nmax_depth = 3\n[predict]\ntop = 2\n'
@@ -60,6 +101,13 @@ def test_a_file_may_hold_options_of_several_commands(command, data):
     code, out, err = command("predict", "model.sf", "data.csv", "--config", "my.toml")
     assert code == 0, err
     assert len(json.loads(out.splitlines()[0])["labels"]) == 1
+
+
+@pytest.mark.parametrize("name", ["train", "predict", "evaluate", "report", "tune"])
+def test_every_path_of_a_command_is_known_as_one(name):
+    hints = get_type_hints(getattr(import_module(f"sketchforest.cli.{name}"), name))
+    paths = {option for option, kind in hints.items() if Path in (kind, *get_args(kind))}
+    assert paths - {"config"} <= PATHS
 
 
 WRONG_FILES = {

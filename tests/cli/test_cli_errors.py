@@ -63,13 +63,17 @@ BROKEN_TABLES = {
     "no rows": ("x,tags\n", "there are no rows"),
     "nothing": ("", "it is empty"),
     "ragged": ("x,tags\n1,a\n1,a,b\n", r"line 3: there are 3 cells, and 2 names"),
-    "not a number": ("x,tags\n1,a\nred,b\n", r"row 2 has 'red' in column 'x'"),
+    "not a number": (
+        "x,tags\n1,a\nred,b\n",
+        r"line 3: column 'x': 'red' is not a number; name the col",
+    ),
     "no such column": ("x,labels\n1,a\n", r"there is no column 'tags'; there are x, labels"),
     "two of a name": ("x,x,tags\n1,2,a\n", r"two columns 'x'"),
     "only tags": ("tags\na\n", "no column is left for features"),
     "no tags at all": ("x,tags\n1,\n2,\n", "it has no labels"),
     "open quote": ('x,tags\n1,"a\n', "unexpected end of data"),
-    "infinite": ("x,tags\ninf,a\n1,b\n", "X must not contain infinity"),
+    "infinite": ("x,tags\n1,b\n\ninf,a\n", r"data.csv, line 4: column 'x': 'inf' is infinite or"),
+    "too large": ('x,tags\n1,"b\nc"\n1e400,a\n', r"line 4: column 'x': '1e400' is infinite or too"),
 }
 
 
@@ -175,6 +179,14 @@ FAILURES = {
         ("train", "GOOD", "--out", "n", "--tags-column", "tags", "--text-column", "x"),
         "text must hold words",
     ),
+    "a word for the model": (
+        ("predict", "MODEL", "WORD"),
+        "line 2: .* the model was trained on num",
+    ),
+    "a word for a label": (
+        ("train", "GOOD", "--out", "n", "--label-columns", "text", "--ignore-columns", "tags"),
+        r"line 2: column 'text': 'red fox' is not a number; columns of labels hold numbers",
+    ),
     "missing column": (("predict", "MODEL", "OTHER"), "there is no column 'x'"),
     "unknown labels": (("evaluate", "MODEL", "UNSEEN"), "none of its labels is one of the model's"),
 }
@@ -192,6 +204,19 @@ WRONG_VALUES = {
     "parameter of parameters": (
         (*_TRAIN, "--forest", "extra-trees", "--n-estimators", "auto"),
         "--n-estimators: must be an int where --bootstrap False and --max-samples None",
+    ),
+    "a column of tags and of text": (
+        ("train", "GOOD", "--out", "n", "--tags-column", "tags", "--text-column", "text,tags"),
+        "--text-column: must not name a column of tags, which is to be predicted; got 'tags'",
+    ),
+    "a column of labels and of numbers": (
+        ("tune", "GOOD", "--label-columns", "x", "--number-column", "x,y"),
+        "--number-column: must not name a column of labels",
+    ),
+    "real numbers for labels": (
+        ("train", "GOOD", "--out", "n", "--label-columns", "x", "--ignore-columns", "text,tags"),
+        "--label-columns: must hold 0 or 1, whether a row has the label; got 3 in 'x'. Use "
+        "--forest sketch-regressor",
     ),
     "no folder": (
         ("train", "GOOD", "--out", "no/such/folder.sf", "--tags-column", "tags"),
@@ -216,8 +241,10 @@ def places(model, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "other.csv").write_text("z,y\n1,2\n")
     (tmp_path / "unseen.csv").write_text("x,y,text,tags\n1,2,u,never\n")
+    (tmp_path / "word.csv").write_text("x,y\n1,red\n")
     (tmp_path / "marked.svm").write_text("0 1:1\n1 2:1\n")
     files = {"GOOD": "good.csv", "OTHER": "other.csv", "UNSEEN": "unseen.csv"}
+    files["WORD"] = "word.csv"
     return {"MODEL": model, "MARKED": "marked.svm", **files}
 
 

@@ -101,6 +101,13 @@ def test_a_number_beside_text_is_on_the_scale_of_terms(command, mixed, tmp_path)
     assert command("predict", model, other, "--top", 2) == expected
 
 
+def test_a_huge_number_beside_text_is_not_infinite(command, mixed, tmp_path):
+    rows = [{**ROWS[0], "year": year} for year in (3000, 1e300, 1.7e308)]
+    code, out, err = command("predict", mixed, write_csv(tmp_path / "new.csv", rows), "--top", 2)
+    assert (code, err) == (0, "")
+    assert len(set(out.splitlines()[1:])) == 1
+
+
 def test_new_and_missing_categories_are_no_feature(command, mixed, tmp_path):
     rows = [{**ROWS[0], "site": "unheard of"}, {**ROWS[0], "site": ""}]
     _, out, err = command("predict", mixed, write_csv(tmp_path / "new.csv", rows), "--top", 1)
@@ -180,6 +187,20 @@ def test_json_lines_may_lack_values(command, tmp_path):
     assert data.X.toarray()[1, 0] == 2001
 
 
+@pytest.mark.parametrize("number", ["Infinity", "1e400", "1" + 400 * "0"])
+def test_an_infinite_number_of_json_lines_is_refused_by_line_and_column(number, tmp_path):
+    file = tmp_path / "data.jsonl"
+    file.write_text(f'{{"x": 1, "tags": ["a"]}}\n\n{{"x": {number}, "tags": ["b"]}}\n')
+    with pytest.raises(ValueError, match=r"data.jsonl, line 3: column 'x': .* is infinite or too"):
+        read_table(file, Columns(tags="tags"))
+
+
+def test_a_column_that_is_predicted_is_no_feature(tmp_path):
+    file = write_csv(tmp_path / "data.csv")
+    with pytest.raises(ValueError, match="categories must not name a column of tags"):
+        read_table(file, Columns(tags="tags", categories=("site", "tags"), numbers="year"))
+
+
 # ---- files that are something else
 
 
@@ -221,6 +242,15 @@ def test_a_header_from_a_pipe_is_no_document(command, tmp_path):
     renamed = file.read_text().replace("title", "subject", 1)
     again = command("predict", model, "-", "--top", 1, "--text-column", "subject", stdin=renamed)
     assert again == expected
+
+
+def test_a_table_from_a_pipe_that_lacks_a_column_is_a_table(command, mixed):
+    code, _, err = command("predict", mixed, "-", stdin="title,year,site\nsoup,2000,chess\n")
+    assert code == 1
+    assert "standard input: there is no column 'body'; there are title, year, site" in err
+    code, _, err = command("predict", mixed, "-", stdin="")
+    assert code == 1
+    assert "standard input: it is empty, without names of columns" in err
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "fasttext", "svmlight"])

@@ -63,6 +63,19 @@ def test_a_model_card_is_markdown(command, files, options):
     assert "| trained on | train.npz |" in card
 
 
+def test_features_are_counted_by_their_kind(command, tmp_path):
+    file, model, card = (tmp_path / name for name in ("data.csv", "model.sf", "card.md"))
+    rows = "".join(
+        f"red fox {'cat' * (i % 2)},{i},{'ab'[i % 2]},{'xy'[i % 2]}\n" for i in range(20)
+    )
+    file.write_text("text,size,plan,tags\n" + rows)
+    columns = ("--text-column", "text", "--number-column", "size", "--category-column", "plan")
+    command("train", file, "-o", model, *columns, "--tags-column", "tags", "--n-estimators", 5)
+    assert command("report", model, file, "-o", card)[0] == 0
+    said = "| features | 6: 3 terms of texts, 1 number, 2 values of categories |"
+    assert said in card.read_text()
+
+
 def test_the_training_file_is_known_again(command, files):
     command("report", "model.sf", "train.npz", "--quiet")
     assert "The model was trained on this file" in (files / "report.html").read_text("utf-8")

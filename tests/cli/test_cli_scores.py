@@ -51,6 +51,25 @@ def test_the_default_forest_predicts_its_score_too(command, halves, tmp_path):
     assert abs(json.loads(out)["lrap"] - predicted["score"]) < 3 * predicted["standard_error"]
 
 
+@pytest.mark.parametrize(
+    ("bootstrap", "said"), [("true", "did not draw"), ("false", "left out of")]
+)
+def test_info_says_by_which_rows_the_score_is_predicted(bootstrap, said, command, halves, tmp_path):
+    model = tmp_path / "model.sf"
+    more = ("--n-jobs", 1, "--bootstrap", bootstrap)
+    command("train", halves / "train.npz", "-o", model, *more)
+    [line] = [s for s in command("info", model)[1].splitlines() if "predicted LRAP" in s]
+    assert said in line
+    assert "…" not in line
+
+
+def test_nodes_are_counted_as_scikit_learn_counts_them(command, halves, tmp_path):
+    model = tmp_path / "model.sf"
+    command("train", halves / "train.npz", "-o", model, *TREES)
+    expected = sum(tree.tree_.node_count for tree in load_forest(model).estimators_)
+    assert json.loads(command("info", model, "--json")[1])["nodes"] == expected
+
+
 def test_another_metric_is_predicted_where_it_is_asked_for(command, halves, tmp_path):
     more = (*TREES, "--oob-score", "precision_at_1", "--json")
     _, out, _ = command("train", halves / "train.npz", "-o", tmp_path / "model.sf", *more)

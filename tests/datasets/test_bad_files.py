@@ -8,8 +8,18 @@ import re
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from sketchforest.datasets import FORMATS, read, read_xc, write
+from sketchforest.datasets import (
+    FORMATS,
+    Columns,
+    Dataset,
+    read,
+    read_table,
+    read_xc,
+    write,
+    write_table,
+)
 
 ARFF = """@relation 'x: -C 2'
 @attribute 'l 1' {0,1}
@@ -167,7 +177,7 @@ def test_rows_of_a_split_must_be_rows_of_the_file(tmp_path, text, reason):
         ("X_indptr", [0, 3], "the arrays of X do not fit together"),
         ("X_indptr", [0, 4, 3], "the arrays of X do not fit together"),
         ("X_shape", [2], "X is not made of flat arrays of whole numbers"),
-        ("X_data", [1.0, np.inf, 1.0], "X_data must be finite numbers"),
+        ("X_data", [1.0, np.inf, 1.0], "X_data must be numbers, or NaN"),
         ("Y_indptr", [0, 1], "the arrays of Y do not fit together"),
         ("train_rows", [2], "train_rows must be row numbers from 0 to 1"),
         ("label_names", ["a"], "label_names must be 2 strings"),
@@ -209,6 +219,26 @@ def mutated(content: bytes, rng: random.Random) -> bytes:
         if rng.random() < 0.1:
             content = content[:at]
     return content
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.arff", "a.txt", "a.svm", "a.csv"])
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 1e300, np.nan])
+def test_what_is_written_can_be_read(tmp_path, name, value):
+    X, Y = sparse.csr_array([[1.0, 0], [0, value]]), sparse.csr_array(np.eye(2, dtype=np.uint8))
+    is_table, path = name.endswith(".csv"), tmp_path / name
+    write_it = write_table if is_table else write
+    holds_it = {np.inf: (), -np.inf: (), 1e300: ("a.npz", "a.csv")}.get(
+        value, ("a.npz", "a.arff", "a.csv")
+    )
+    if name not in holds_it:
+        said = r"X must hold .*; got .* in row 1 and column 1\. Replace|X has missing values"
+        with pytest.raises(ValueError, match=said):
+            write_it(Dataset("a", X, Y), path)
+        assert not path.exists()
+        return
+    write_it(Dataset("a", X, Y), path)
+    again = read_table(path, Columns(tags="tags"))[0] if is_table else read(path)
+    np.testing.assert_array_equal(again.X.toarray(), X.toarray())
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress, bz2.compress])

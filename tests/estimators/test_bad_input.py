@@ -674,6 +674,56 @@ def test_a_column_of_strings_is_named():
     refuse_to_fit(RandomForestClassifier, "got column 'colour' of .*OrdinalEncoder", X=frame)
 
 
+COLUMNS = {
+    "category": (lambda p: p.Categorical(["red", "blue"] * 20), "of category. .*cat.codes"),
+    "datetime": (lambda p: p.date_range("2020-01-01", periods=N_ROWS), "of datetime64.*its year"),
+    "with a zone": (lambda p: p.date_range("2020", periods=N_ROWS, tz="UTC"), "of datetime64"),
+    "timedelta": (lambda p: p.to_timedelta(range(N_ROWS), unit="s"), "of timedelta64.*seconds"),
+    "period": (lambda p: p.period_range("2020", periods=N_ROWS, freq="D"), r"of period\[D\]"),
+}
+
+
+@pytest.mark.parametrize("which", COLUMNS)
+def test_a_column_that_is_no_number_is_named(which):
+    pandas = pytest.importorskip("pandas")
+    made, reason = COLUMNS[which]
+    frame = pandas.DataFrame({"size": X[:, 0], "other": made(pandas)})
+    refuse_to_fit(RandomForestClassifier, f"got column 'other' {reason}", X=frame)
+
+
+def test_a_text_among_objects_is_named_by_its_column():
+    pandas = pytest.importorskip("pandas")
+    cells = np.array([1, 2.5, None, "red"] * 10, dtype=object)
+    frame = pandas.DataFrame({"size": X[:, 0].astype(object), "colour": cells})
+    refuse_to_fit(RandomForestClassifier, "in column 'colour', could not .*: 'red'", X=frame)
+
+
+def test_categories_that_are_numbers_are_taken():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"code": pandas.Categorical([1, 2] * 20)})
+    numbers = pandas.DataFrame({"code": [1, 2] * 20})
+    taken = small(RandomForestClassifier).fit(frame, Y).apply(frame)
+    assert np.array_equal(taken, small(RandomForestClassifier).fit(numbers, Y).apply(numbers))
+
+
+@pytest.mark.parametrize("layout", [list, tuple, np.array])
+def test_texts_without_a_vectorizer_name_the_way_out(layout):
+    texts, said = layout(["cannot login"] * N_ROWS), r"got texts, as 'cannot login'.*attach\(vector"
+    refuse_to_fit(RandomForestClassifier, said, X=texts)
+    fitted = small(RandomForestClassifier).fit(X, Y)
+    for rows in (texts, "cannot login"):
+        with one_sentence(said):
+            fitted.suggest(rows)
+
+
+def test_strings_of_numpy_are_shown_as_strings():
+    strings = np.array([[np.str_("z")] * N_FEATURES] * N_ROWS, dtype=object)
+    refuse_to_fit(RandomForestClassifier, "could not convert string to float: 'z'", X=strings)
+    fitted = small(RandomForestClassifier).fit(X, Y)
+    with one_sentence(r"label must be a name or a number .*; got 'z'\."):
+        fitted.explain(X[:1], label=np.str_("z"))
+
+
 def test_a_lazy_frame_names_the_way_out():
     polars = pytest.importorskip("polars")
     lazy = polars.LazyFrame({"a": [1.0] * N_ROWS, "b": [0] * N_ROWS})

@@ -126,6 +126,19 @@ def test_an_explanation_adds_up_and_names_words_and_training_rows(service, fores
     assert [row["text"] for row in answer["similar"]] == [kept[row] for row in rows[0]]
 
 
+def test_an_explanation_has_the_numbers_of_the_row_before_scaling(service):
+    row = {"title": "My soup", "body": "about soup", "year": 2013, "site": "home"}
+    _, answer = service.ask("/explain", {"row": row, "model": "posts", "k": 3})
+    shown = [
+        f["value"]
+        for label in answer["labels"]
+        for f in label["features"]
+        if f["feature"] == "year"
+    ]
+    assert shown
+    assert set(shown) == {2013}
+
+
 def test_the_best_labels_are_explained_where_none_is_named(service):
     _, answer = service.ask("/explain", {"row": SOUP, "k": 2, "n_rows": 0})
     _, best = service.ask("/suggest", {"row": SOUP, "k": 2})

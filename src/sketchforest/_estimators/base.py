@@ -55,6 +55,12 @@ def joined(prepared: Prepared, trees: Sequence[Tree]) -> ForestPredictor:
     return ForestPredictor.of(forest, prepared.targets)
 
 
+def weights_of_rows(model: "TreesEstimator", checked: Matrix) -> sparse.csr_array:
+    """What `leaf_weights` gives for rows that are checked already, whose names are gone."""
+    predictor = ForestPredictor.of_training_rows(model._forest, model._labels.shape[0])
+    return predictor.average_sparse(checked, model._n_jobs, np.float64)
+
+
 class TreesEstimator(PlainState):
     """Trees grown on a projection of the outputs; their leaves keep training rows."""
 
@@ -177,9 +183,7 @@ class TreesEstimator(PlainState):
         -------
         (n_samples, n_train) float64 CSR
         """
-        checked = self._check_new(X)
-        predictor = ForestPredictor.of_training_rows(self._forest, self._labels.shape[0])
-        return predictor.average_sparse(checked, self._n_jobs, np.float64)
+        return weights_of_rows(self, self._check_new(X))
 
     def relabel(self, Y_new: MatrixLike) -> Self:
         """The same trees with other labels on the same training rows, as a new estimator.

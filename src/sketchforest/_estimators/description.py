@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sketchforest._display import aligned, as_frame, html_bar, html_table, new_axes, signed_bars
+from sketchforest._display import (
+    aligned,
+    as_frame,
+    html_bar,
+    html_table,
+    listed,
+    new_axes,
+    signed_bars,
+)
 from sketchforest._estimators.names import label_names, shown_features
 
 if TYPE_CHECKING:
@@ -105,13 +113,10 @@ def _facts(model: "TreesEstimator") -> dict[str, str]:
     facts["leaves"] = f"{forest.n_leaves:,}, {forest.n_leaves / forest.n_trees:,.0f} a tree"
     facts["depth"] = f"{int(forest.depths.max()):,} at most"
     facts["training rows"] = f"{n_rows:,}"
-    reads_text = "vectorizer_" in vars(model)
-    facts["features"] = f"{model.n_features_in_:,}" + (" terms of texts" if reads_text else "")
+    facts["features"] = _kinds_of_features(model)
     what = "outputs" if not targets.is_classification else "labels"
     what = "classes" if targets.has_classes else what
-    some = ", ".join(label_names(model, np.arange(min(n_labels, 5)))) + (
-        ", …" if n_labels > 5 else ""
-    )
+    some = listed(label_names(model, np.arange(min(n_labels, 5)))) + (", …" if n_labels > 5 else "")
     facts[what] = f"{n_labels:,}: {some}"
     if targets.is_indicator:
         facts["labels of a row"] = f"{len(targets.class_labels.columns) / n_rows:.1f} on average"
@@ -120,6 +125,28 @@ def _facts(model: "TreesEstimator") -> dict[str, str]:
     if score is not None:
         facts["out-of-bag score"] = f"{score:.4f}, by rows that trees did not see"
     return facts
+
+
+def _kinds_of_features(model: "TreesEstimator") -> str:
+    """How many are terms of texts, and how many numbers and values of categories beside them."""
+    n, vectorizer = model.n_features_in_, vars(model).get("vectorizer_")
+    n_terms = 0 if vectorizer is None else len(vectorizer.vocabulary_)
+    columns = vars(model).get("notes_", {}).get("columns", {})
+    starts = tuple(f"{column}=" for column in columns.get("categories") or ())
+    n_values = 0
+    if starts:
+        others = shown_features(model, np.arange(n_terms, n))
+        n_values = sum(str(name).startswith(starts) for name in others)
+    n_numbers = n - n_terms - n_values
+    kinds = [
+        (n_terms, "term of texts", "terms of texts"),
+        (n_numbers, "number", "numbers"),
+        (n_values, "value of categories", "values of categories"),
+    ]
+    if n_numbers == n:
+        return f"{n:,}"
+    counts = [f"{count:,} {one if count == 1 else many}" for count, one, many in kinds if count]
+    return counts[0] if len(counts) == 1 else f"{n:,}: {', '.join(counts)}"
 
 
 def what_is_predicted(model: "TreesEstimator") -> str:

@@ -11,6 +11,7 @@ from sketchforest._display import (
     as_frame,
     html_bar,
     html_table,
+    listed,
     new_axes,
     shortened,
     signed_bars,
@@ -185,7 +186,7 @@ class Explanation:
         table = []
         for at in range(min(SHOWN, len(self.rows))):
             text = "" if self.row_texts is None else shortened(self.row_texts[at], width)
-            labels = shortened(", ".join(self.row_labels[at]), width)
+            labels = shortened(listed(self.row_labels[at]), width)
             table.append([f"{self.weights[at]:.4f}", f"row {self.row_names[at]}", labels, text])
         return table
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from sketchforest._estimators.base import TreesEstimator
+from sketchforest._estimators.base import TreesEstimator, weights_of_rows
 from sketchforest._estimators.description import Description, describe
 from sketchforest._estimators.explanation import Explanation
 from sketchforest._estimators.names import (
@@ -68,7 +68,7 @@ class InspectedTrees(TreesEstimator):
         stored = self._labels
         Y = stored[:, labels] if isinstance(stored, np.ndarray) else _columns(stored, labels)
         found = contributions(self._predictor, x, Y)
-        weights = self.leaf_weights(x)
+        weights = weights_of_rows(self, x)
         order = np.argsort(-weights.data, kind="stable")
         rows = weights.indices[order]
         values = _values(x, found.features)

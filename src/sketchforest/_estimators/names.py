@@ -61,6 +61,7 @@ def find_labels(model: "TreesEstimator", labels: object) -> np.ndarray:
         if is_number and model._targets.classes is None:
             at = int(label)
         if not 0 <= at < len(names):
+            label = label.item() if isinstance(label, np.generic) else label
             close = get_close_matches(str(label), names[:MOST_COMPARED], cutoff=0.5)
             hint = f" Did you mean {close[0]!r}?" if close else ""
             raise ValueError(

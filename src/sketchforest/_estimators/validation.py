@@ -1,9 +1,10 @@
 """Rows and their weights as users give them, checked: what is wrong is said in one sentence."""
 
 import copy
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -13,11 +14,10 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 from sketchforest._typing import Matrix, MatrixLike, WeightsLike
 from sketchforest._warning import warn
 
-# What the native core counts rows, features and labels with.
 LARGEST_WHOLE = 2**53  # up to which a double holds every whole number
-LARGEST_WHOLE = 2**53  # up to which a double holds every whole number
-LARGEST_INDEX = np.iinfo(np.int32).max
+LARGEST_INDEX = np.iinfo(np.int32).max  # the native core counts rows, features and labels so
 
+_NUMPY_TEXT = re.compile(r"np\.str_\(('[^']*'|\"[^\"]*\")\)")
 _ENCODE = "Encode categories first, with OrdinalEncoder for example."
 # Words of scikit-learn's and numpy's errors about an array, and our sentence for each of them.
 REWORDED = {
@@ -44,7 +44,7 @@ def reworded(name: str) -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
-        said = str(error).splitlines()[0].rstrip(".")
+        said = _NUMPY_TEXT.sub(r"\1", str(error).splitlines()[0].rstrip("."))
         said = said[0].lower() + said[1:]
         for words, sentence in REWORDED.items():
             if words in str(error):
@@ -86,8 +86,9 @@ def check_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool = Fal
     """X as a numeric array, or a CSR or CSC matrix; NaN means missing."""
     check_is_collected("X", X)
     check_structure("X", X)
-    _check_no_strings(X)
-    with reworded("X"):
+    _check_no_texts(X)
+    _check_columns(X)
+    with _naming_the_column(X), reworded("X"):
         X = validate_data(
             estimator,
             X,
@@ -166,14 +167,65 @@ def check_is_collected(name: str, given: object) -> None:
         )
 
 
-def _check_no_strings(X: object) -> None:
-    """Raises for the first column of a data frame that holds strings, by its name."""
+def _check_no_texts(X: object) -> None:
+    """Raises for texts that no vectorizer has seen."""
+    texts: Any = [X] if isinstance(X, str) else X
+    if sparse.issparse(texts) or not are_texts(texts) or not len(texts):
+        return
+    raise ValueError(
+        f"X must hold numbers; got texts, as {str(next(iter(texts)))[:20]!r}. Make numbers of them "
+        "with a TfidfVectorizer; a model that it is attached to, by attach(vectorizer=...), takes "
+        "texts."
+    )
+
+
+def _columns_of(X: object) -> list[tuple[object, Any]]:
+    """Names and types of the columns of a data frame; none of what is no frame."""
     dtypes = getattr(X, "dtypes", None)
     if dtypes is None or not hasattr(X, "columns"):
-        return
-    for name, dtype in zip(list(X.columns), list(dtypes), strict=True):
-        if str(dtype).lower() in ("str", "string", "utf8"):
-            raise ValueError(f"X must hold numbers; got column {name!r} of {dtype}. {_ENCODE}")
+        return []
+    return list(zip(list(X.columns), list(dtypes), strict=True))
+
+
+def _check_columns(X: object) -> None:
+    """Raises for the first column of a data frame whose type is not one of numbers, by its name."""
+    for name, dtype in _columns_of(X):
+        way_out = _way_out_of(dtype)
+        if way_out is not None:
+            kind = str(dtype).partition("(")[0]  # without all categories
+            raise ValueError(f"X must hold numbers; got column {name!r} of {kind}. {way_out}")
+
+
+def _way_out_of(dtype: Any) -> str | None:
+    """None for types of numbers, and for objects, which may be numbers."""
+    word = str(dtype).lower()
+    if word.startswith(("datetime64", "timestamp", "timedelta64", "duration", "period")):
+        return "Make numbers of it first, as its year, its month or its seconds."
+    if word.startswith(("category", "categorical", "enum")):
+        names = getattr(dtype, "categories", None)  # numbers are taken as they are
+        are_numbers = getattr(getattr(names, "dtype", None), "kind", "O") in "biuf"
+        is_pandas = word == "category"
+        codes = ", or use its cat.codes" if is_pandas else ""
+        return None if are_numbers else f"Encode it first, with OneHotEncoder{codes}."
+    is_text = word in ("str", "string", "utf8") or word.startswith(("string[", "large_string"))
+    return _ENCODE if is_text else None
+
+
+@contextmanager
+def _naming_the_column(X: object) -> Iterator[None]:
+    """Says in which column of a data frame a text among objects is."""
+    try:
+        yield
+    except ValueError as error:
+        is_about_text = "could not convert" in str(error)
+        objects = [name for name, dtype in _columns_of(X) if str(dtype) == "object"]
+        for name in objects if is_about_text else []:
+            try:
+                np.asarray(X[name], dtype=np.float64)  # type: ignore[index]
+            except (TypeError, ValueError):
+                said = str(error).replace("X must hold numbers; ", f"in column {name!r}, ")
+                raise ValueError(f"X must hold numbers; {said}") from error
+        raise
 
 
 def _has_infinity(values: np.ndarray) -> bool:

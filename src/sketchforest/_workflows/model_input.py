@@ -7,11 +7,18 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from scipy import sparse
 
+from sketchforest._display import listed
 from sketchforest._saving.vectorizer import Vectorizer
 from sketchforest._typing import Matrix
 from sketchforest._workflows import Model
-from sketchforest._workflows.models import feature_names, label_names, notes_of, trained_columns
-from sketchforest._workflows.row_features import joined, table_features
+from sketchforest._workflows.models import (
+    feature_names,
+    is_classifier,
+    label_names,
+    notes_of,
+    trained_columns,
+)
+from sketchforest._workflows.row_features import joined, n_terms, table_features
 from sketchforest.datasets import FORMATS, Dataset, read
 from sketchforest.datasets._text import AnyPath, bad_file, first_line, plain_name
 from sketchforest.datasets.blocks import line_blocks, pair_blocks
@@ -31,6 +38,7 @@ from sketchforest.datasets.table_files import (
 
 INPUT_FORMATS = (*TABLE_FORMATS, "text", *FORMATS)
 BLOCK_ROWS = 4096
+SHOWN_NAMES = 5  # of labels, in a sentence
 
 
 class Labelled(NamedTuple):
@@ -94,9 +102,15 @@ def input_format(
     if (is_piped or Path(path).is_file()) and (table := recognise_table(path)) is not None:
         return table
     if hasattr(model, "vectorizer_") and (is_piped or plain_name(path).endswith(".txt")):
-        header = header_names(first_line(path).decode("utf-8", "replace"))
-        text = (columns or trained_columns(model)).text
-        return "csv" if text and set(text) <= set(header) else "text"
+        header = set(header_names(first_line(path).decode("utf-8", "replace")))
+        columns = columns or trained_columns(model)
+        if _reads_text_alone(model):
+            is_table = bool(columns.text) and set(columns.text) <= header
+        else:  # which lines of text are refused for: a table may lack a column
+            is_table = not header or bool(
+                header & {*columns.text, *columns.categories, *columns.numbers}
+            )
+        return "csv" if is_table else "text"
     if is_piped:
         trained_on = notes_of(model).get("format")
         return "csv" if trained_on in TABLE_FORMATS else "svmlight"
@@ -131,7 +145,7 @@ def row_blocks(
     X: Iterator[Matrix]
     if format == "text":
         vectorizer = _vectorizer(model, path)
-        if len(vectorizer.vocabulary_) < model.n_features_in_:
+        if not _reads_text_alone(model):
             reason = "the model reads other columns, too; use a table or JSON lines"
             raise bad_file(path, None, reason)
         X = (vectorizer.transform(lines) for lines in line_blocks(path, n_rows, encoding))
@@ -147,13 +161,14 @@ def read_labelled(
     path: AnyPath, format: str, model: Model, columns: Columns, encoding: str = "utf-8"
 ) -> Labelled:
     """A whole file, with labels."""
+    if format in TABLE_FORMATS:
+        _check_text(model, columns, path)
+        _check_labels(model, columns, path)
     if format in TABLE_FORMATS and feature_names(model) is not None:
         wanted = table_features(model, columns).names
         dataset, texts = read_table(path, columns, format, wanted, encoding)
         X: Matrix = dataset.X
         if texts is not None or columns.categories:
-            if texts is not None:
-                _vectorizer(model, path)
             X = joined(model, texts, X)
     else:
         options = ReadOptions()
@@ -168,7 +183,8 @@ def read_labelled(
     known = np.array([place.get(name, -1) for name in have.tolist()], np.int64)
     selected = np.flatnonzero(known >= 0)
     if not len(selected):
-        raise bad_file(path, None, "none of its labels is one of the model's")
+        reason = f"none of its labels is one of the model's, which are {_some(labels)}"
+        raise bad_file(path, None, reason)
     entries = dataset.Y[:, selected].tocoo()
     shape = (dataset.Y.shape[0], len(labels))
     Y = sparse.csr_array((entries.data, (entries.row, known[selected][entries.col])), shape=shape)
@@ -178,10 +194,7 @@ def read_labelled(
 def _table_blocks(
     table: Table, model: Model, columns: Columns, keep: Sequence[str]
 ) -> Iterator[Rows]:
-    if columns.text:
-        _vectorizer(model, table.path)
-    elif hasattr(model, "vectorizer_"):
-        raise bad_file(table.path, None, "the model reads text; name the columns of text")
+    _check_text(model, columns, table.path)
     if feature_names(model) is None:
         numbers = columns.numbers_among(table.names)
         _check_count(table.path, len(numbers), model)
@@ -197,6 +210,35 @@ def _table_blocks(
         return Rows(X, {name: block.cells[name] for name in keep})
 
     return map(rows, table.blocks)
+
+
+def _check_text(model: Model, columns: Columns, path: AnyPath) -> None:
+    """Whether a table has columns of text where the model reads it, and only there."""
+    if columns.text:
+        _vectorizer(model, path)
+    elif hasattr(model, "vectorizer_"):
+        reason = "the model reads text; name the columns of text in --text-column"
+        raise bad_file(path, None, reason)
+
+
+def _check_labels(model: Model, columns: Columns, path: AnyPath) -> None:
+    """Whether it is said what is true of the rows of a table."""
+    if columns.tags is not None or columns.labels:
+        return
+    if is_classifier(model):
+        reason = "name the column of tags in --tags-column, or those of labels in --label-columns"
+    else:
+        outputs = _some(label_names(model))
+        reason = f"name the columns of the model's outputs, {outputs}, in --label-columns"
+    raise bad_file(path, None, reason)
+
+
+def _some(names: np.ndarray) -> str:
+    return listed(names[:SHOWN_NAMES]) + (", ..." if len(names) > SHOWN_NAMES else "")
+
+
+def _reads_text_alone(model: Model) -> bool:
+    return n_terms(model) == model.n_features_in_
 
 
 def _vectorizer(model: Model, path: AnyPath) -> Vectorizer:

@@ -16,6 +16,7 @@ from sketchforest._progress import stage
 from sketchforest._registry import (
     COMMAND_LINE_NAMES,
     DEFAULT_ON_COMMAND_LINE,
+    FORESTS_OF_LABELS,
     estimator_class,
 )
 from sketchforest._saving.vectorizer import Vectorizer
@@ -104,6 +105,8 @@ def train_file(
     params = _check_params(estimator, params or {}, tunes)
     check_out(out)
     source = read_training_file(file, format, columns, encoding, **(options or ReadOptions()))
+    if estimator in FORESTS_OF_LABELS:
+        check_zeros_and_ones(source, f"--forest {estimator}-regressor")
     train_rows, test_rows = _split(source.dataset, holdout, test, params.get("random_state"))
     source, vectorizer = with_features(source, train_rows, text)
     dataset = source.dataset
@@ -156,6 +159,20 @@ def read_training_file(
     if str(path) != "-":
         notes["sha256"] = file_digest(path)
     return TrainingFile(dataset, texts, notes)
+
+
+def check_zeros_and_ones(source: TrainingFile, regressor: str) -> None:
+    """Raises for columns of labels with other numbers, which are for what is called `regressor`."""
+    Y, names = source.dataset.Y, source.dataset.label_names
+    is_other = ~np.isin(Y.data, (0, 1))
+    if names is None or not source.notes.get("columns", {}).get("labels") or not is_other.any():
+        return
+    at = int(np.argmax(is_other))
+    raise ValueError(
+        f"label_columns must hold 0 or 1, whether a row has the label; got {Y.data[at]:g} in "
+        f"{str(names[Y.indices[at]])!r}. Use {regressor} for real numbers, and --tags-column for "
+        "a column of classes."
+    )
 
 
 def _check_params(estimator: str, params: Params, tunes: bool) -> Params:

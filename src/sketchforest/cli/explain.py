@@ -15,7 +15,9 @@ def explain(
     label: Annotated[
         str,
         typer.Option(
-            help="Why, or why not, these labels; separated by commas.", show_default=False
+            help="Why, or why not, these labels; separated by commas, in quotes where a name has "
+            "one: '\"c++, sdk\",login'.",
+            show_default=False,
         ),
     ] = "",
     format: options.FormatOption = None,
@@ -34,7 +36,8 @@ def explain(
     Example:  sketchforest explain model.sf new.csv --row 3 --label graphs
     """
     from sketchforest._workflows.model_input import feature_blocks, input_format, read_rows
-    from sketchforest._workflows.models import trained_columns
+    from sketchforest._workflows.models import is_classifier, label_names, trained_columns
+    from sketchforest._workflows.row_features import explained
     from sketchforest.cli.explanation_views import as_json, show_explanation
 
     forest = options.load_model(model, n_jobs)
@@ -43,7 +46,9 @@ def explain(
     format = input_format(file, format, forest, known)
     blocks = feature_blocks(file, format, forest, known, encoding)
     x = read_rows(blocks, [row])
-    content = as_json(forest.explain(x, options.names(label) or None, top), row)
+    # A name may have a comma itself.
+    labels = [label] if label in label_names(forest) else options.names(label)
+    content = as_json(explained(forest, x, labels or None, top), row, is_classifier(forest))
     if json:
         options.print_json(content)
     else:

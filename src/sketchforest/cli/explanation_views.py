@@ -4,7 +4,7 @@ from typing import Any
 
 from rich.console import Console
 
-from sketchforest._display import shortened
+from sketchforest._display import listed, shortened
 from sketchforest._units import UNKNOWN
 from sketchforest.cli.tables import SHOWN, as_it_is, number_or_none, plain_table
 from sketchforest.explain import Explanation
@@ -12,8 +12,9 @@ from sketchforest.explain import Explanation
 TEXT_WIDTH = 60
 
 
-def as_json(found: Explanation, row: int) -> dict[str, Any]:
-    """Features that add up to the score, the last lines for several together, without a value."""
+def as_json(found: Explanation, row: int, has_labels: bool = True) -> dict[str, Any]:
+    """Features that add up to the score, the last lines for several together, without a value.
+    Training rows have labels, or the outputs that are explained."""
     texts = found.row_texts
     return {
         "row": row,
@@ -38,12 +39,19 @@ def as_json(found: Explanation, row: int) -> dict[str, Any]:
                 "row": int(found.rows[at]),
                 "id": found.row_names[at],
                 "weight": float(found.weights[at]),
-                "labels": found.row_labels[at],
+                **_truth(found, at, has_labels),
                 **({} if texts is None else {"text": texts[at]}),
             }
             for at in range(min(SHOWN, len(found.rows)))
         ],
     }
+
+
+def _truth(found: Explanation, at: int, has_labels: bool) -> dict[str, Any]:
+    if has_labels:
+        return {"labels": found.row_labels[at]}
+    names = map(str, found.label_names)
+    return {"outputs": dict(zip(names, found.votes[at].tolist(), strict=True))}
 
 
 def show_explanation(content: dict[str, Any], console: Console) -> None:
@@ -62,12 +70,19 @@ def show_explanation(content: dict[str, Any], console: Console) -> None:
             )
         console.print(table, "")
     console.print("The training rows that count, numbered from 0:")
-    has_texts = any("text" in row for row in content["training_rows"])
-    columns = ("row", "weight", "labels", *(("text",) if has_texts else ()))
-    table = plain_table(*columns, right=("row", "weight"))
-    for row in content["training_rows"]:
-        labels = shortened(", ".join(row["labels"]), TEXT_WIDTH)
-        text = [shortened(row["text"], TEXT_WIDTH)] if has_texts else []
-        weight = f"{row['weight']:.4f}"
-        table.add_row(as_it_is(row["id"]), weight, *map(as_it_is, (labels, *text)))
+    rows = content["training_rows"]
+    has_texts = any("text" in row for row in rows)
+    outputs = [as_it_is(name) for name in rows[0].get("outputs", ())] if rows else []
+    texts = ("text",) if has_texts else ()
+    table = plain_table(
+        *("row", "weight", *(outputs or ("labels",)), *texts), right=("row", "weight", *outputs)
+    )
+    for row in rows:
+        cells = [row["id"], f"{row['weight']:.4f}"]
+        if outputs:
+            cells += [f"{value:.4g}" for value in row["outputs"].values()]
+        else:
+            cells.append(shortened(listed(row["labels"]), TEXT_WIDTH))
+        cells += [shortened(row["text"], TEXT_WIDTH)] if has_texts else []
+        table.add_row(*map(as_it_is, cells))
     console.print(table)

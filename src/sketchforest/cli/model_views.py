@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
+from sketchforest._display import listed
 from sketchforest._units import seconds, size
 from sketchforest._workflows import Model
 from sketchforest._workflows.models import is_classifier, label_names, notes_of, shown_features
@@ -23,7 +24,7 @@ def describe(model: Model, path: Path) -> dict[str, Any]:
         "estimator": type(model).__name__,
         "bytes": path.stat().st_size,
         "trees": forest.n_trees,
-        "nodes": len(forest.nodes),
+        "nodes": len(forest.nodes) + forest.n_leaves,  # as scikit-learn counts them
         "leaves": forest.n_leaves,
         "depth": int(forest.depths.max()),
         "training_rows": model._labels.shape[0],
@@ -33,6 +34,7 @@ def describe(model: Model, path: Path) -> dict[str, Any]:
         "oob_score": number_or_none(getattr(model, "oob_score_", np.nan)),
         "oob_metric": _oob_metric(model),
         "oob_predicted": notes_of(model).get("out_of_bag"),
+        "oob_rows_of_threshold": model._settings.out_of_bag_rows or None,
         "parameters": params,
         "chosen": {
             name: getattr(model, f"{name}_")
@@ -124,7 +126,7 @@ def show_model(about: dict[str, Any], path: Path, console: Console) -> None:
 
 def _facts(about: dict[str, Any], path: Path) -> list[tuple[str, str]]:
     more = ", ..." if about["labels"] > SHOWN else ""
-    labels = ", ".join(about["label_names"][:SHOWN]) + more
+    labels = listed(about["label_names"][:SHOWN]) + more
     facts = [
         ("file", as_it_is(str(path))),
         ("estimator", about["estimator"]),
@@ -135,7 +137,12 @@ def _facts(about: dict[str, Any], path: Path) -> list[tuple[str, str]]:
     ]
     if about["oob_predicted"] is not None:
         found = about["oob_predicted"]
-        score = f"{found['score']:.4f} ± {found['standard_error']:.4f} (out-of-bag)"
+        # Without a bootstrap, some trees leave rows out for the threshold alone.
+        n_left_out = about["oob_rows_of_threshold"]
+        which = "rows that trees did not draw"
+        if n_left_out is not None:
+            which = f"{n_left_out:,} rows left out of some trees"
+        score = f"{found['score']:.4f} ± {found['standard_error']:.4f}, by {which}"
         facts.append((f"predicted {score_name(found['metric'])}", score))
     elif about["oob_score"] is not None:
         facts.append((f"out-of-bag {about['oob_metric']}", f"{about['oob_score']:.4f}"))

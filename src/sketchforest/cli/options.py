@@ -1,5 +1,6 @@
 """Options that several commands share, and what they mean."""
 
+import csv
 import json as json_module
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
 
 
 _DATA = "Format and columns of the file"
+# By which columns are named on the command line, in Python by `Columns`.
+_OPTION_OF_USE = {
+    "text": "--text-column",
+    "categories": "--category-column",
+    "numbers": "--number-column",
+}
 
 
 def _option(flag: str, help: str) -> OptionInfo:
@@ -66,7 +73,13 @@ SeparatorOption = Annotated[
     str | None,
     _option("--tag-separator", "What stands between tags: ';'. `<>` reads `<a><b>`."),
 ]
-LabelsOption = Annotated[str, _option("--label-columns", "Columns of labels, separated by commas.")]
+LabelsOption = Annotated[
+    str,
+    _option(
+        "--label-columns",
+        "Columns of labels, 0 or 1 in each, separated by commas; of a regressor, any numbers.",
+    ),
+]
 IgnoreOption = Annotated[
     str, _option("--ignore-columns", "Columns to leave out, separated by commas.")
 ]
@@ -94,7 +107,9 @@ DataHomeOption = Annotated[
 
 
 def names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
+    """Those between commas; one that has a comma itself stands in quotes, as in CSV."""
+    found = next(csv.reader([text], skipinitialspace=True), [])
+    return [name.strip() for name in found if name.strip()]
 
 
 def columns(
@@ -118,7 +133,14 @@ def columns(
     given = Columns(
         lists[0], tags, separator or "", *lists[1:], tuple(names(categories)), tuple(names(numbers))
     )
-    return replace(known or Columns(), **{n: v for n, v in vars(given).items() if v})
+    if known is not None:
+        return replace(known, **{n: v for n, v in vars(given).items() if v})
+    try:
+        given.check_targets()
+    except ValueError as error:
+        use, _, rule = str(error).partition(" ")
+        raise typer.BadParameter(rule, param_hint=_OPTION_OF_USE[use]) from None
+    return given
 
 
 def read_options(xml: Path | None) -> "ReadOptions":

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -37,22 +36,25 @@ def predicted_lines(
     columns = _FOUND if is_classifier(model) else tuple(names)
     if top is not None and not is_classifier(model):
         raise ValueError(f"top is for models of labels; got {top} and a regressor. Leave it out.")
-    first = next(blocks, None)
-    if output == "csv":
-        yield _csv_text([[*(first.kept if first else ()), *columns]])
-    for X, kept in chain([] if first is None else [first], blocks):
+
+    def lines(rows: Rows) -> str:
+        X, kept = rows
         if output == "sparse" and kept:
             raise ValueError("keep is for csv and jsonl; got it with output='sparse'.")
         if not is_classifier(model):
-            yield _outputs(model.predict(X), output, kept)
-            continue
+            return _outputs(model.predict(X), output, kept)
         found = best_labels(model, X, top)
         if output == "csv":
-            yield _csv_text(_csv_rows(found, names, separator, kept))
-        elif output == "jsonl":
-            yield _jsonl(found, names, kept)
-        else:
-            yield _sparse(found)
+            return _csv_text(_csv_rows(found, names, separator, kept))
+        return _jsonl(found, names, kept) if output == "jsonl" else _sparse(found)
+
+    first = next(blocks, None)
+    # A model or a row that cannot be predicted is told before anything is printed.
+    beginning = "" if first is None else lines(first)
+    if output == "csv":
+        yield _csv_text([[*(first.kept if first else ()), *columns]])
+    yield beginning
+    yield from map(lines, blocks)
 
 
 def _csv_rows(

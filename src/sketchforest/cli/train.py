@@ -7,11 +7,9 @@ from typing import Annotated, Any
 import typer
 from typer.models import OptionInfo
 
-from sketchforest._registry import COMMAND_LINE_NAMES, DEFAULT_ON_COMMAND_LINE
+from sketchforest._registry import DEFAULT_ON_COMMAND_LINE, FORESTS_OF_LABELS
 from sketchforest.cli import options
 from sketchforest.cli.config import ConfigOption, write_config
-
-_OF_LABELS = [name for name in COMMAND_LINE_NAMES if f"{name}-regressor" in COMMAND_LINE_NAMES]
 
 
 def _option(panel: str, help: str, *flag: str, **more: Any) -> OptionInfo:
@@ -65,7 +63,8 @@ def train(
     forest: Annotated[
         str,
         _forest(
-            f"{', '.join(_OF_LABELS[:-1])} or {_OF_LABELS[-1]}; with -regressor for real outputs.",
+            f"{', '.join(FORESTS_OF_LABELS[:-1])} or {FORESTS_OF_LABELS[-1]}; with -regressor for "
+            "real outputs.",
         ),
     ] = DEFAULT_ON_COMMAND_LINE,
     estimator: Annotated[str | None, _forest("The former name of --forest.", hidden=True)] = None,

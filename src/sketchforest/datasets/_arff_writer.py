@@ -5,8 +5,9 @@ import re
 import numpy as np
 from scipy import sparse
 
+from sketchforest.datasets._rows import FLOAT32_MAX
 from sketchforest.datasets._text import AnyPath, text_writer
-from sketchforest.datasets._writing import column_names, pair_text
+from sketchforest.datasets._writing import column_names, pair_text, refuse_infinity
 from sketchforest.datasets.dataset import Dataset
 
 _PLAIN = re.compile(r"[^\s,{}%'\"\\?][^\s,{}'\"\\]*")
@@ -33,6 +34,7 @@ def write_arff(dataset: Dataset, path: AnyPath) -> None:
     ...     read_arff(path)
     Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
+    refuse_infinity(dataset, FLOAT32_MAX)
     n_labels = dataset.Y.shape[1]
     binary = dataset.X.dtype == np.uint8 and bool(np.all(dataset.X.data == 1))
     rows = sparse.hstack([dataset.Y.astype(dataset.X.dtype), dataset.X], format="csr")

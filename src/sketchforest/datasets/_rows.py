@@ -10,7 +10,7 @@ from scipy import sparse
 from sketchforest.datasets._text import AnyPath, bad_file
 
 _MOST_COLUMNS = 1 << 40  # far more than anybody has; more overflow where sizes are multiplied
-_FLOAT32_MAX = float(np.finfo(np.float32).max)
+FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 
 def check_counts(path: AnyPath, n_features: int, n_labels: int) -> None:
@@ -69,7 +69,7 @@ class Rows:
                 f"(numbers {first} to {first + n_columns - 1})"
             ),
         )
-        is_bad = ~(np.abs(values) <= _FLOAT32_MAX)
+        is_bad = ~(np.abs(values) <= FLOAT32_MAX)
         if missing:
             is_bad &= ~np.isnan(values)
         self._refuse(

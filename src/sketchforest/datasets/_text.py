@@ -32,8 +32,13 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 def bad_file(path: AnyPath, line: int | None, reason: str) -> ValueError:
     """The error of every reader: file, line number, reason."""
-    place = f"{path}" if line is None else f"{path}, line {line}"
+    name = shown_path(path)
+    place = name if line is None else f"{name}, line {line}"
     return ValueError(f"{place}: {reason}.")
+
+
+def shown_path(path: AnyPath) -> str:
+    return "standard input" if str(path) == "-" else str(path)
 
 
 def shown(text: bytes | str, limit: int = 40) -> str:

@@ -17,6 +17,21 @@ def refuse_missing(dataset: Dataset, format: str) -> None:
         )
 
 
+def refuse_infinity(dataset: Dataset, largest: float = np.inf) -> None:
+    """Refuses what readers refuse: numbers beyond the largest that a format holds."""
+    # NaN is not compared: whether a format holds it is another question.
+    is_beyond = np.isinf(dataset.X.data) | (np.abs(dataset.X.data) > largest)
+    if is_beyond.any():
+        at = int(np.argmax(is_beyond))
+        row = int(np.searchsorted(dataset.X.indptr, at, side="right")) - 1
+        rule = "finite numbers" if largest == np.inf else "numbers that 32 bits can hold"
+        raise ValueError(
+            f"X must hold {rule} to be written; got {dataset.X.data[at]:g} in row {row} and column "
+            f"{dataset.X.indices[at]}. Replace it by NaN, which means missing, or by a smaller "
+            "number."
+        )
+
+
 def label_lists(Y: sparse.csr_array) -> Iterator[str]:
     """For each row its labels as ``1,5,7``."""
     for start, end in _bounds(Y):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 from sketchforest._warning import warn
-from sketchforest.datasets._text import AnyPath, bad_file
+from sketchforest.datasets._text import AnyPath, bad_file, shown_path
 
 USUAL_SEPARATOR = ";"
 # Each tag between a pair of these, as in "<a><b>".
@@ -46,6 +46,19 @@ class Columns:
     @property
     def separator(self) -> str:
         return self.tag_separator or USUAL_SEPARATOR
+
+    def check_targets(self) -> None:
+        """Raises for a column that is to be predicted from itself."""
+        targets = dict.fromkeys(self.labels, "labels")
+        if self.tags is not None:
+            targets[self.tags] = "tags"
+        for use in ("text", "categories", "numbers"):
+            for name in getattr(self, use):
+                if name in targets:
+                    raise ValueError(
+                        f"{use} must not name a column of {targets[name]}, which is to be "
+                        f"predicted; got {name!r}. Leave it out."
+                    )
 
     def numbers_among(self, names: Sequence[str]) -> list[str]:
         """Those of a table's columns that hold numbers."""
@@ -100,4 +113,4 @@ def check_separator(path: AnyPath, columns: Columns, tags: Sequence[Sequence[str
     )
     if not columns.tag_separator:
         raise bad_file(path, None, f"{reason}? If not, add --tag-separator {columns.separator!r}")
-    warn(f"{path}: {reason}?")
+    warn(f"{shown_path(path)}: {reason}?")

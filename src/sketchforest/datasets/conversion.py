@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest.datasets._text import AnyPath, bad_file, text_writer
-from sketchforest.datasets._writing import column_names, number_texts
+from sketchforest.datasets._writing import column_names, number_texts, refuse_infinity
 from sketchforest.datasets.columns import Columns
 from sketchforest.datasets.dataset import Dataset
 from sketchforest.datasets.files import ReadOptions, read, write
@@ -62,6 +62,7 @@ def write_table(dataset: Dataset, path: AnyPath, delimiter: str = ",") -> None:
     ...     read_table(path, Columns(tags="tags"))[0]
     Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
+    refuse_infinity(dataset)
     n_features, n_labels = dataset.X.shape[1], dataset.Y.shape[1]
     features = column_names(dataset.feature_names, n_features)
     labels = column_names(dataset.label_names, n_labels)

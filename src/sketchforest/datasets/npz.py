@@ -10,6 +10,7 @@ from sketchforest._files import written_whole
 from sketchforest._progress import stage
 from sketchforest.datasets._rows import csr, sorted_repeats
 from sketchforest.datasets._text import AnyPath, bad_file
+from sketchforest.datasets._writing import refuse_infinity
 from sketchforest.datasets.dataset import Dataset
 
 _REQUIRED = ("X_data", "X_indices", "X_indptr", "X_shape", "Y_indices", "Y_indptr", "Y_shape")
@@ -48,7 +49,9 @@ def load_npz(path: AnyPath) -> Dataset:
     if X.shape[0] != Y.shape[0]:
         raise bad_file(path, None, f"X has {X.shape[0]} rows and Y has {Y.shape[0]}")
     if X.data.dtype.kind not in "biuf" or np.isinf(X.data).any():
-        raise bad_file(path, None, "X_data must be finite numbers")
+        raise bad_file(
+            path, None, "X_data must be numbers, or NaN where one is missing, without infinity"
+        )
     return Dataset(
         name=Path(path).stem,
         X=X,
@@ -82,6 +85,7 @@ def write_npz(dataset: Dataset, path: AnyPath) -> None:
     ...     load_npz(path)
     Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
+    refuse_infinity(dataset)
     X, Y = dataset.X, dataset.Y
     arrays = {
         "X_data": X.data,

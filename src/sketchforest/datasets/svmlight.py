@@ -6,9 +6,9 @@ from typing import Literal
 import numpy as np
 
 from sketchforest.datasets._pairs import PairRows
-from sketchforest.datasets._rows import Rows, check_counts, compact
+from sketchforest.datasets._rows import FLOAT32_MAX, Rows, check_counts, compact
 from sketchforest.datasets._text import AnyPath, bad_file, numbered_lines, stem, text_writer
-from sketchforest.datasets._writing import label_lists, pair_text, refuse_missing
+from sketchforest.datasets._writing import label_lists, pair_text, refuse_infinity, refuse_missing
 from sketchforest.datasets.dataset import Dataset
 
 ZeroBased = bool | Literal["auto"]
@@ -102,6 +102,7 @@ def write_svmlight(dataset: Dataset, path: AnyPath) -> None:
     Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     refuse_missing(dataset, "svmlight")
+    refuse_infinity(dataset, FLOAT32_MAX)
     with text_writer(path) as file:
         file.write(f"# zero-based, {dataset.X.shape[1]} features, {dataset.Y.shape[1]} labels\n")
         for labels, pairs in zip(label_lists(dataset.Y), pair_text(dataset.X), strict=True):

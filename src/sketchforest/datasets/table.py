@@ -13,6 +13,12 @@ from sketchforest.datasets.columns import Columns, check_separator, split_tags
 from sketchforest.datasets.dataset import Dataset
 from sketchforest.datasets.table_files import Block, open_table, table_format
 
+# What to do about a word among numbers: where columns are chosen, where they are labels, and where
+# a model has chosen already.
+_NAME_THE_COLUMN = "name the column in --text-column, --category-column or --ignore-columns"
+_LABELS_ARE_NUMBERS = "columns of labels hold numbers; name a column of classes in --tags-column"
+_LEAVE_EMPTY = "the model was trained on numbers there; leave it empty where none is known"
+
 
 @dataclass(frozen=True)
 class TableFeatures:
@@ -46,7 +52,7 @@ class TableFeatures:
 
     def of_block(self, block: Block) -> Matrix:
         """(n_rows, n_features): float64, sparse where there are categories."""
-        numbers = features_of(block, self.numbers)
+        numbers = features_of(block, self.numbers, _LEAVE_EMPTY)
         if not self.categories:
             return numbers
         indicators = [
@@ -66,11 +72,11 @@ def indicator_matrix(cells: Sequence[str | None], values: Sequence[str]) -> spar
     return sparse.csr_array((np.ones(len(rows), np.float32), (rows, columns[rows])), shape=shape)
 
 
-def features_of(block: Block, names: Sequence[str]) -> np.ndarray:
+def features_of(block: Block, names: Sequence[str], way_out: str) -> np.ndarray:
     """(n_rows, n_features) float64."""
     if not names:
         return np.empty((block.n_rows, 0))
-    return np.column_stack([block.numbers(name) for name in names])
+    return np.column_stack([block.numbers(name, way_out) for name in names])
 
 
 def read_table(
@@ -115,6 +121,7 @@ def read_table(
     table = open_table(path, format or table_format(path) or "csv", encoding=encoding)
     wanted = None
     if feature_names is None:
+        columns.check_targets()
         table.require(columns.ignored)
         numbers = columns.numbers_among(table.names)
     else:
@@ -128,11 +135,12 @@ def read_table(
     cells: dict[str, list[str | None]] = {column: [] for column in columns.categories}
     X, Y, tags = [], [], []
     n_rows = 0
+    way_out = _NAME_THE_COLUMN if feature_names is None else _LEAVE_EMPTY
     for block in table.blocks:
         n_rows += block.n_rows
         if columns.text:
             texts += block.texts(columns.text)
-        X.append(sparse.csr_array(_narrow(features_of(block, numbers))))
+        X.append(sparse.csr_array(_narrow(features_of(block, numbers, way_out))))
         for column in columns.categories:
             cells[column] += block.categories(column)
         if columns.tags is not None:
@@ -173,11 +181,11 @@ def _tag_matrix(tags: Sequence[Sequence[str]]) -> tuple[sparse.csr_array, list[s
 
 
 def _labels(block: Block, names: Sequence[str]) -> np.ndarray:
-    Y = features_of(block, names)
+    Y = features_of(block, names, _LABELS_ARE_NUMBERS)
     if np.isnan(Y).any():
         row, column = (int(at[0]) for at in np.nonzero(np.isnan(Y)))
-        reason = f"row {block.first_row + row} has no number in label column {names[column]!r}"
-        raise bad_file(block.path, None, reason)
+        reason = "is no number, and a column of labels has one in each row"
+        raise block.bad_cell(names[column], row, reason)
     return Y
 
 

@@ -38,31 +38,43 @@ class Block(NamedTuple):
     path: AnyPath
     first_row: int  # from 1, the header not counted
     cells: Mapping[str, Sequence[Any]]
+    lines: Sequence[int] | None = None  # that rows begin in, where the file has lines
 
     @property
     def n_rows(self) -> int:
         return len(next(iter(self.cells.values())))
 
-    def numbers(self, name: str) -> np.ndarray:
-        """(n_rows,) float64, NaN where nothing is there."""
+    def numbers(self, name: str, way_out: str) -> np.ndarray:
+        """(n_rows,) float64, NaN where nothing is there; who reads a cell that is no number is told
+        the way out."""
         try:
-            return np.array(self.cells[name], dtype=np.float64)
-        except (TypeError, ValueError):
-            return np.array([self._number(name, at) for at in range(len(self.cells[name]))])
+            numbers = np.array(self.cells[name], dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            cells = range(len(self.cells[name]))
+            numbers = np.array([self._number(name, at, way_out) for at in cells])
+        infinite = np.flatnonzero(np.isinf(numbers))
+        if len(infinite):
+            reason = "is infinite or too large; leave it empty where the number is not known"
+            raise self.bad_cell(name, int(infinite[0]), reason)
+        return numbers
 
-    def _number(self, name: str, at: int) -> float:
+    def _number(self, name: str, at: int, way_out: str) -> float:
         cell = self.cells[name][at]
         if _is_missing(cell):
             return np.nan
         try:
             return float(cell)
+        except OverflowError:  # a whole number of JSON may have any length
+            return np.inf
         except (TypeError, ValueError):
-            reason = (
-                f"row {self.first_row + at} has {shown(str(cell))} in column {name!r}, which is "
-                "not a number; name the column in --text-column, --category-column or "
-                "--ignore-columns"
-            )
-            raise bad_file(self.path, None, reason) from None
+            raise self.bad_cell(name, at, f"is not a number; {way_out}") from None
+
+    def bad_cell(self, name: str, at: int, reason: str) -> ValueError:
+        """With the line of the cell, or its row where there are no lines."""
+        place = "" if self.lines is not None else f"row {self.first_row + at}, "
+        line = None if self.lines is None else self.lines[at]
+        cell = shown(str(self.cells[name][at]))
+        return bad_file(self.path, line, f"{place}column {name!r}: {cell} {reason}")
 
     def texts(self, names: Sequence[str]) -> list[str]:
         """A document for each row: its cells, one after the other."""
@@ -112,7 +124,7 @@ def open_table(
     if format == "fasttext":
         return _open_fasttext(path, n_rows, encoding)
     rows = _delimited_rows(path, "\t" if format == "tsv" else None, encoding)
-    names = next(rows, None)
+    _, names = next(rows, (1, None))
     if names is None:
         raise bad_file(path, None, "it is empty, without names of columns")
     names = [name.strip() for name in names]
@@ -132,7 +144,10 @@ def _delimiter(header: str) -> str:
     return max(DELIMITERS, key=header.count)
 
 
-def _delimited_rows(path: AnyPath, delimiter: str | None, encoding: str) -> Iterator[list[str]]:
+def _delimited_rows(
+    path: AnyPath, delimiter: str | None, encoding: str
+) -> Iterator[tuple[int, list[str]]]:
+    """The line that a row begins in, and its cells."""
     csv.field_size_limit(sys.maxsize)  # documents are longer than the 128 kB of the default
     reader = None
 
@@ -147,14 +162,16 @@ def _delimited_rows(path: AnyPath, delimiter: str | None, encoding: str) -> Iter
                 chain([header], lines), delimiter=delimiter or _delimiter(header), strict=True
             )
             n_cells = None
+            last = 0
             for row in reader:
+                first, last = last + 1, reader.line_num
                 if not row:
                     continue
                 n_cells = len(row) if n_cells is None else n_cells
                 if len(row) != n_cells:
                     reason = f"there are {len(row)} cells, and {n_cells} names of columns"
                     raise bad_file(path, line(), reason)
-                yield row
+                yield first, row
         except csv.Error as error:
             raise bad_file(path, line(), str(error)) from None
         finally:
@@ -162,12 +179,13 @@ def _delimited_rows(path: AnyPath, delimiter: str | None, encoding: str) -> Iter
 
 
 def _blocks_of_cells(
-    path: AnyPath, names: list[str], rows: Iterator[list[str]], n_rows: int
+    path: AnyPath, names: list[str], rows: Iterator[tuple[int, list[str]]], n_rows: int
 ) -> Iterator[Block]:
     first = 1
     while block := list(islice(rows, n_rows)):
-        cells = dict(zip(names, zip(*block, strict=True), strict=True))
-        yield Block(path, first, cells)
+        lines, rows_of_cells = zip(*block, strict=True)
+        cells = dict(zip(names, zip(*rows_of_cells, strict=True), strict=True))
+        yield Block(path, first, cells, lines)
         first += len(block)
 
 
@@ -177,19 +195,22 @@ def _open_jsonl(path: AnyPath, n_rows: int, encoding: str) -> Table:
     start = list(islice(rows, n_rows))
     if not start:
         raise bad_file(path, None, "there are no rows")
-    names = list(dict.fromkeys(name for row in start for name in row))
+    names = list(dict.fromkeys(name for _, row in start for name in row))
 
     def blocks() -> Iterator[Block]:
         first, block = 1, start
         while block:
-            yield Block(path, first, {name: [row.get(name) for row in block] for name in names})
+            lines, objects = zip(*block, strict=True)
+            cells = {name: [row.get(name) for row in objects] for name in names}
+            yield Block(path, first, cells, lines)
             first += len(block)
             block = list(islice(rows, n_rows))
 
     return Table(path, names, blocks())
 
 
-def _json_rows(path: AnyPath, encoding: str) -> Iterator[dict[str, Any]]:
+def _json_rows(path: AnyPath, encoding: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The line of an object, and the object."""
     for number, line in decoded_lines(path, encoding):
         if not line.strip():
             continue
@@ -200,7 +221,7 @@ def _json_rows(path: AnyPath, encoding: str) -> Iterator[dict[str, Any]]:
         if not isinstance(row, dict):
             reason = 'each line must be an object, as in {"text": "...", "tags": ["a"]}'
             raise bad_file(path, number, f"{reason}; got {shown(line)}")
-        yield row
+        yield number, row
 
 
 def _open_fasttext(path: AnyPath, n_rows: int, encoding: str) -> Table:

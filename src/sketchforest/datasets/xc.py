@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sketchforest.datasets._pairs import PairRows
-from sketchforest.datasets._rows import check_counts, compact
+from sketchforest.datasets._rows import FLOAT32_MAX, check_counts, compact
 from sketchforest.datasets._text import (
     AnyPath,
     bad_file,
@@ -19,7 +19,7 @@ from sketchforest.datasets._text import (
     stem,
     text_writer,
 )
-from sketchforest.datasets._writing import label_lists, pair_text, refuse_missing
+from sketchforest.datasets._writing import label_lists, pair_text, refuse_infinity, refuse_missing
 from sketchforest.datasets.dataset import Dataset
 
 _HEADER = re.compile(r"\s*(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s*")
@@ -105,6 +105,7 @@ def write_xc(dataset: Dataset, path: AnyPath) -> None:
     Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     refuse_missing(dataset, "xc")
+    refuse_infinity(dataset, FLOAT32_MAX)
     with text_writer(path) as file:
         file.write(f"{dataset.X.shape[0]} {dataset.X.shape[1]} {dataset.Y.shape[1]}\n")
         for labels, pairs in zip(label_lists(dataset.Y), pair_text(dataset.X), strict=True):

@@ -21,6 +21,7 @@ from sketchforest._workflows.models import (
     read_model,
     set_threshold,
 )
+from sketchforest._workflows.row_features import explained
 from sketchforest.explain import Explanation
 from sketchforest.serve.limits import MAX_LABELS, RefusedError, wrong
 from sketchforest.serve.rows import Row, RowReader, shown
@@ -155,7 +156,7 @@ class ServedModel:
         """Why a row has its scores, for some labels; the words of its texts that count; and the
         training rows that count most."""
         labels = None if label is None else self._checked(label)
-        found = self.model.explain(self.reader.read([row]), labels, k)
+        found = explained(self.model, self.reader.read([row]), labels, k)
         return {
             "model": self.name,
             "labels": [self._label(found, at, row) for at in range(len(found.labels))],

@@ -320,7 +320,8 @@ def _predicted_score(model: Model, X: Matrix) -> OutOfBag | None:
     )
     if found is None or not np.isfinite(found.se):
         return None
-    return OutOfBag(metric=metric, score=found.score, standard_error=found.se)
+    # A curve that is drawn on may end above what a score can be.
+    return OutOfBag(metric=metric, score=min(found.score, 1.0), standard_error=found.se)
 
 
 def _tune(

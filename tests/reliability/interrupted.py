@@ -21,7 +21,7 @@ from scipy import sparse
 from sketchforest import ExtraTreesRegressor, RandomForestClassifier, SketchForestClassifier, _core
 from sketchforest.tuning import tune
 warnings.simplefilter("ignore")
-signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGINT, signal.SIG_IGN)
 rng = np.random.default_rng(0)
 X, Y = rng.random((300, 8)), (rng.random((300, 20)) < 0.2).astype(int)
 known = RandomForestClassifier(4, random_state=0, n_jobs=2).fit(X, Y).predict_proba(X)
@@ -45,12 +45,14 @@ n_threads = lambda: len(os.listdir("/proc/self/task"))
 n_before = n_threads()
 for line in sys.stdin:
     work = kinds[line.strip()]
-    print("begins", flush=True)
     try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        print("begins", flush=True)
         work()
         end = "done"
     except KeyboardInterrupt:
         end = "interrupted"
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it may come after the work is done
     print(end, time.monotonic(), flush=True)
     again = RandomForestClassifier(4, random_state=0, n_jobs=2).fit(X, Y).predict_proba(X)
     for _ in range(100):  # a thread that has ended is in the list a moment longer
@@ -83,7 +85,7 @@ def run_cases(count: int, seed: int = 0) -> tuple[Counter[str], list[float]]:
         child.send_signal(signal.SIGINT)
         end, at = child.stdout.readline().split()
         next_fit, n_threads = child.stdout.readline().split()
-        took = float(at) - sent
+        took = max(float(at) - sent, 0.0)
         seconds.append(took)
         outcome = f"{end}, next fit {next_fit}, {n_threads} threads left"
         if took > 0.5:

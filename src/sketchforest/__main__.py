@@ -1,5 +1,17 @@
-"""``python -m sketchforest`` is the command ``sketchforest``."""
+"""``python -m sketchforest`` and the command ``sketchforest``."""
 
-from sketchforest.cli import main
+import signal
 
-main()
+
+def main() -> None:
+    """Ctrl-C while the first parts are imported ends the process at once, and without a word:
+    nothing is begun. From then on it is an interrupt, after which commands clean up."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from sketchforest.cli import main as run
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    run()
+
+
+if __name__ == "__main__":
+    main()

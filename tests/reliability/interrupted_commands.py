@@ -32,6 +32,7 @@ COMMANDS = {
     "serve": ("serve", "old.sf", "--port", "0", "--workers", "2"),
 }
 RESULTS = {"rows.csv", "old.sf", "old.sf.toml", "model.sf", "model.sf.toml", "answers.csv"}
+MOST_SECONDS = 20
 GOOD = tuple(f"exit {code}" for code in (0, 130, -signal.SIGINT, -signal.SIGKILL))
 
 
@@ -42,6 +43,7 @@ def start(folder: Path, name: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        start_new_session=True,  # as a terminal has a group of processes for each command
         env={**os.environ, "COLUMNS": "80"},
     )
 
@@ -59,7 +61,7 @@ def drafts(folder: Path) -> list[str]:
 
 
 def how_it_ended(code: int, said: str, folder: Path) -> str:
-    faults = ["a traceback"] if "Traceback" in said else []
+    faults = [word for word in ("Traceback", "goes on") if word in said]
     if code != -signal.SIGKILL and (left := drafts(folder)):
         faults.append(f"left {left}")
     try:
@@ -91,8 +93,13 @@ def run_cases(
             child = start(folder, name)
             time.sleep(rng.random() * 3)
             at = time.monotonic()
-            child.send_signal(sent)
-            said, _ = child.communicate(timeout=60)
+            os.killpg(child.pid, sent)
+            try:
+                said, _ = child.communicate(timeout=MOST_SECONDS)
+            except subprocess.TimeoutExpired:
+                os.killpg(child.pid, signal.SIGKILL)
+                said, _ = child.communicate()
+                said = f"goes on: {said}"
             seconds.append(time.monotonic() - at)
             outcome = f"{name}: {how_it_ended(child.returncode, said, folder)}"
             if seconds[-1] > 0.5 or outcome.removeprefix(f"{name}: ") not in GOOD:

@@ -61,7 +61,9 @@ def test_single_trees_and_classes_are_served_too(tmp_path):
 
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
     DecisionTreeClassifier().fit(X, np.eye(4, dtype=int)).save(tmp_path / "labels.sf")
-    RandomForestClassifier(5, random_state=0).fit(X, ["a", "a", "b", "b"]).save(tmp_path / "classes.sf")
+    RandomForestClassifier(5, random_state=0).fit(X, ["a", "a", "b", "b"]).save(
+        tmp_path / "classes.sf"
+    )
     for name, best in (("labels", "3"), ("classes", "b")):
         served = ServedModel.load(Source(name, tmp_path / f"{name}.sf"))
         [row] = served.suggest([[3.0]], 2, float("inf"))

@@ -144,6 +144,12 @@ def test_real_outputs_have_their_score_alone():
     forest = RandomForestRegressor(5, random_state=0).fit(X, X[:, :2])
     found = evaluate(forest, X, X[:, :2])
     assert found.scores["r2"] == pytest.approx(forest.score(X, X[:, :2]))
+    off = forest.predict(X) - X[:, :2]
+    assert found.scores["mean_absolute_error"] == pytest.approx(np.abs(off).mean())
+    assert found.scores["root_mean_squared_error"] == pytest.approx(np.sqrt((off**2).mean()))
+    is_sparse = RandomForestRegressor(10, random_state=0).fit(X, sparse.csr_array(X[:, :2]))
+    again = evaluate(is_sparse, X, sparse.csr_array(X[:, :2])).scores
+    assert again == pytest.approx(evaluate(is_sparse, X, X[:, :2]).scores)
     assert "R²" in repr(found)
     with pytest.raises(ValueError, match="plot is for models of labels"):
         found.plot()

@@ -25,6 +25,7 @@ from sketchforest._evaluation_pictures import draw_calibration, draw_curve, draw
 from sketchforest._progress import stage
 from sketchforest._typing import Matrix
 from sketchforest.metrics import coverage_error, lrap, ndcg_at_k, precision_at_k, psp_at_k, r2
+from sketchforest.metrics._r2 import errors_of
 from sketchforest.metrics.labels import average_precisions, calibration, calibration_errors
 from sketchforest.metrics.meanings import Meaning, meaning
 
@@ -269,7 +270,7 @@ def evaluate(model: "InspectedTrees", X: Matrix, Y: Matrix) -> Evaluation:
         predicted = model.predict(X)
         seconds = time.perf_counter() - started
         scores = {"rows": float(np.shape(Y)[0]), "r2": float(r2(Y, predicted))}
-        return Evaluation(scores, seconds=seconds)
+        return Evaluation(scores | errors_of(Y, predicted), seconds=seconds)
     truth = _indicator(model, Y)
     scores, predicted, seconds = _predict(model, X)
     is_ranked = model._targets.column_classes is None  # classes of one column outdo no others

@@ -201,7 +201,7 @@ def test_a_regressor_has_a_page_without_labels():
     forest = RandomForestRegressor(5, random_state=0).fit(X[:60], X[:60, :2])
     report = make_report(forest, X[60:], X[60:, :2])
     page = Page(report.to_html())
-    assert scores_on(page).keys() == {"R²"}
+    assert scores_on(page).keys() == {"R²", "mean absolute error", "RMSE"}
     assert scores_on(page)["R²"][0] == pytest.approx(forest.score(X[60:], X[60:, :2]), abs=5e-5)
     assert "lines" not in page.scripts
     assert "R²" in report.to_markdown()

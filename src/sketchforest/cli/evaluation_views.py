@@ -8,17 +8,8 @@ from rich.table import Table
 
 from sketchforest._workflows.evaluation import Evaluation
 from sketchforest.cli.tables import SHOWN, as_it_is, plain_table
+from sketchforest.evaluation import meaning
 from sketchforest.lab.pictures import save_figure
-
-_SCORE_NAMES = {
-    "lrap": "LRAP",
-    "coverage_error": "coverage error",
-    "micro_f1": "F1, all decisions",
-    "macro_f1": "F1, mean of labels",
-    "average_precision": "average precision",
-    "calibration_error": "calibration error",
-    "r2": "R²",
-}
 
 
 def show_evaluation(evaluation: Evaluation, console: Console) -> None:
@@ -53,9 +44,7 @@ def scores_table(scores: Mapping[str, float]) -> Table:
 
 
 def score_name(name: str) -> str:
-    metric, at, k = name.rpartition("_at_")
-    short = {"precision": "P", "ndcg": "nDCG", "psp": "PSP"}
-    return f"{short.get(metric, metric)}@{k}" if at else _SCORE_NAMES.get(name, name)
+    return meaning(name).title
 
 
 def save_evaluation_figure(result: Evaluation, path: str | os.PathLike[str]) -> None:

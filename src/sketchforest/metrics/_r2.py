@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.metrics import r2_score
 
-from sketchforest._typing import MatrixLike, WeightsLike
+from sketchforest._typing import Matrix, MatrixLike, WeightsLike
 
 
 def r2(Y_true: MatrixLike, Y_pred: MatrixLike, sample_weight: WeightsLike = None) -> float:
@@ -51,3 +51,14 @@ def _canonical(matrix: MatrixLike) -> sparse.csr_array:
 
 def _centred_entries(Y: sparse.csr_array, mean: np.ndarray) -> sparse.csr_array:
     return sparse.csr_array((Y.data - mean[Y.indices], Y.indices, Y.indptr), shape=Y.shape)
+
+
+def errors_of(Y: Matrix, predicted: Matrix) -> dict[str, float]:
+    """Of real outputs, in their unit."""
+    off = (Y if sparse.issparse(Y) else np.asarray(Y).reshape(predicted.shape)) - predicted
+    size = float(np.prod(off.shape))
+    values = np.asarray(off.data if sparse.issparse(off) else off)
+    return {
+        "mean_absolute_error": float(np.abs(values).sum() / size),
+        "root_mean_squared_error": float(np.sqrt(np.square(values).sum() / size)),
+    }

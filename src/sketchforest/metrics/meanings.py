@@ -32,6 +32,8 @@ _MEANINGS = {
     ),
     "calibration_error": Meaning("calibration error", "gap of probabilities and shares", "lower"),
     "r2": Meaning("R²", "share of the variance that is predicted", "higher"),
+    "mean_absolute_error": Meaning("mean absolute error", "how far off, in its unit", "lower"),
+    "root_mean_squared_error": Meaning("RMSE", "the same, large errors count more", "lower"),
 }
 
 

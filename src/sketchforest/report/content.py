@@ -17,7 +17,7 @@ MAX_LABELS = 10_000  # in the page, which stays below a few megabytes
 N_EXTREMES = 8  # of the best labels, and of the worst
 ENOUGH_ROWS = 5  # for a label to be among them, if enough labels have so many
 _LOWER_THRESHOLD = " A lower threshold, or one for each label (f1-per-label), finds more of them."
-_HEADLINES = ("lrap", "precision_at_1", "micro_f1", "macro_f1", "r2")
+_HEADLINES = ("lrap", "precision_at_1", "micro_f1", "macro_f1", "r2", "mean_absolute_error")
 _HEADLINES_OF_CLASSES = ("precision_at_1", "macro_f1", "lrap", "calibration_error")
 
 

@@ -21,6 +21,10 @@ _SCORES = {
     "the others, whatever the threshold; the mean over labels.",
     "calibration_error": "How far probabilities are from the share of rows in which they came "
     "true; the mean over labels.",
+    "mean_absolute_error": "How far predictions are from the truth, in the unit of the outputs; "
+    "the mean over rows and outputs.",
+    "root_mean_squared_error": "The root of the mean of squared errors, in the unit of outputs: "
+    "large errors count more.",
     "r2": "The share of the variance of the outputs that is predicted: 1 is perfect, 0 is no "
     "better than their mean.",
 }

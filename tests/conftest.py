@@ -2,6 +2,7 @@
 
 import io
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -10,6 +11,9 @@ import pytest
 beside = Path(__file__).parents[2] / "shared" / "data"
 if beside.is_dir():
     os.environ.setdefault("SKETCHFOREST_DATA", str(beside))
+
+# A shell that starts the suite in the background has it ignore Ctrl-C, which tests send themselves.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -2,12 +2,14 @@
 
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
 import pytest
 
 from sketchforest import cli
+from sketchforest.__main__ import main as started
 from sketchforest._workflows.training import train_file
 from sketchforest.datasets import Columns, make_multilabel, write
 
@@ -295,6 +297,19 @@ def test_an_interrupt_that_an_import_wraps_in_another_error_is_one(monkeypatch):
     with pytest.raises(SystemExit) as ended:
         cli.main()
     assert ended.value.code == 130
+
+
+@pytest.mark.parametrize("handler", [signal.SIG_IGN, signal.default_int_handler])
+def test_a_command_hears_ctrl_c_as_it_was_started_to(handler, monkeypatch):
+    """A shell has commands in the background ignore it."""
+    monkeypatch.setattr(sys, "argv", ["sketchforest", "--version"])
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        with pytest.raises(SystemExit):
+            started()
+        assert signal.getsignal(signal.SIGINT) is handler
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_reader_that_has_seen_enough_ends_the_command_in_silence(model, tmp_path):

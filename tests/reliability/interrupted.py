@@ -100,14 +100,18 @@ def is_clean(outcomes: Counter[str]) -> bool:
     return all(name.endswith("next fit right, 0 threads left") for name in outcomes)
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=18)
-    outcomes, seconds = run_cases(parser.parse_args().count)
+def say(outcomes: Counter[str], seconds: list[float]) -> None:
     ranked = sorted(seconds)
     print(dict(outcomes))
     print(
         f"{len(ranked)} interrupts; half within {ranked[len(ranked) // 2]:.3f} s, 99% within "
         f"{ranked[int(0.99 * (len(ranked) - 1))]:.3f} s, all within {ranked[-1]:.3f} s"
     )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=18)
+    outcomes, seconds = run_cases(parser.parse_args().count)
+    say(outcomes, seconds)
     sys.exit(not is_clean(outcomes))

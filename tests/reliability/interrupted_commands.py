@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from interrupted import say
 
 from sketchforest import load_forest
 
@@ -124,10 +125,5 @@ if __name__ == "__main__":
     parser.add_argument("--kill", action="store_true")
     given = parser.parse_args()
     outcomes, seconds = run_cases(given.count, signal.SIGKILL if given.kill else signal.SIGINT)
-    ranked = sorted(seconds)
-    print(dict(outcomes))
-    print(
-        f"{len(ranked)} interrupts; half within {ranked[len(ranked) // 2]:.3f} s, 99% within "
-        f"{ranked[int(0.99 * (len(ranked) - 1))]:.3f} s, all within {ranked[-1]:.3f} s"
-    )
+    say(outcomes, seconds)
     sys.exit(not is_clean(outcomes))

@@ -1,5 +1,6 @@
 """The command `bench` and those below it."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -223,15 +224,7 @@ def components(
     """
     from sketchforest.lab.studies.components import run_components
 
-    is_complete = run_components(
-        names(datasets),
-        out,
-        n_splits=splits,
-        n_estimators=n_estimators,
-        n_jobs=n_jobs,
-        data_home=text_of(data_home),
-    )
-    exit_if_interrupted(is_complete)
+    _run_study(run_components, datasets, out, splits, n_estimators, n_jobs, data_home)
 
 
 @bench_app.command(cls=Command)
@@ -281,15 +274,7 @@ def partitions(
     """
     from sketchforest.lab.studies.partitions import run_partitions
 
-    is_complete = run_partitions(
-        names(datasets),
-        out,
-        n_splits=splits,
-        n_estimators=n_estimators,
-        n_jobs=n_jobs,
-        data_home=text_of(data_home),
-    )
-    exit_if_interrupted(is_complete)
+    _run_study(run_partitions, datasets, out, splits, n_estimators, n_jobs, data_home)
 
 
 @bench_app.command(cls=Command)
@@ -307,15 +292,7 @@ def projections(
     """
     from sketchforest.lab.studies.projections import run_projections
 
-    is_complete = run_projections(
-        names(datasets),
-        out,
-        n_splits=splits,
-        n_estimators=n_estimators,
-        n_jobs=n_jobs,
-        data_home=text_of(data_home),
-    )
-    exit_if_interrupted(is_complete)
+    _run_study(run_projections, datasets, out, splits, n_estimators, n_jobs, data_home)
 
 
 @bench_app.command(cls=Command)
@@ -333,15 +310,7 @@ def thresholds(
     """
     from sketchforest.lab.studies.thresholds import run_thresholds
 
-    is_complete = run_thresholds(
-        names(datasets),
-        out,
-        n_splits=splits,
-        n_estimators=n_estimators,
-        n_jobs=n_jobs,
-        data_home=text_of(data_home),
-    )
-    exit_if_interrupted(is_complete)
+    _run_study(run_thresholds, datasets, out, splits, n_estimators, n_jobs, data_home)
 
 
 @bench_app.command(cls=Command)
@@ -368,6 +337,26 @@ def tuning(
     is_complete = run_tuning(
         names(datasets),
         names(predicted),
+        out,
+        n_splits=splits,
+        n_estimators=n_estimators,
+        n_jobs=n_jobs,
+        data_home=text_of(data_home),
+    )
+    exit_if_interrupted(is_complete)
+
+
+def _run_study(
+    run: Callable[..., bool],
+    datasets: str,
+    out: Path,
+    splits: int,
+    n_estimators: int,
+    n_jobs: int,
+    data_home: Path | None,
+) -> None:
+    is_complete = run(
+        names(datasets),
         out,
         n_splits=splits,
         n_estimators=n_estimators,

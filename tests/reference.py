@@ -174,6 +174,14 @@ def assert_same_forest(ours, theirs):
     assert_same_arrays(ours._forest, theirs._forest)
 
 
+def assert_rows_reach_their_leaves(tree, found):
+    """Rows of one leaf are found at one place, where no row of another leaf is."""
+    leaves = np.split(tree.members, tree.member_start[1:-1])
+    places = [np.unique(found[rows]) for rows in leaves]
+    assert all(len(of_leaf) == 1 for of_leaf in places)
+    assert len(np.unique(np.concatenate(places))) == tree.n_leaves
+
+
 def assert_same_arrays(ours, theirs):
     """Two dataclasses hold the same arrays, bit for bit."""
     assert type(ours) is type(theirs)

@@ -70,18 +70,13 @@ nb::object grow_tree(nb::handle codes_from, nb::handle outputs_from, Vector<std:
     const Bag bag{{rows.data(), rows.size()}, {weights.data(), weights.size()}};
     PythonStop stop(flag);
     Tree tree;
-    std::vector<std::int32_t> members;
     {
         const NativeWork work;
         tree = grow(codes, outputs, bag, params, stop);
-        members = rows_of(tree, bag);
     }
     if (stop.signalled()) throw nb::python_error();
     if (tree.leaf_start.empty()) return nb::none();
-    const std::uint32_t depth = tree.depth;
-    return nb::make_tuple(nodes_array(tree.nodes), to_array(std::move(tree.wide_thresholds)),
-                          to_array(std::move(tree.gains)), to_array(std::move(tree.leaf_start)),
-                          to_array(std::move(members)), to_array(std::move(tree.members)), depth);
+    return to_tuple(tree);
 }
 
 }  // namespace
@@ -93,6 +88,8 @@ void bind_growing(nb::module_& m) {
         .value("label_entropy", Impurity::label_entropy)
         .value("poisson", Impurity::poisson)
         .value("absolute_error", Impurity::absolute_error);
+    nb::class_<PartSizes>(m, "PartSizes")
+        .def(nb::init<std::uint32_t, std::uint32_t>(), "least"_a, "most"_a);
     nb::class_<GrowParams>(m, "GrowParams")
         .def(nb::init<>())
         .def_rw("impurity", &GrowParams::impurity)
@@ -104,6 +101,7 @@ void bind_growing(nb::module_& m) {
         .def_rw("min_weight_leaf", &GrowParams::min_weight_leaf)
         .def_rw("min_gain", &GrowParams::min_gain)
         .def_rw("max_leaf_nodes", &GrowParams::max_leaf_nodes)
+        .def_rw("parts", &GrowParams::parts)
         .def_rw("key", &GrowParams::key);
     nb::class_<StopFlag>(m, "StopFlag")
         .def(nb::init<>())

@@ -31,22 +31,16 @@ nb::object grow_tree(nb::handle x_from, Matrix<float> z, Vector<std::int32_t> ro
     const Bag bag{{rows.data(), rows.size()}, {weights.data(), weights.size()}};
     PythonStop stop(flag);
     ObliqueTree grown;
-    std::vector<std::int32_t> members;
     {
         const NativeWork work;
         grown = grow_oblique(x, z.data(), z.shape(1), bag, params, stop);
-        members = rows_of(grown.tree, bag);
     }
     if (stop.signalled()) throw nb::python_error();
-    Tree& tree = grown.tree;
-    if (tree.leaf_start.empty()) return nb::none();
+    if (grown.tree.leaf_start.empty()) return nb::none();
     Directions& directions = grown.directions;
-    const std::uint32_t depth = tree.depth;
-    return nb::make_tuple(
-        nodes_array(tree.nodes), to_array(std::move(tree.gains)),
-        to_array(std::move(tree.leaf_start)), to_array(std::move(members)),
-        to_array(std::move(tree.members)), depth, to_array(std::move(directions.start)),
-        to_array(std::move(directions.columns)), to_array(std::move(directions.weights)));
+    return nb::make_tuple(to_tuple(grown.tree), to_array(std::move(directions.start)),
+                          to_array(std::move(directions.columns)),
+                          to_array(std::move(directions.weights)));
 }
 
 // Fills in the leaves of the oblique trees of the forest.
@@ -87,6 +81,7 @@ void bind_oblique(nb::module_& m) {
         .def_rw("min_weight_leaf", &ObliqueParams::min_weight_leaf)
         .def_rw("min_gain", &ObliqueParams::min_gain)
         .def_rw("max_leaf_nodes", &ObliqueParams::max_leaf_nodes)
+        .def_rw("parts", &ObliqueParams::parts)
         .def_rw("key", &ObliqueParams::key)
         .def_rw("ridge", &ObliqueParams::ridge)
         .def_rw("n_steps", &ObliqueParams::n_steps)

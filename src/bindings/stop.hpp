@@ -41,10 +41,18 @@ class PythonStop final : public Stop {
     bool signalled_ = false;
 };
 
-inline nb::object nodes_array(const std::vector<Node>& nodes) {
-    auto [data, array] = new_matrix<std::int32_t>(nodes.size(), 4);
-    if (!nodes.empty()) std::memcpy(data, nodes.data(), nodes.size() * sizeof(Node));
+template <class Row>
+nb::object rows_array(const std::vector<Row>& rows) {
+    auto [data, array] = new_matrix<std::int32_t>(rows.size(), sizeof(Row) / sizeof(std::int32_t));
+    if (!rows.empty()) std::memcpy(data, rows.data(), rows.size() * sizeof(Row));
     return array;
+}
+
+// Nodes, thresholds, gains, starts of leaves, positions of their members in the bag, parts, depth.
+inline nb::tuple to_tuple(Tree& tree) {
+    return nb::make_tuple(rows_array(tree.nodes), to_array(std::move(tree.wide_thresholds)),
+                          to_array(std::move(tree.gains)), to_array(std::move(tree.leaf_start)),
+                          to_array(std::move(tree.members)), rows_array(tree.parts), tree.depth);
 }
 
 }  // namespace sketchforest

@@ -106,6 +106,15 @@ enum class Impurity {
     absolute_error,  // from the median
 };
 
+// Nodes of so many rows, below the root, are left as leaves: each is to be grown as a tree of its
+// own, by another thread if there is one. None where `most` is 0.
+struct PartSizes {
+    std::uint32_t least = 0;
+    std::uint32_t most = 0;
+
+    bool include(std::uint32_t n_rows) const { return least <= n_rows && n_rows <= most; }
+};
+
 struct GrowParams {
     Impurity impurity = Impurity::variance;
     std::uint32_t max_features = 1;
@@ -116,6 +125,7 @@ struct GrowParams {
     double min_weight_leaf = 0;
     double min_gain = 0;               // smallest increase of the score that a split must bring
     std::uint32_t max_leaf_nodes = 0;  // 0: no limit; else the tree is grown best first
+    PartSizes parts;                   // where leaves are not limited
     std::uint64_t key = 0;             // of the stream that draws features and cuts
 };
 
@@ -129,21 +139,22 @@ static_assert(sizeof(Node) == 16);
 
 constexpr std::uint32_t missing_left_bit = 0x80000000u;
 
+// A leaf that stands for a part of the tree, and its depth.
+struct TreePart {
+    std::uint32_t leaf;
+    std::uint32_t depth;
+};
+static_assert(sizeof(TreePart) == 8);
+
 struct Tree {
     std::vector<Node> nodes;                // in the order of their making; the root is first
     std::vector<double> wide_thresholds;    // empty where the floats separate the training values
     std::vector<double> gains;              // increase of the score at each inner node
     std::vector<std::uint32_t> leaf_start;  // leaf i holds members [leaf_start[i], leaf_start[i+1])
     std::vector<std::uint32_t> members;     // positions in the bag
+    std::vector<TreePart> parts;
     std::uint32_t depth = 0;
 };
-
-// The training rows that the members of the leaves are.
-inline std::vector<std::int32_t> rows_of(const Tree& tree, const Bag& bag) {
-    std::vector<std::int32_t> rows(tree.members.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = bag.rows[tree.members[i]];
-    return rows;
-}
 
 // Asked before each piece of work, with its number of rows; true ends the work as soon as possible.
 class Stop {

@@ -103,6 +103,10 @@ class Grower {
                 make_leaf(node);
                 continue;
             }
+            if (node.parent != no_parent && params_.parts.include(node.range.size())) {
+                make_part(node);
+                continue;
+            }
             const std::size_t slot = stack.size();
             const bool has_moved = node.parent != no_parent && move_to_own_level(node);
             const bool is_summed = node.parent != no_parent && !has_moved && weights_are_alike_;
@@ -214,6 +218,12 @@ class Grower {
         for (const std::uint32_t row : node.range.rows(level))
             tree_.members.push_back(level.member[row]);
         tree_.leaf_start.push_back(static_cast<std::uint32_t>(tree_.members.size()));
+    }
+
+    void make_part(const Pending& node) {
+        const auto leaf = static_cast<std::uint32_t>(tree_.leaf_start.size() - 1);
+        tree_.parts.push_back({leaf, node.tree_depth});
+        make_leaf(node);
     }
 
     std::pair<Pending, Pending> make_children(const Candidate& candidate) {

@@ -33,6 +33,7 @@ struct ObliqueParams {
     double min_weight_leaf = 0;
     double min_gain = 0;
     std::uint32_t max_leaf_nodes = 0;  // 0: no limit; else the tree is grown best first
+    PartSizes parts;                   // where leaves are not limited
     std::uint64_t key = 0;             // of the stream that draws where the search begins
     double ridge = 2;                  // times the mean squared length of the node's centred rows
     std::uint32_t n_steps = 2;         // of conjugate gradients

@@ -89,6 +89,9 @@ class ObliqueGrower {
 
   private:
     void consider(const Pending& node, std::vector<Candidate>& open) {
+        const bool may_be_part = node.parent != no_parent && !params_.max_leaf_nodes;
+        if (may_be_part && !must_be_leaf(node) && params_.parts.include(node.size()))
+            return make_part(node);
         auto candidate = must_be_leaf(node) ? std::nullopt : try_split(node);
         if (!candidate) return make_leaf(node);
         open.push_back(std::move(*candidate));
@@ -227,7 +230,7 @@ class ObliqueGrower {
         for (const std::size_t min_rows : {std::max(share, least), least}) {
             if (2 * min_rows > n) continue;
             const Limits limits{n, weight_, min_rows, params_.min_weight_leaf};
-            cut = kernels().scan_float({entries_.data(), n - 1, 0, false}, limits, scanned, {});
+            cut = kernels().scan_float({entries_.data(), n, 0, false}, limits, scanned, {});
             if (cut.n_taken) break;
         }
         return cut;
@@ -268,6 +271,12 @@ class ObliqueGrower {
         tree.members.insert(tree.members.end(), order_.begin() + node.begin,
                             order_.begin() + node.end);
         tree.leaf_start.push_back(static_cast<std::uint32_t>(tree.members.size()));
+    }
+
+    void make_part(const Pending& node) {
+        const auto leaf = static_cast<std::uint32_t>(grown_.tree.leaf_start.size() - 1);
+        grown_.tree.parts.push_back({leaf, node.depth});
+        make_leaf(node);
     }
 
     std::uint32_t make_inner(const Candidate& candidate) {

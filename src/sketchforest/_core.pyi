@@ -49,6 +49,18 @@ class _RowsOfEntries(Protocol):
     @property
     def n_columns(self) -> int: ...
 
+# Nodes, thresholds, gains, starts of leaves, positions of their members in the bag, (leaf, depth)
+# of parts, depth.
+_Grown: TypeAlias = tuple[
+    NDArray[np.int32],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.uint32],
+    NDArray[np.uint32],
+    NDArray[np.int32],
+    int,
+]
+
 class _FloatRows(Protocol):
     @property
     def n_rows(self) -> int: ...
@@ -110,6 +122,9 @@ class Impurity(Enum):
     poisson = ...
     absolute_error = ...
 
+class PartSizes:
+    def __init__(self, least: int, most: int) -> None: ...
+
 class GrowParams:
     impurity: Impurity
     max_features: int
@@ -120,6 +135,7 @@ class GrowParams:
     min_weight_leaf: float
     min_gain: float
     max_leaf_nodes: int
+    parts: PartSizes
     key: int
 
 class ObliqueParams:
@@ -129,6 +145,7 @@ class ObliqueParams:
     min_weight_leaf: float
     min_gain: float
     max_leaf_nodes: int
+    parts: PartSizes
     key: int
     ridge: float
     n_steps: int
@@ -189,18 +206,7 @@ def grow(
     weights: NDArray[np.float64],
     params: GrowParams,
     stop: StopFlag,
-) -> (
-    tuple[
-        NDArray[np.int32],
-        NDArray[np.float64],
-        NDArray[np.float64],
-        NDArray[np.uint32],
-        NDArray[np.int32],
-        NDArray[np.uint32],
-        int,
-    ]
-    | None
-): ...
+) -> _Grown | None: ...
 def grow_oblique(
     x: _FloatRows,
     z: NDArray[np.float32],
@@ -208,20 +214,7 @@ def grow_oblique(
     weights: NDArray[np.float64],
     params: ObliqueParams,
     stop: StopFlag,
-) -> (
-    tuple[
-        NDArray[np.int32],
-        NDArray[np.float64],
-        NDArray[np.uint32],
-        NDArray[np.int32],
-        NDArray[np.uint32],
-        int,
-        NDArray[np.uint32],
-        NDArray[np.int32],
-        NDArray[np.uint16],
-    ]
-    | None
-): ...
+) -> tuple[_Grown, NDArray[np.uint32], NDArray[np.int32], NDArray[np.uint16]] | None: ...
 def find_levels(
     x: _Floats,
     level_start: NDArray[np.int64],

@@ -35,14 +35,13 @@ def grow(X, outputs, weights=None, rows=None, **limits):
     weights = np.ones(len(rows)) if weights is None else weights
     codes = encode(X, params.random_cuts)
     grown = _core.grow(codes, outputs, rows, weights, params, _core.StopFlag())
-    nodes, thresholds, gains, member_start, members, positions, depth = grown
-    assert np.array_equal(members, rows[positions])
+    nodes, thresholds, gains, member_start, positions, _, depth = grown
     return Tree(
         nodes=nodes,
         thresholds=thresholds if thresholds.size else None,
         gains=gains,
         member_start=member_start,
-        members=members,
+        members=rows[positions],
         weights=weights[positions],
         depth=depth,
     )

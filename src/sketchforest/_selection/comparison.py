@@ -153,5 +153,5 @@ class Comparison:
 
 def _grow(stop: _core.StopFlag, task: tuple[Candidate, int]) -> Tree:
     candidate, tree = task
-    grow = partial(grow_one, candidate.data, candidate.settings, candidate.outputs, stop)
+    grow = partial(grow_one, candidate.data, candidate.settings, candidate.outputs, stop, 1)
     return get_or_grow(candidate.kept, grow, tree)

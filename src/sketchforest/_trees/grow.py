@@ -4,7 +4,8 @@
 """
 
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Protocol
 
 import numpy as np
@@ -13,16 +14,13 @@ from sketchforest import _core
 from sketchforest._trees.memory import n_threads_that_fit, tree_bytes
 from sketchforest._trees.model import Directions, Labels, SparseRows, Tree
 from sketchforest._trees.outputs import oblique_outputs, oblique_scale, share_outputs, sketch_bag
-from sketchforest._trees.parallel import run_all
+from sketchforest._trees.parallel import StoppedError, run_all
+from sketchforest._trees.parts import Part, grow_in_parts
 from sketchforest._trees.problem import GrowSettings, TrainingData
 from sketchforest._trees.random import SHARED, Purpose, generator, key
 
 # No tree has more; limits beyond it, which fit into no 32 bits, mean the same.
 MOST_ROWS = np.iinfo(np.int32).max
-
-
-class GrowthStoppedError(Exception):
-    """Growth was stopped from outside."""
 
 
 class KeptTrees(Protocol):
@@ -44,11 +42,14 @@ def grow_trees(
 ) -> list[Tree]:
     """The trees of these numbers, side by side on threads: on fewer, rather than without memory."""
     stop = _core.StopFlag()
+    n_threads = n_threads_that_fit(n_jobs, tree_bytes(data, settings))
+    # Fewer trees than threads: a tree has several.
+    grower = tree_grower(data, settings, stop, max(1, n_threads // max(1, len(trees))))
     return run_all(
-        partial(get_or_grow, kept, tree_grower(data, settings, stop)),
+        partial(get_or_grow, kept, grower),
         trees,
         n_jobs=n_jobs,
-        most_threads=n_threads_that_fit(n_jobs, tree_bytes(data, settings)),
+        most_threads=n_threads,
         description="growing trees",
         verbose=verbose,
         on_abort=stop.set,
@@ -56,11 +57,11 @@ def grow_trees(
 
 
 def tree_grower(
-    data: TrainingData, settings: GrowSettings, stop: _core.StopFlag
+    data: TrainingData, settings: GrowSettings, stop: _core.StopFlag, n_threads: int = 1
 ) -> Callable[[int], Tree]:
     """Grows a tree by its number: all that it takes, to be sent to another process."""
     # A partial, since a function inside a function is not sent to other processes.
-    return partial(grow_one, data, settings, share_outputs(data, settings), stop)
+    return partial(grow_one, data, settings, share_outputs(data, settings), stop, n_threads)
 
 
 def get_or_grow(kept: KeptTrees | None, grow: Callable[[int], Tree], tree: int) -> Tree:
@@ -77,80 +78,127 @@ def grow_one(
     settings: GrowSettings,
     shared_outputs: Labels | None,
     stop: _core.StopFlag,
+    n_threads: int,
     tree: int,
 ) -> Tree:
     """Tree number `tree` of a forest. `shared_outputs` is None where each tree has its own."""
     rows, weights = _draw_bag(data, settings, tree)
-    if settings.is_oblique(tree):
-        return _grow_oblique(data, settings, rows, weights, stop, tree)
-    assert data.X is not None
-    outputs: Labels
-    if shared_outputs is None:
-        outputs = sketch_bag(data.labels, settings, tree, rows)
-    elif isinstance(shared_outputs, SparseRows):
-        outputs = shared_outputs
-    else:
-        whole = len(rows) == data.n_rows
-        outputs = shared_outputs if whole else np.take(shared_outputs, rows, axis=0)
     bag_weights = _bag_weights(rows, weights)
-    params = _native_params(settings, tree, bag_weights.sum())
-    params.impurity = _core.Impurity[data.impurity]
-    params.min_gain = np.ldexp(params.min_gain, -2 * data.label_exponent)
-    grown = _core.grow(data.X, outputs, rows, bag_weights, params, stop)
-    if grown is None:
-        raise GrowthStoppedError
-    nodes, thresholds, gains, member_start, members, positions, depth = grown
-    return Tree(
-        nodes=nodes,
-        thresholds=thresholds if thresholds.size else None,
-        gains=_shares(gains),
-        member_start=member_start,
-        members=members,
-        weights=None if weights is None else weights[positions],
-        depth=depth,
+    if settings.is_oblique(tree):
+        scale = oblique_scale(data)
+        Z = oblique_outputs(data.labels, settings, tree, rows, scale)
+        grow, bag = _grow_oblique, _Bag(rows, bag_weights, Z, scale)
+    else:
+        outputs = _outputs_of_bag(data, settings, shared_outputs, tree, rows)
+        grow, bag = _grow_axis_aligned, _Bag(rows, bag_weights, outputs)
+    root = Part(None, len(rows), key(settings.seed, tree, Purpose.SPLITS))
+    whole = grow_in_parts(partial(grow, data, settings, bag, stop), root, n_threads, stop.set)
+    assert whole.gains is not None
+    return replace(
+        whole,
+        gains=_shares(whole.gains),
+        members=rows[whole.members],
+        weights=None if weights is None else weights[whole.members],
     )
 
 
-def _grow_oblique(
+@dataclass(frozen=True)
+class _Bag:
+    """The rows that a tree is grown on, distinct and ascending, or some of them."""
+
+    rows: np.ndarray
+    weights: np.ndarray
+    outputs: Labels  # of these rows; sparse ones of all rows
+    scale: float = 1.0  # that outputs were divided by
+
+    @cached_property
+    def weight(self) -> float:
+        return float(self.weights.sum())
+
+    def take(self, positions: np.ndarray | None) -> "_Bag":
+        if positions is None:
+            return self
+        outputs = self.outputs
+        if isinstance(outputs, np.ndarray):
+            outputs = np.take(outputs, positions, axis=0)
+        return replace(
+            self, rows=self.rows[positions], weights=self.weights[positions], outputs=outputs
+        )
+
+
+def _outputs_of_bag(
     data: TrainingData,
     settings: GrowSettings,
-    rows: np.ndarray,
-    weights: np.ndarray | None,
-    stop: _core.StopFlag,
+    shared_outputs: Labels | None,
     tree: int,
-) -> Tree:
+    rows: np.ndarray,
+) -> Labels:
+    if shared_outputs is None:
+        return sketch_bag(data.labels, settings, tree, rows)
+    if isinstance(shared_outputs, SparseRows) or len(rows) == data.n_rows:
+        return shared_outputs
+    return np.take(shared_outputs, rows, axis=0)
+
+
+def _grow_axis_aligned(
+    data: TrainingData, settings: GrowSettings, bag: _Bag, stop: _core.StopFlag, part: Part
+) -> tuple[Tree, np.ndarray]:
+    assert data.X is not None
+    params = _core.GrowParams()
+    _set_limits(params, data, settings, bag, part)
+    params.max_features = settings.max_features
+    params.random_cuts = settings.random_cuts
+    params.impurity = _core.Impurity[data.impurity]
+    grown_on = bag.take(part.positions)
+    grown = _core.grow(data.X, grown_on.outputs, grown_on.rows, grown_on.weights, params, stop)
+    if grown is None:
+        raise StoppedError
+    return _to_tree(grown)
+
+
+def _grow_oblique(
+    data: TrainingData, settings: GrowSettings, bag: _Bag, stop: _core.StopFlag, part: Part
+) -> tuple[Tree, np.ndarray]:
     oblique = settings.oblique
     assert oblique is not None
     assert data.oblique_rows is not None
     assert data.feature_map is not None
-    scale = oblique_scale(data)
-    Z = oblique_outputs(data.labels, settings, tree, rows, scale)
-    bag_weights = _bag_weights(rows, weights)
     params = _core.ObliqueParams()
-    _set_limits(params, settings, tree, bag_weights.sum())
+    _set_limits(params, data, settings, bag, part)
     params.min_samples_split = min(oblique.min_samples_split, MOST_ROWS)
     params.min_samples_leaf = min(oblique.min_samples_leaf, MOST_ROWS)
-    params.min_gain = np.ldexp(params.min_gain, -2 * data.label_exponent) / scale**2
     params.ridge = oblique.ridge
     params.n_steps = oblique.n_steps
     params.n_power_steps = oblique.n_power_steps
     params.n_refinements = oblique.n_refinements
     params.min_side = oblique.min_side
     params.weights_per_row = oblique.weights_per_row
-    grown = _core.grow_oblique(data.oblique_rows, Z, rows, bag_weights, params, stop)
-    if grown is None:
-        raise GrowthStoppedError
-    nodes, gains, member_start, members, positions, depth, start, columns, column_weights = grown
-    return Tree(
-        nodes=nodes,
-        thresholds=None,
-        gains=_shares(gains),
-        member_start=member_start,
-        members=members,
-        weights=None if weights is None else weights[positions],
-        depth=depth,
-        directions=Directions(start, columns, column_weights, data.feature_map),
+    grown_on = bag.take(part.positions)
+    assert isinstance(grown_on.outputs, np.ndarray)
+    grown = _core.grow_oblique(
+        data.oblique_rows, grown_on.outputs, grown_on.rows, grown_on.weights, params, stop
     )
+    if grown is None:
+        raise StoppedError
+    arrays, start, columns, weights = grown
+    return _to_tree(arrays, Directions(start, columns, weights, data.feature_map))
+
+
+def _to_tree(
+    grown: "_core._Grown", directions: Directions | None = None
+) -> tuple[Tree, np.ndarray]:
+    nodes, thresholds, gains, member_start, positions, parts, depth = grown
+    tree = Tree(
+        nodes=nodes,
+        thresholds=thresholds if thresholds.size else None,
+        gains=gains,
+        member_start=member_start,
+        members=positions,
+        weights=None,
+        depth=depth,
+        directions=directions,
+    )
+    return tree, parts
 
 
 def _draw_bag(
@@ -242,25 +290,23 @@ def _shares(gains: np.ndarray) -> np.ndarray:
     return (gains / total if 0 < total < np.inf else np.zeros(len(gains))).astype(np.float32)
 
 
-def _native_params(settings: GrowSettings, tree: int, weight: float) -> _core.GrowParams:
-    params = _core.GrowParams()
-    params.max_features = settings.max_features
-    params.random_cuts = settings.random_cuts
-    _set_limits(params, settings, tree, weight)
-    return params
-
-
 def _set_limits(
-    params: _core.GrowParams | _core.ObliqueParams, settings: GrowSettings, tree: int, weight: float
+    params: _core.GrowParams | _core.ObliqueParams,
+    data: TrainingData,
+    settings: GrowSettings,
+    bag: _Bag,
+    part: Part,
 ) -> None:
     """What all trees have in common."""
     if settings.max_depth is not None:
-        params.max_depth = min(settings.max_depth, MOST_ROWS)
+        params.max_depth = min(settings.max_depth - part.depth, MOST_ROWS)
     params.min_samples_split = min(settings.min_samples_split, MOST_ROWS)
     params.min_samples_leaf = min(settings.min_samples_leaf, MOST_ROWS)
-    params.min_weight_leaf = settings.min_weight_fraction_leaf * weight
+    params.min_weight_leaf = settings.min_weight_fraction_leaf * bag.weight
     # Without a limit, a split that gains nothing is made, as in scikit-learn: its children may.
     limit = settings.min_impurity_decrease
-    params.min_gain = limit * weight / settings.impurity_scale if limit > 0 else -np.inf
+    gain = limit * bag.weight / settings.impurity_scale if limit > 0 else -np.inf
+    params.min_gain = np.ldexp(gain, -2 * data.label_exponent) / bag.scale**2
     params.max_leaf_nodes = min(settings.max_leaf_nodes or 0, MOST_ROWS)
-    params.key = key(settings.seed, tree, Purpose.SPLITS)
+    params.parts = part.sizes_below
+    params.key = part.key

@@ -17,6 +17,11 @@ from sketchforest._progress import stage, watched
 # That a thread is begun with: its stack, and what it takes before its first task.
 THREAD_BYTES = 1 << 25
 
+
+class StoppedError(Exception):
+    """Work that was stopped from outside, since other work failed or was broken off."""
+
+
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
@@ -53,10 +58,14 @@ def run_all(
 
 
 def run_blocks(
-    work: Callable[[Task], Result], tasks: Sequence[Task], *, n_jobs: int | None
+    work: Callable[[Task], Result],
+    tasks: Sequence[Task],
+    *,
+    n_jobs: int | None,
+    on_abort: Callable[[], None] = lambda: None,
 ) -> list[Result]:
     """work(task) for each short task, results in order, on threads that share memory."""
-    with _on_threads(work, tasks, n_jobs) as results:
+    with _on_threads(work, tasks, n_jobs, on_abort) as results:
         return list(results)
 
 
@@ -150,8 +159,7 @@ class _SharedTasks(Generic[Task, Result]):
             while next_one < len(self._tasks) and self._is_found[next_one]:
                 yield self._given_away(next_one)
                 next_one += 1
-        if self._error is None:
-            self._wait()
+        self._wait()  # after an error, too: it may be a consequence of another one
         if self._error is not None:
             raise self._error
         for number in range(next_one, len(self._tasks)):
@@ -187,7 +195,7 @@ class _SharedTasks(Generic[Task, Result]):
             self._is_found[number] = True
         except BaseException as error:
             self._is_stopped = True  # nothing is begun after an error
-            if self._error is None:
+            if self._error is None or isinstance(self._error, StoppedError):
                 self._error = error
             self._on_abort()  # by the one that failed: others may be at a task of minutes
             return False

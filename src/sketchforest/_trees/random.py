@@ -41,4 +41,13 @@ def generator(seed: int, tree: int, purpose: Purpose) -> np.random.Generator:
 
 def key(seed: int, tree: int, purpose: Purpose) -> int:
     """The stream's 64-bit key, for the native core's own counter-based generator."""
-    return int(np.random.SeedSequence([seed, tree, purpose]).generate_state(1, np.uint64)[0])
+    return _hashed(seed, tree, purpose)
+
+
+def part_key(of_whole: int, part: int) -> int:
+    """The key of a part of what has a key."""
+    return _hashed(of_whole, part)
+
+
+def _hashed(*words: int) -> int:
+    return int(np.random.SeedSequence(words).generate_state(1, np.uint64)[0])

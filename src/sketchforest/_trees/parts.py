@@ -1,0 +1,118 @@
+"""A large tree is grown in parts, which several threads take on.
+
+A part is a node with all that is below it, grown as a tree of its own from a stream of its own, so
+that it is the same whoever grows it, and when. Parts are handed over where the native core would
+number the rows of a node anew in any case, so that they cost next to nothing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from sketchforest import _core
+from sketchforest._trees.model import Directions, Forest, Tree
+from sketchforest._trees.parallel import run_blocks
+from sketchforest._trees.random import part_key
+
+# A tree of no more rows is grown as a whole, as most are, and so is a part of no more.
+WHOLE_TREE_ROWS = 1 << 16
+WHOLE_PART_ROWS = 1 << 14
+# Of the rows of a part, those of a part below it, at most; nodes of few rows stay where they are.
+LARGEST_SHARE = 1 / 4
+LEAST_ROWS = 1 << 12
+
+
+@dataclass(frozen=True)
+class Part:
+    """A node of a tree that is to be grown. `positions` of its rows in the bag; None: all."""
+
+    positions: np.ndarray | None
+    n_rows: int
+    key: int  # of the stream that it is grown from
+    depth: int = 0
+
+    @property
+    def sizes_below(self) -> _core.PartSizes:
+        """The nodes that are left as leaves, to be parts of their own."""
+        is_large = self.n_rows > (WHOLE_PART_ROWS if self.depth else WHOLE_TREE_ROWS)
+        return _core.PartSizes(LEAST_ROWS, int(self.n_rows * LARGEST_SHARE) if is_large else 0)
+
+
+# The tree of a part, whose members are positions among the part's rows, and (leaf, depth) of each
+# of its leaves that is a part in turn.
+GrowPart: TypeAlias = Callable[[Part], tuple[Tree, np.ndarray]]
+
+
+def grow_in_parts(
+    grow: GrowPart, root: Part, n_threads: int, on_abort: Callable[[], None] = lambda: None
+) -> Tree:
+    """The whole tree; its members are positions in the bag."""
+    parts, trees, leaves = [root], list[Tree](), list[tuple[int, int]]()
+    while len(trees) < len(parts):
+        waiting = parts[len(trees) :]
+        for part, (tree, below) in zip(
+            waiting, _largest_first(grow, waiting, n_threads, on_abort), strict=True
+        ):
+            if part.positions is not None:
+                tree = replace(tree, members=part.positions[tree.members])
+            for number, (leaf, depth) in enumerate(below.tolist()):
+                rows = slice(*tree.member_start[leaf : leaf + 2].tolist())
+                key = part_key(part.key, number)
+                parts.append(
+                    Part(tree.members[rows], rows.stop - rows.start, key, part.depth + depth)
+                )
+                leaves.append((len(trees), leaf))
+            trees.append(replace(tree, depth=part.depth + tree.depth))
+    return _joined(trees, np.array(leaves)) if leaves else trees[0]
+
+
+def _largest_first(
+    grow: GrowPart, parts: list[Part], n_threads: int, on_abort: Callable[[], None]
+) -> list[tuple[Tree, np.ndarray]]:
+    """Grown trees in the order of the parts. The largest is begun first, lest it be waited for."""
+    order = np.argsort([-part.n_rows for part in parts], kind="stable")
+    tasks = [parts[place] for place in order]
+    grown = run_blocks(grow, tasks, n_jobs=n_threads, on_abort=on_abort)
+    return [grown[place] for place in np.argsort(order)]
+
+
+def _joined(trees: list[Tree], leaves: np.ndarray) -> Tree:
+    """One tree, where the j-th of `leaves`, pairs of a tree and its leaf, is tree j + 1."""
+    forest = Forest.from_trees(trees)
+    first_leaf = forest.first_leaves
+    part_leaves = first_leaf[leaves[:, 0]] + leaves[:, 1]
+    is_leaf = np.ones(forest.n_leaves, bool)
+    is_leaf[part_leaves] = False
+    # How a parent refers to what was a leaf.
+    reference = -np.cumsum(is_leaf)
+    has_nodes = np.diff(forest.node_start) > 0
+    roots = np.where(has_nodes, forest.node_start[:-1], reference[first_leaf])
+    reference[part_leaves] = roots[1:]
+
+    tree_of_node = np.repeat(np.arange(len(trees)), np.diff(forest.node_start))[:, None]
+    nodes = forest.nodes.copy()
+    child = nodes[:, 2:].astype(np.int64)
+    leaf = first_leaf[tree_of_node] - 1 - np.minimum(child, -1)
+    nodes[:, 2:] = np.where(child < 0, reference[leaf], child + forest.node_start[tree_of_node])
+
+    sizes = np.diff(forest.leaf_bounds())
+    directions = forest.directions
+    return Tree(
+        nodes=nodes,
+        thresholds=forest.thresholds,
+        gains=forest.gains,
+        member_start=np.append(0, np.cumsum(sizes[is_leaf])).astype(np.uint32),
+        members=forest.members[np.repeat(is_leaf, sizes)],
+        weights=None,
+        depth=max(tree.depth for tree in trees),
+        directions=None
+        if directions is None
+        else Directions(
+            directions.start.astype(np.uint32),
+            directions.columns,
+            directions.weights,
+            directions.feature_map,
+        ),
+    )

@@ -140,6 +140,15 @@ class SparseTarget final : public Target {
         return n_labels <= 3 * static_cast<std::int64_t>(bag.rows.size()) ? 4 : 8;
     }
 
+    // What a scan reads of a row, in one cache line.
+    struct alignas(64) RowLine {
+        static constexpr std::size_t most_columns = 0xffff;
+        static constexpr std::size_t most_labels = 16;
+        RowTerms terms;
+        std::uint16_t n_labels;  // 0: there are none, or they are elsewhere
+        std::uint16_t labels[most_labels];
+    };
+
     struct Rows {  // of one level, side by side
         std::vector<std::uint64_t> start;
         std::vector<std::uint32_t> n_labels;
@@ -193,14 +202,20 @@ class SparseTarget final : public Target {
             }
             return;
         }
-        if (terms_.size() < level.row.size()) terms_.resize(level.row.size());
+        if (lines_.size() < level.row.size()) lines_.resize(level.row.size());
         for (const std::uint32_t row : node.rows(level)) {
             double squares = 0, by_total = 0;
             each_label(row, [&](std::int32_t label, double x) {
                 squares += x * x;
                 by_total += x * total_[label];
             });
-            terms_[row] = {squares, by_total, weights_[row]};
+            RowLine& line = lines_[row];
+            line.terms = {squares, by_total, weights_[row]};
+            line.n_labels = 0;
+            const std::size_t n = rows_->start[row + 1] - rows_->start[row];  // padding included
+            if (outputs_.n_columns > RowLine::most_columns || n > RowLine::most_labels) continue;
+            line.n_labels = static_cast<std::uint16_t>(rows_->n_labels[row]);
+            std::copy_n(rows_->labels.data() + rows_->start[row], n, line.labels);
         }
     }
 
@@ -210,12 +225,16 @@ class SparseTarget final : public Target {
         double squares = 0, by_total = 0, weight = 0;
         // Side B gets min_rows rows.
         const std::size_t n = std::min(scan.n_entries, limits.n_rows - limits.min_rows);
+        const std::size_t last = scan.n_entries - 1;
         for (std::size_t first = 0; first < n; first += CutTerms::capacity) {
             const std::size_t size = std::min(n - first, CutTerms::capacity);
             for (std::size_t i = 0; i < size; ++i) {
                 const std::uint32_t row = scan.entries[first + i].row;
-                const RowTerms& terms = terms_[row];
-                squares += add_to_side(row, terms.weight) + terms.squares;
+                // Rows lie far apart in a large node, and are known long before their turn.
+                __builtin_prefetch(lines_.data() +
+                                   scan.entries[std::min(first + i + 12, last)].row);
+                const RowTerms& terms = lines_[row].terms;
+                squares += add_to_side(row) + terms.squares;
                 by_total += terms.by_total;
                 weight += terms.weight;
                 chunk_.squares[i] = is_cut(scan, limits, first + i) ? squares : CutTerms::no_cut;
@@ -243,7 +262,7 @@ class SparseTarget final : public Target {
 
     // Adds a row to side A; 2 S_A . wz, of S_A before. A row's labels are distinct, so that several
     // can be read before any is written.
-    double add_to_side(std::uint32_t row, double weight) {
+    double add_to_side(std::uint32_t row) {
         double before = 0;
         if (outputs_.values) {
             each_label(row, [&](std::int32_t label, double x) {
@@ -252,15 +271,22 @@ class SparseTarget final : public Target {
             });
             return 2 * before;
         }
-        before = padding_ == 4 ? add_labels<4>(row, weight) : add_labels<8>(row, weight);
+        const RowLine& line = lines_[row];
+        const double weight = line.terms.weight;
+        before = line.n_labels > 0 ? add_labels(line.labels, line.n_labels, weight)
+                                   : add_labels(rows_->labels.data() + rows_->start[row],
+                                                rows_->n_labels[row], weight);
         side_.back() = 0;  // of padding
         return 2 * weight * before;
     }
 
-    template <int Padding>
-    double add_labels(std::uint32_t row, double weight) {
-        const std::int32_t* labels = rows_->labels.data() + rows_->start[row];
-        const std::size_t n = rows_->n_labels[row];
+    template <class Label>
+    double add_labels(const Label* labels, std::size_t n, double weight) {
+        return padding_ == 4 ? add_padded<4>(labels, n, weight) : add_padded<8>(labels, n, weight);
+    }
+
+    template <int Padding, class Label>
+    double add_padded(const Label* labels, std::size_t n, double weight) {
         double* const side = side_.data();
         double before = 0;
         for (std::size_t i = 0; i < n; i += Padding) {
@@ -276,8 +302,8 @@ class SparseTarget final : public Target {
     // Adds a row to side A; the changes of |S_A|^2 and S.S_A.
     std::pair<double, double> join_side(std::uint32_t row) {
         if (reads_often_) {
-            const RowTerms& terms = terms_[row];
-            return {add_to_side(row, terms.weight) + terms.squares, terms.by_total};
+            const RowTerms& terms = lines_[row].terms;
+            return {add_to_side(row) + terms.squares, terms.by_total};
         }
         double squares = 0, by_total = 0;
         if (outputs_.values) {
@@ -355,7 +381,7 @@ class SparseTarget final : public Target {
     std::vector<std::uint32_t> place_;
     double dense_total_[most_dense];
     SmallOutputs small_;
-    std::vector<RowTerms> terms_;  // of each row
+    AlignedVector<RowLine> lines_;  // of each row
     CutTerms chunk_;
     double squares_ = 0;  // |S|^2
     double weight_ = 0;

@@ -18,6 +18,7 @@ import interrupted
 import interrupted_commands
 import killed
 import little_memory
+import mutations
 import same_forest
 import threads
 
@@ -101,3 +102,8 @@ def test_many_damaged_models_and_data():
 def test_many_seeds_are_one_forest_each():
     assert same_forest.compare(range(20))[1] == []
     assert same_forest.compare_instruction_sets(range(20))[1] == []
+
+
+@pytest.mark.parametrize("mutation", mutations.MUTATIONS, ids=lambda mutation: mutation.what)
+def test_what_mutations_break_is_there_once(mutation):
+    assert (mutations.ROOT / mutation.file).read_text().count(mutation.right) == 1

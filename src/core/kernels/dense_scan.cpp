@@ -22,8 +22,15 @@ Cut scan(const Scan& scan, const Limits& limits, const DenseNode& node, const Sc
     const Entry* entries = scan.entries;
     const std::size_t n = scan.n_entries;
     const std::size_t most = limits.n_rows - limits.min_rows;  // rows that side A may have
+    constexpr std::size_t ahead = 8;
     for (std::size_t i = 0; i < n; ++i) {
         const std::uint32_t row = entries[i].row;
+        // Rows lie far apart in a large node, and are known long before their turn.
+        if (i + ahead < n) {
+            const T* next = row_at(z, entries[i + ahead].row, stride);
+            for (std::size_t at = 0; at < stride * sizeof(T); at += 64)
+                __builtin_prefetch(reinterpret_cast<const char*>(next) + at);
+        }
         const double w = node.weights[row];
         const T* z_row = row_at(z, row, stride);
         weight += w;

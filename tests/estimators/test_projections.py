@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import reference
 from every_kind import (
     ESTIMATORS,
+    FOREST_CLASSIFIERS,
     FORESTS,
     N_LABELS,
     N_TRAIN,
@@ -41,6 +43,29 @@ def test_every_projection_grows_forests_that_rank_labels(kind, name, shared, X, 
     assert all(P.shape == (N_LABELS, 5) for P in matrices)
     is_same = np.array_equal(matrices[0], matrices[1])
     assert is_same == (shared or name == "pca")
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("name", [*PROJECTIONS])
+@pytest.mark.parametrize("kind", FOREST_CLASSIFIERS)
+def test_labels_that_never_occur_take_no_part(kind, name, shared, X, Y):
+    """Of those that do, Z is Y @ P, as it would be without the others."""
+    Y = sparse.csr_array(Y)
+    occurring = np.flatnonzero(Y.sum(axis=0))
+    rows, columns = Y.nonzero()
+    wide = sparse.csr_array((Y.data, (rows, 13 * columns + 5)), shape=(N_TRAIN, 13 * N_LABELS + 9))
+    params = {"projection": name, "n_components": 5, "shared_projection": shared}
+    forest = fitted(kind, X, wide, **params)
+    P = reference.dense(forest.projection_matrix(3))
+    assert P.shape == (wide.shape[1], 5)
+    if name not in ("gaussian", "rademacher", "achlioptas"):
+        return
+    alone = fitted(kind, X, Y[:, occurring], **params)
+    reference.assert_same_forest(forest, alone)
+    np.testing.assert_array_equal(
+        P[13 * occurring + 5], reference.dense(alone.projection_matrix(3))
+    )
+    assert np.count_nonzero(P.any(axis=1)) <= len(occurring)
 
 
 @pytest.mark.parametrize(

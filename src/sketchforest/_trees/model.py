@@ -4,7 +4,7 @@ Leaves hold training rows. Labels are stored once, and a prediction averages the
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,8 +20,15 @@ _OF_TREES = ("nodes", "thresholds", "gains", "member_start", "members", "weights
 MISSING_LEFT = np.uint32(1 << 31)
 
 
+class _MadeAnew:
+    """A dataclass that is sent and copied without what was derived of its fields."""
+
+    def __getstate__(self) -> dict[str, object]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True)
-class SparseRows:
+class SparseRows(_MadeAnew):
     """A sparse matrix by rows, as the native core reads it. `values` is None where all are 1."""
 
     row_start: np.ndarray
@@ -47,6 +54,20 @@ class SparseRows:
     @property
     def shape(self) -> tuple[int, int]:
         return self.n_rows, self.n_columns
+
+    @cached_property
+    def occurring(self) -> np.ndarray:
+        """The columns that have entries, ascending."""
+        is_there = np.zeros(self.n_columns, bool)
+        is_there[self.columns] = True
+        return np.flatnonzero(is_there)
+
+    @cached_property
+    def without_absent_columns(self) -> "SparseRows":
+        """The columns that have entries alone, numbered anew."""
+        place = np.zeros(self.n_columns, np.int32)
+        place[self.occurring] = np.arange(len(self.occurring), dtype=np.int32)
+        return replace(self, columns=place[self.columns], n_columns=len(self.occurring))
 
     def to_csr(self, dtype: type[np.generic] = np.float32) -> sparse.csr_array:
         values = np.ones(len(self.columns), dtype) if self.values is None else self.values
@@ -110,7 +131,7 @@ class Tree:
 
 
 @dataclass(frozen=True)
-class Forest:
+class Forest(_MadeAnew):
     """The trees, one after the other, in one array for each field of `Tree`."""
 
     nodes: np.ndarray
@@ -173,10 +194,6 @@ class Forest:
     def zero_chains(self) -> np.ndarray | None:
         """Where rows that lack a feature go on to the node that follows, for sparse X."""
         return _core.zero_chains(self)
-
-    def __getstate__(self) -> dict[str, object]:
-        # What is derived is made anew when it is needed.
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def leaf_bounds(self) -> np.ndarray:
         """(n_leaves + 1,) places in `members` between which each leaf of each tree lies."""

@@ -4,15 +4,27 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest import _core
-from sketchforest._trees.model import Labels
+from sketchforest._trees.model import Labels, SparseRows
 from sketchforest._trees.problem import GrowSettings, TrainingData
 from sketchforest._trees.random import SHARED, Purpose, generator
 from sketchforest._typing import Matrix
-from sketchforest.projection import TransformerProjection, matrix, project_labels, sketch
+from sketchforest.projection import (
+    AchlioptasProjection,
+    GaussianProjection,
+    RademacherProjection,
+    TransformerProjection,
+    matrix,
+    project_labels,
+    sketch,
+)
 
 # A sparse projection of up to this many cells is written out: whole rows of it are added faster
 # than single entries.
 DENSE_PROJECTION_CELLS = 1 << 24
+# Projections that draw the rows of P alike, whatever the number of labels is.
+_ALIKE = (GaussianProjection, RademacherProjection, AchlioptasProjection)
+# One label in so many occurs: the others are left out of P.
+MANY_ABSENT = 2
 
 
 def share_outputs(data: TrainingData, settings: GrowSettings) -> Labels | None:
@@ -25,6 +37,7 @@ def share_outputs(data: TrainingData, settings: GrowSettings) -> Labels | None:
     if not settings.shared_projection and getattr(projection, "is_random", True):
         return None
     rng = generator(settings.seed, SHARED, Purpose.PROJECTION)
+    labels = _projected(labels, settings)
     return _as_outputs(sketch(projection, _as_matrix(labels), settings.n_components, rng))
 
 
@@ -32,6 +45,26 @@ def draw_matrix(
     labels: Labels, settings: GrowSettings, address: int
 ) -> np.ndarray | sparse.csr_array:
     """The matrix P of one tree, or of all (SHARED), drawn from its stream."""
+    projected = _projected(labels, settings)
+    P = _draw(projected, settings, address)
+    if projected is labels:
+        return P
+    assert isinstance(labels, SparseRows)
+    where = np.ones(len(labels.occurring)), (labels.occurring, np.arange(len(labels.occurring)))
+    whole = sparse.csr_array(where, shape=(labels.n_columns, len(labels.occurring))) @ P
+    return whole.astype(np.float32)
+
+
+def _projected(labels: Labels, settings: GrowSettings) -> Labels:
+    """Where most labels do not occur, those that do: the others add nothing to Z, and to draw their
+    rows of P would take longer than to grow a tree."""
+    if not isinstance(labels, SparseRows) or not isinstance(settings.projection, _ALIKE):
+        return labels
+    is_most = 0 < MANY_ABSENT * len(labels.occurring) <= labels.n_columns
+    return labels.without_absent_columns if is_most else labels
+
+
+def _draw(labels: Labels, settings: GrowSettings, address: int) -> np.ndarray | sparse.csr_array:
     rng = generator(settings.seed, address, Purpose.PROJECTION)
     assert settings.n_components is not None  # there is a projection
     looks_at_labels = getattr(settings.projection, "fits_labels", False)
@@ -45,7 +78,8 @@ def sketch_bag(labels: Labels, settings: GrowSettings, tree: int, rows: np.ndarr
         rng = generator(settings.seed, tree, Purpose.PROJECTION)
         Z = settings.projection.fit_transform(_as_matrix(labels), rng)
         return _as_outputs(Z[rows])
-    P = draw_matrix(labels, settings, tree)
+    labels = _projected(labels, settings)
+    P = _draw(labels, settings, tree)
     if isinstance(labels, np.ndarray):
         return _as_outputs(project_labels(labels[rows], P))
     if not isinstance(P, np.ndarray):

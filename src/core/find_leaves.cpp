@@ -204,14 +204,15 @@ template <bool wide, class T>
 void find_in_sparse_rows(const Trees& trees, const SparseX<T>& x, std::int32_t* leaves) {
     // A value of a row that is written out is found fastest, as long as a group of rows is small.
     constexpr std::size_t most_full_bytes = 1 << 23;
+    constexpr std::size_t most_marked_bytes = 1 << 26;
     // Marks pay where rows lack most features, and have few enough entries to be told apart.
     const auto n_entries = static_cast<std::size_t>(x.row_start[x.n_rows] - x.row_start[0]);
     const bool is_marked = trees.zero_chains && n_entries <= 128 * x.n_rows &&
                            8 * n_entries <= x.n_rows * x.n_features;
-    if (group_size * x.n_features * sizeof(T) > most_full_bytes)
-        find_in_hashed_rows<wide>(trees, x, leaves);
-    else if (is_marked)
+    if (is_marked && group_size * x.n_features <= most_marked_bytes)
         find_in_marked_rows<wide>(trees, x, leaves);
+    else if (group_size * x.n_features * sizeof(T) > most_full_bytes)
+        find_in_hashed_rows<wide>(trees, x, leaves);
     else
         find_in_full_rows<wide>(trees, x, leaves);
 }

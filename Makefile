@@ -9,6 +9,7 @@
 # make sanitize  the native-heavy tests, stopped by the first wrong access to memory or undefined
 #             behaviour (an environment and a build of their own)
 # make sanitize-threads  the same for threads that get in each other's way
+# make coverage  the whole suite, and which lines of Python and of the core it runs (a build of its own)
 
 PYTHON ?= python3
 VENV := .venv
@@ -19,7 +20,8 @@ SANITIZED_TESTS := tests/trees tests/saving tests/metrics tests/test_projection.
 
 DOCS_MADE := docs/gallery docs/api/generated docs/api/backreferences
 
-.PHONY: demo bench test slow check docs renew-docs sanitize sanitize-threads format clean
+.PHONY: demo bench test slow check docs renew-docs sanitize sanitize-threads coverage \
+  format clean
 
 demo: $(VENV)/installed-plot
 	$(BIN)/sketchforest demo
@@ -73,6 +75,21 @@ sanitize-threads:
 	LD_PRELOAD="$$($(CXX) -print-file-name=libtsan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	  TSAN_OPTIONS="halt_on_error=1 report_signal_unsafe=0 ignore_noninstrumented_modules=1" \
 	  build/sanitize-threads/venv/bin/python tests/reliability/threads.py
+
+# Processes that tests start are counted as well; threads of the core count in turn.
+COVERED := build/coverage
+coverage:
+	$(MAKE) VENV=$(COVERED)/venv $(COVERED)/venv/installed-test \
+	  SETTINGS="-Cbuild-dir=$(COVERED)/core -Ccmake.define.COVERAGE=ON"
+	$(COVERED)/venv/bin/pip install --quiet --disable-pip-version-check coverage gcovr
+	echo "import coverage; coverage.process_startup()" > \
+	  "$$($(COVERED)/venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/covered.pth"
+	rm -f $(COVERED)/data* && find $(COVERED)/core -name "*.gcda" -delete
+	COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml COVERAGE_FILE=$(CURDIR)/$(COVERED)/data \
+	  $(COVERED)/venv/bin/python -m pytest -q -p no:cacheprovider
+	cd $(COVERED) && COVERAGE_FILE=data venv/bin/python -m coverage combine --quiet
+	COVERAGE_FILE=$(COVERED)/data $(COVERED)/venv/bin/python -m coverage report
+	$(COVERED)/venv/bin/gcovr --root . --filter src/core --filter src/bindings $(COVERED)/core
 
 format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix . ; $(BIN)/ruff format .

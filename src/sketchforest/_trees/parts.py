@@ -5,7 +5,7 @@ that it is the same whoever grows it, and when. Parts are handed over where the 
 number the rows of a node anew in any case, so that they cost next to nothing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -52,20 +52,26 @@ def grow_in_parts(
     parts, trees, leaves = [root], list[Tree](), list[tuple[int, int]]()
     while len(trees) < len(parts):
         waiting = parts[len(trees) :]
-        for part, (tree, below) in zip(
-            waiting, _largest_first(grow, waiting, n_threads, on_abort), strict=True
-        ):
-            if part.positions is not None:
-                tree = replace(tree, members=part.positions[tree.members])
-            for number, (leaf, depth) in enumerate(below.tolist()):
-                rows = slice(*tree.member_start[leaf : leaf + 2].tolist())
-                key = part_key(part.key, number)
-                parts.append(
-                    Part(tree.members[rows], rows.stop - rows.start, key, part.depth + depth)
-                )
-                leaves.append((len(trees), leaf))
-            trees.append(replace(tree, depth=part.depth + tree.depth))
+        grown = _largest_first(grow, waiting, n_threads, on_abort)
+        for part, (grown_tree, below) in zip(waiting, grown, strict=True):
+            tree = _in_whole(grown_tree, part)
+            parts.extend(_parts_below(part, tree, below))
+            leaves.extend((len(trees), leaf) for leaf in below[:, 0].tolist())
+            trees.append(tree)
     return _joined(trees, np.array(leaves)) if leaves else trees[0]
+
+
+def _in_whole(tree: Tree, part: Part) -> Tree:
+    """With positions in the bag and its depth in the whole tree."""
+    members = tree.members if part.positions is None else part.positions[tree.members]
+    return replace(tree, members=members, depth=part.depth + tree.depth)
+
+
+def _parts_below(part: Part, tree: Tree, leaves: np.ndarray) -> Iterator[Part]:
+    for number, (leaf, depth) in enumerate(leaves.tolist()):
+        begin, end = tree.member_start[leaf : leaf + 2].tolist()
+        key = part_key(part.key, number)
+        yield Part(tree.members[begin:end], end - begin, key, part.depth + depth)
 
 
 def _largest_first(

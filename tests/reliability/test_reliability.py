@@ -20,6 +20,7 @@ import killed
 import little_memory
 import mutations
 import same_forest
+import sizes
 import threads
 
 
@@ -107,3 +108,8 @@ def test_many_seeds_are_one_forest_each():
 @pytest.mark.parametrize("mutation", mutations.MUTATIONS, ids=lambda mutation: mutation.what)
 def test_what_mutations_break_is_there_once(mutation):
     assert (mutations.ROOT / mutation.file).read_text().count(mutation.right) == 1
+
+
+@pytest.mark.parametrize("case", sizes.REFUSED, ids=lambda case: case.__name__)
+def test_sizes_past_32_bits_are_refused(case):
+    assert sizes.what_came_of(case, sizes.KINDS[0]).startswith("refused: ")

@@ -1,5 +1,7 @@
 """The native search for splits against an enumeration of every split."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import reference
@@ -263,6 +265,33 @@ def test_children_keep_the_least_rows_and_weight(kind, is_sparse):
         n_bound += not (is_split and tree.gains[0] == free.gains[0])
     assert n_split > 3
     assert n_bound > 3
+
+
+@pytest.mark.parametrize("n_rows", [4, 12, 16, 40, 400])
+@pytest.mark.parametrize("outputs", [*WIDTHS, "sparse", "sparse values", "doubles"])
+def test_the_first_of_equal_cuts_wins(n_rows, outputs):
+    """Outputs that are the same from both ends: the best cut and its mirror image are equal."""
+    quarter = n_rows // 4
+    width = 8 if outputs == "doubles" else 60 if isinstance(outputs, str) else outputs
+    # In turn, so that a quarter has many labels, and each row few.
+    labels = np.arange(width)[None] // 12 % 4 == np.arange(quarter)[:, None] % 4
+    end = labels.astype(np.float32) if width > 12 else np.ones((quarter, width), np.float32)
+    Z = np.concatenate([end, np.zeros((n_rows - 2 * quarter, width), np.float32), end[::-1]])
+    if outputs == "sparse values":
+        Z *= 2
+    if isinstance(outputs, str) and "sparse" in outputs:
+        given = sparse_rows(Z)
+    else:
+        given = padded(Z.astype(np.float64 if outputs == "doubles" else np.float32))
+    tree = grow(np.arange(n_rows, dtype=np.float32)[:, None], given, max_depth=1)
+    left = np.cumsum(Z.astype(int), axis=0)
+    scores = [
+        Fraction(int((of_left**2).sum()), n)
+        + Fraction(int(((left[-1] - of_left) ** 2).sum()), rest)
+        for of_left, n, rest in zip(left, range(1, n_rows), range(n_rows - 1, 0, -1), strict=False)
+    ]
+    assert scores.count(max(scores)) == 2
+    assert tree.nodes[0, 1:2].view(np.float32)[0] == scores.index(max(scores)) + 0.5
 
 
 def test_sums_that_pass_through_zero_are_sums():

@@ -86,7 +86,8 @@ coverage:
 	  "$$($(COVERED)/venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/covered.pth"
 	rm -f $(COVERED)/data* && find $(COVERED)/core -name "*.gcda" -delete
 	COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml COVERAGE_FILE=$(CURDIR)/$(COVERED)/data \
-	  $(COVERED)/venv/bin/python -m pytest -q -p no:cacheprovider
+	  $(COVERED)/venv/bin/python -m pytest -q -p no:cacheprovider \
+	  --deselect tests/test_files.py::test_a_file_that_may_not_grow_is_told_with_its_name_and_leaves_the_old_one
 	cd $(COVERED) && COVERAGE_FILE=data venv/bin/python -m coverage combine --quiet
 	COVERAGE_FILE=$(COVERED)/data $(COVERED)/venv/bin/python -m coverage report
 	$(COVERED)/venv/bin/gcovr --root . --filter src/core --filter src/bindings $(COVERED)/core

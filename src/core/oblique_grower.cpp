@@ -76,18 +76,25 @@ class ObliqueGrower {
             if (is_limited) std::pop_heap(open.begin(), open.end());
             const Candidate next = std::move(open.back());
             open.pop_back();
-            if (stop_.requested(next.node.size())) return {};
+            if (must_stop(next.node.size())) return {};
             const std::uint32_t index = make_inner(next);
             const std::uint32_t middle = next.node.begin + next.n_left;
             const std::uint32_t depth = next.node.depth + 1;
             consider({next.node.begin, middle, depth, index, 0}, open);
             consider({middle, next.node.end, depth, index, 1}, open);
         }
+        if (is_stopped_) return {};
         for (const Candidate& left : open) make_leaf(left.node);
         return std::move(grown_);
     }
 
   private:
+    // Once it is, nothing is begun any more.
+    bool must_stop(std::size_t n_rows) {
+        is_stopped_ = is_stopped_ || stop_.requested(n_rows);
+        return is_stopped_;
+    }
+
     void consider(const Pending& node, std::vector<Candidate>& open) {
         const bool may_be_part = node.parent != no_parent && !params_.max_leaf_nodes;
         if (may_be_part && !must_be_leaf(node) && params_.parts.include(node.size()))
@@ -103,13 +110,15 @@ class ObliqueGrower {
                node.size() < 2 || node.size() / 2 < params_.min_samples_leaf;
     }
 
+    // Asks whether to stop after each pass over the rows: a large node takes long.
     std::optional<Candidate> try_split(const Pending& node) {
         const std::span<const std::uint32_t> members{order_.data() + node.begin, node.size()};
         // A sample may miss the few rows that are not like the others: then all of them aim.
         const bool is_sampled = node.size() > 2 * most_aiming_rows && aim(sample(members));
         const auto outputs = is_sampled ? open_node(members) : aim(members);
-        if (!outputs || !finder_.find(x_, *outputs, params_.n_steps)) return {};
-        if (!finder_.finish(x_, *outputs)) return {};
+        if (!outputs || must_stop(node.size())) return {};
+        if (!finder_.find(x_, *outputs, params_.n_steps) || must_stop(node.size())) return {};
+        if (!finder_.finish(x_, *outputs) || must_stop(node.size())) return {};
         const Cut cut = find_cut(*outputs);
         if (cut.n_taken == 0 || cut.score.value() < params_.min_gain) return {};
         auto candidate = to_candidate(node, cut);
@@ -315,6 +324,7 @@ class ObliqueGrower {
     AlignedVector<double> side_;
     std::vector<std::uint32_t> right_, identity_, sample_;
     std::size_t serial_ = 0;
+    bool is_stopped_ = false;
     ObliqueTree grown_;
 };
 

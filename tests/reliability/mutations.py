@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
+# Trees that never end take all there is of both.
+MOST_SECONDS, MOST_BYTES = 600, 8 << 30
 TESTS = ("tests/trees", "tests/estimators/test_sketch_forest.py")
 
 
@@ -129,7 +131,17 @@ def _build(folder: Path) -> bool:
 def _test(folder: Path) -> bool:
     command = [".venv/bin/python", "-m", "pytest", "-x", "-q", "--no-header", *TESTS]
     with (folder / "tests.log").open("w") as log:
-        return subprocess.run(command, cwd=folder, check=False, stdout=log).returncode == 0
+        try:
+            done = subprocess.run(
+                ["prlimit", f"--as={MOST_BYTES}", *command],
+                cwd=folder,
+                check=False,
+                stdout=log,
+                timeout=MOST_SECONDS,
+            )
+        except subprocess.TimeoutExpired:
+            return False
+    return done.returncode == 0
 
 
 if __name__ == "__main__":

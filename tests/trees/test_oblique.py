@@ -94,14 +94,15 @@ def test_the_root_is_split_along_the_direction_of_the_definition(seed, is_sparse
 
 
 @pytest.mark.parametrize("is_sparse", [False, True])
-def test_a_node_keeps_the_weights_that_move_its_rows_most(is_sparse):
+@pytest.mark.parametrize("n_kept", [1, 3, 6, 11, 16, 21])
+def test_a_node_keeps_the_weights_that_move_its_rows_most(is_sparse, n_kept):
     x, z, _ = problem(3, n=40, p=30, is_sparse=is_sparse)
     given = {"is_sparse": is_sparse, "max_depth": 1, "key": 9}
     full = grow(x, z, **given)
     w = np.zeros(x.shape[1])
     w[full[6]] = Directions(*full[5:], FeatureMap(30)).values
-    pruned = grow(x, z, weights_per_row=0.25, **given)
-    expected = strongest_weights(x.astype(float), w, np.ones(40), 11)
+    pruned = grow(x, z, weights_per_row=(n_kept - 1) / 40, **given)
+    expected = strongest_weights(x.astype(float), w, np.ones(40), n_kept)
     assert pruned[6].tolist() == np.flatnonzero(expected).tolist()
     assert Directions(*pruned[5:], FeatureMap(30)).values == pytest.approx(
         expected[expected != 0], rel=1e-6

@@ -148,7 +148,7 @@ def prepare(
         or class_weight == "balanced_subsample",
         balance=partial(balance_bag, targets) if is_balanced else None,
         feature_map=feature_map,
-        oblique_rows=None if feature_map is None else feature_map.transform(X),
+        oblique_rows=None if feature_map is None else feature_map.transform(X, params.n_jobs),
     )
     problem = Problem(X, targets.labels, data, settings)
     return Prepared(params, problem, targets, features, rows_seen, earlier, has_all)

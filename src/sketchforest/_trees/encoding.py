@@ -163,7 +163,7 @@ def _transposed(codes: np.ndarray, n_jobs: int | None) -> np.ndarray:
     def transpose_block(rows: range) -> None:
         _core.transpose_codes(codes, by_row, rows.start, rows.stop)
 
-    run_blocks(transpose_block, _row_blocks(n_rows, n_features), n_jobs=n_jobs)
+    run_blocks(transpose_block, row_blocks(n_rows, n_features), n_jobs=n_jobs)
     return by_row
 
 
@@ -175,7 +175,7 @@ def _code_by_value(X: np.ndarray, n_jobs: int | None) -> EncodedX:
     def code_block(rows: range) -> None:
         _core.code_by_value(X, rows.start, rows.stop, codes, row_codes)
 
-    run_blocks(code_block, _row_blocks(n_rows, n_features), n_jobs=n_jobs)
+    run_blocks(code_block, row_blocks(n_rows, n_features), n_jobs=n_jobs)
     return EncodedX(
         n_rows=n_rows,
         n_features=n_features,
@@ -187,7 +187,7 @@ def _code_by_value(X: np.ndarray, n_jobs: int | None) -> EncodedX:
     )
 
 
-def _row_blocks(n_rows: int, n_features: int) -> list[range]:
+def row_blocks(n_rows: int, n_features: int) -> list[range]:
     size = max(ROW_TILE, ROW_BLOCK_CELLS // n_features // ROW_TILE * ROW_TILE)
     return [range(first, min(first + size, n_rows)) for first in range(0, n_rows, size)]
 

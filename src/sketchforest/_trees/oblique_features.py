@@ -12,7 +12,14 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest import _core
-from sketchforest._trees.encoding import canonical, encode_ranks, float_type, is_worth_sparse
+from sketchforest._trees.encoding import (
+    canonical,
+    encode_ranks,
+    float_type,
+    is_worth_sparse,
+    row_blocks,
+)
+from sketchforest._trees.parallel import run_blocks
 from sketchforest._typing import Matrix
 
 # Ranks are told apart in so many steps; 64 were as good on eight sets, and more no better.
@@ -58,9 +65,9 @@ class FeatureMap:
         idf = np.log((1 + X.shape[0]) / (1 + counts)) + 1
         return cls(X.shape[1], idf.astype(np.float32))
 
-    def transform(self, X: Matrix) -> ObliqueX:
+    def transform(self, X: Matrix, n_jobs: int | None = 1) -> ObliqueX:
         if self.levels is not None:
-            return self._by_rank(X)
+            return self._by_rank(X, n_jobs)
         rows = sparse.csr_array(canonical(sparse.csr_array(X)))
         values = np.nan_to_num(rows.data.astype(np.float64))
         if self.scale is not None:
@@ -76,14 +83,22 @@ class FeatureMap:
             rows.indices.astype(np.int32, copy=False),
         )
 
-    def _by_rank(self, X: Matrix) -> ObliqueX:
+    def _by_rank(self, X: Matrix, n_jobs: int | None) -> ObliqueX:
         dense = X if isinstance(X, np.ndarray) else X.toarray()
         out = np.zeros((X.shape[0], -(-self.n_features // 8) * 8), np.float32)
         dense = dense.astype(float_type(dense.dtype), copy=False)
-        assert self.level_start is not None
-        assert self.bounds is not None
-        assert self.levels is not None
-        _core.find_levels(dense, self.level_start, self.bounds, self.levels, out)
+        level_start, bounds, levels = self.level_start, self.bounds, self.levels
+        assert level_start is not None
+        assert bounds is not None
+        assert levels is not None
+
+        def find_block(rows: range) -> None:
+            block = slice(rows.start, rows.stop)
+            _core.find_levels(dense[block], level_start, bounds, levels, out[block])
+
+        # A value is looked for in so many steps, each about as long as the coding of a cell.
+        n_steps = MOST_LEVELS.bit_length()
+        run_blocks(find_block, row_blocks(len(dense), n_steps * self.n_features), n_jobs=n_jobs)
         return ObliqueX(X.shape[0], self.n_features, out)
 
 

@@ -16,7 +16,7 @@ from sketchforest._estimators.oob_attributes import Attributes, oob_attributes
 from sketchforest._estimators.preparation import Prepared, prepare
 from sketchforest._estimators.sklearn_twin import sklearn_twin
 from sketchforest._estimators.tree_list import TreeListMixin
-from sketchforest._trees.grow import drawn_rows
+from sketchforest._trees.bag import drawn_rows
 from sketchforest._trees.hierarchy import decision_paths
 from sketchforest._trees.model import Tree
 from sketchforest._trees.predict import ForestPredictor, leaves_of

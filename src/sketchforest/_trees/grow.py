@@ -11,13 +11,14 @@ from typing import Protocol
 import numpy as np
 
 from sketchforest import _core
+from sketchforest._trees.bag import draw_bag, native_weights
 from sketchforest._trees.memory import n_threads_that_fit, tree_bytes
 from sketchforest._trees.model import Directions, Labels, SparseRows, Tree
 from sketchforest._trees.outputs import oblique_outputs, oblique_scale, share_outputs, sketch_bag
 from sketchforest._trees.parallel import StoppedError, run_all
 from sketchforest._trees.parts import Part, grow_in_parts
 from sketchforest._trees.problem import GrowSettings, TrainingData
-from sketchforest._trees.random import SHARED, Purpose, generator, key
+from sketchforest._trees.random import Purpose, key
 
 # No tree has more; limits beyond it, which fit into no 32 bits, mean the same.
 MOST_ROWS = np.iinfo(np.int32).max
@@ -82,8 +83,8 @@ def grow_one(
     tree: int,
 ) -> Tree:
     """Tree number `tree` of a forest. `shared_outputs` is None where each tree has its own."""
-    rows, weights = _draw_bag(data, settings, tree)
-    bag_weights = _bag_weights(rows, weights)
+    rows, weights = draw_bag(data, settings, tree)
+    bag_weights = native_weights(rows, weights)
     if settings.is_oblique(tree):
         scale = oblique_scale(data)
         Z = oblique_outputs(data.labels, settings, tree, rows, scale)
@@ -199,88 +200,6 @@ def _to_tree(
         directions=directions,
     )
     return tree, parts
-
-
-def _draw_bag(
-    data: TrainingData, settings: GrowSettings, tree: int
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Distinct training rows, ascending, and their weights: None, counts in bytes, or doubles."""
-    rows = np.arange(data.n_rows, dtype=np.int32) if data.rows is None else data.rows
-    counts = None
-    if settings.out_of_bag_trees is not None:
-        # A forest of few trees has one that leaves them out, too.
-        is_first = tree == 0
-        rng = generator(settings.seed, tree, Purpose.BOOTSTRAP)
-        if is_first or rng.random() < settings.out_of_bag_trees:
-            rng = generator(settings.seed, SHARED, Purpose.BOOTSTRAP)
-            left_out = rng.choice(len(rows), settings.out_of_bag_rows, replace=False, shuffle=False)
-            rows = np.delete(rows, left_out)
-    elif settings.n_draws is not None:
-        if settings.with_replacement:
-            in_bag, counts = _draw(data, settings, tree, rows)
-            rows = in_bag if data.rows is None else rows[in_bag]
-        else:
-            rng = generator(settings.seed, tree, Purpose.BOOTSTRAP)
-            rows = np.sort(rng.choice(rows, settings.n_draws, replace=False, shuffle=False))
-    weights: np.ndarray | None = counts
-    if data.sample_weight is not None and (counts is None or not data.draws_by_weight):
-        weights = data.sample_weight[rows] * (1 if counts is None else counts)
-    if data.balance is not None:
-        weights = (1.0 if weights is None else weights) * data.balance(rows, weights)
-    if weights is counts and counts is not None:
-        weights = counts.astype(np.uint8 if counts.max() < 256 else np.float64)
-    return rows, weights
-
-
-def _draw(
-    data: TrainingData, settings: GrowSettings, tree: int, rows: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Places among the rows, with replacement, ascending, and how often each is drawn. As in
-    scikit-learn, a row is drawn in proportion to its weight, and then counts as often as it was
-    drawn."""
-    assert settings.n_draws is not None
-    if data.sample_weight is None or not data.draws_by_weight:
-        stream = key(settings.seed, tree, Purpose.BOOTSTRAP)
-        return _core.draw_rows(stream, len(rows), settings.n_draws)
-    rng = generator(settings.seed, tree, Purpose.BOOTSTRAP)
-    weights = _near_one(data.sample_weight[rows])
-    drawn = rng.choice(len(rows), settings.n_draws, p=weights / weights.sum())
-    counts = np.bincount(drawn, minlength=len(rows))
-    in_bag = np.flatnonzero(counts).astype(np.int32)
-    return in_bag, counts[in_bag]
-
-
-def drawn_rows(tree: Tree, settings: GrowSettings, number: int, n_rows: int) -> np.ndarray:
-    """The rows of a tree's bag, ascending, as often as they were drawn."""
-    order = np.argsort(tree.members)
-    rows, weights = tree.members[order], tree.weights
-    if settings.n_draws is None or not settings.with_replacement:
-        return rows
-    if weights is not None and weights.sum() == settings.n_draws:
-        counts = np.rint(weights[order]).astype(np.int64)
-        if np.array_equal(counts, weights[order]):
-            return np.repeat(rows, counts)
-    # Weights that are more than counts: the rows are drawn again.
-    stream = key(settings.seed, number, Purpose.BOOTSTRAP)
-    drawn = np.repeat(*_core.draw_rows(stream, n_rows, settings.n_draws))
-    if not np.array_equal(np.unique(drawn), rows):
-        raise ValueError(
-            "estimators_samples_ needs to know how often rows were drawn; that is not kept where "
-            "both sample_weight and class_weight='balanced_subsample' are given."
-        )
-    return drawn
-
-
-def _bag_weights(rows: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    if weights is None:
-        return np.ones(len(rows))
-    return weights.astype(np.float64) if weights.dtype == np.uint8 else _near_one(weights)
-
-
-def _near_one(weights: np.ndarray) -> np.ndarray:
-    """Times a power of two. Only ratios count, but the search multiplies three weights, and the
-    weight of a row's classes may be a product over a thousand labels."""
-    return np.ldexp(weights.astype(np.float64), -np.frexp(float(weights.max()))[1])
 
 
 def _shares(gains: np.ndarray) -> np.ndarray:

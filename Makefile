@@ -76,7 +76,8 @@ sanitize-threads:
 	  TSAN_OPTIONS="halt_on_error=1 report_signal_unsafe=0 ignore_noninstrumented_modules=1" \
 	  build/sanitize-threads/venv/bin/python tests/reliability/threads.py
 
-# Processes that tests start are counted as well; threads of the core count in turn.
+# Processes that tests start are counted as well; threads of the core count in turn. Lines of a
+# template are one, however often it is compiled. Where files may not grow, counts cannot be written.
 COVERED := build/coverage
 coverage:
 	$(MAKE) VENV=$(COVERED)/venv $(COVERED)/venv/installed-test \
@@ -90,7 +91,7 @@ coverage:
 	  --deselect tests/test_files.py::test_a_file_that_may_not_grow_is_told_with_its_name_and_leaves_the_old_one
 	cd $(COVERED) && COVERAGE_FILE=data venv/bin/python -m coverage combine --quiet
 	COVERAGE_FILE=$(COVERED)/data $(COVERED)/venv/bin/python -m coverage report
-	$(COVERED)/venv/bin/gcovr --root . --filter src/core --filter src/bindings $(COVERED)/core
+	$(COVERED)/venv/bin/gcovr --merge-lines --root . --filter src/core --filter src/bindings $(COVERED)/core
 
 format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix . ; $(BIN)/ruff format .

@@ -96,10 +96,10 @@ class ObliqueGrower {
     }
 
     void consider(const Pending& node, std::vector<Candidate>& open) {
+        if (must_be_leaf(node)) return make_leaf(node);
         const bool may_be_part = node.parent != no_parent && !params_.max_leaf_nodes;
-        if (may_be_part && !must_be_leaf(node) && params_.parts.include(node.size()))
-            return make_part(node);
-        auto candidate = must_be_leaf(node) ? std::nullopt : try_split(node);
+        if (may_be_part && params_.parts.include(node.size())) return make_part(node);
+        auto candidate = try_split(node);
         if (!candidate) return make_leaf(node);
         open.push_back(std::move(*candidate));
         if (params_.max_leaf_nodes) std::push_heap(open.begin(), open.end());

@@ -226,13 +226,14 @@ class SparseTarget final : public Target {
         // Side B gets min_rows rows.
         const std::size_t n = std::min(scan.n_entries, limits.n_rows - limits.min_rows);
         const std::size_t last = scan.n_entries - 1;
+        constexpr std::size_t ahead = 12;
         for (std::size_t first = 0; first < n; first += CutTerms::capacity) {
             const std::size_t size = std::min(n - first, CutTerms::capacity);
             for (std::size_t i = 0; i < size; ++i) {
                 const std::uint32_t row = scan.entries[first + i].row;
                 // Rows lie far apart in a large node, and are known long before their turn.
                 __builtin_prefetch(lines_.data() +
-                                   scan.entries[std::min(first + i + 12, last)].row);
+                                   scan.entries[std::min(first + i + ahead, last)].row);
                 const RowTerms& terms = lines_[row].terms;
                 squares += add_to_side(row) + terms.squares;
                 by_total += terms.by_total;

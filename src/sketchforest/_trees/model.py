@@ -20,7 +20,7 @@ _OF_TREES = ("nodes", "thresholds", "gains", "member_start", "members", "weights
 MISSING_LEFT = np.uint32(1 << 31)
 
 
-class _MadeAnew:
+class _PickledByFields:
     """A dataclass that is sent and copied without what was derived of its fields."""
 
     def __getstate__(self) -> dict[str, object]:
@@ -28,7 +28,7 @@ class _MadeAnew:
 
 
 @dataclass(frozen=True)
-class SparseRows(_MadeAnew):
+class SparseRows(_PickledByFields):
     """A sparse matrix by rows, as the native core reads it. `values` is None where all are 1."""
 
     row_start: np.ndarray
@@ -131,7 +131,7 @@ class Tree:
 
 
 @dataclass(frozen=True)
-class Forest(_MadeAnew):
+class Forest(_PickledByFields):
     """The trees, one after the other, in one array for each field of `Tree`."""
 
     nodes: np.ndarray

@@ -22,7 +22,7 @@ from sketchforest.projection import (
 # than single entries.
 DENSE_PROJECTION_CELLS = 1 << 24
 # Projections that draw the rows of P alike, whatever the number of labels is.
-_ALIKE = (GaussianProjection, RademacherProjection, AchlioptasProjection)
+_WITH_ROWS_ALIKE = (GaussianProjection, RademacherProjection, AchlioptasProjection)
 # One label in so many occurs: the others are left out of P.
 MANY_ABSENT = 2
 
@@ -37,7 +37,7 @@ def share_outputs(data: TrainingData, settings: GrowSettings) -> Labels | None:
     if not settings.shared_projection and getattr(projection, "is_random", True):
         return None
     rng = generator(settings.seed, SHARED, Purpose.PROJECTION)
-    labels = _projected(labels, settings)
+    labels = _without_absent(labels, settings)
     return _as_outputs(sketch(projection, _as_matrix(labels), settings.n_components, rng))
 
 
@@ -45,9 +45,9 @@ def draw_matrix(
     labels: Labels, settings: GrowSettings, address: int
 ) -> np.ndarray | sparse.csr_array:
     """The matrix P of one tree, or of all (SHARED), drawn from its stream."""
-    projected = _projected(labels, settings)
-    P = _draw(projected, settings, address)
-    if projected is labels:
+    present = _without_absent(labels, settings)
+    P = _draw(present, settings, address)
+    if present is labels:
         return P
     assert isinstance(labels, SparseRows)
     where = np.ones(len(labels.occurring)), (labels.occurring, np.arange(len(labels.occurring)))
@@ -55,13 +55,13 @@ def draw_matrix(
     return whole.astype(np.float32)
 
 
-def _projected(labels: Labels, settings: GrowSettings) -> Labels:
+def _without_absent(labels: Labels, settings: GrowSettings) -> Labels:
     """Where most labels do not occur, those that do: the others add nothing to Z, and to draw their
     rows of P would take longer than to grow a tree."""
-    if not isinstance(labels, SparseRows) or not isinstance(settings.projection, _ALIKE):
+    if not isinstance(labels, SparseRows) or not isinstance(settings.projection, _WITH_ROWS_ALIKE):
         return labels
-    is_most = 0 < MANY_ABSENT * len(labels.occurring) <= labels.n_columns
-    return labels.without_absent_columns if is_most else labels
+    are_many_absent = 0 < MANY_ABSENT * len(labels.occurring) <= labels.n_columns
+    return labels.without_absent_columns if are_many_absent else labels
 
 
 def _draw(labels: Labels, settings: GrowSettings, address: int) -> np.ndarray | sparse.csr_array:
@@ -78,7 +78,7 @@ def sketch_bag(labels: Labels, settings: GrowSettings, tree: int, rows: np.ndarr
         rng = generator(settings.seed, tree, Purpose.PROJECTION)
         Z = settings.projection.fit_transform(_as_matrix(labels), rng)
         return _as_outputs(Z[rows])
-    labels = _projected(labels, settings)
+    labels = _without_absent(labels, settings)
     P = _draw(labels, settings, tree)
     if isinstance(labels, np.ndarray):
         return _as_outputs(project_labels(labels[rows], P))

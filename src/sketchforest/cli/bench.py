@@ -1,6 +1,7 @@
 """The command `bench` and those below it."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -334,16 +335,8 @@ def tuning(
     """
     from sketchforest.lab.studies.tuning import run_tuning
 
-    is_complete = run_tuning(
-        names(datasets),
-        names(predicted),
-        out,
-        n_splits=splits,
-        n_estimators=n_estimators,
-        n_jobs=n_jobs,
-        data_home=text_of(data_home),
-    )
-    exit_if_interrupted(is_complete)
+    run = partial(run_tuning, predicted=names(predicted))
+    _run_study(run, datasets, out, splits, n_estimators, n_jobs, data_home)
 
 
 def _run_study(
@@ -357,7 +350,7 @@ def _run_study(
 ) -> None:
     is_complete = run(
         names(datasets),
-        out,
+        out=out,
         n_splits=splits,
         n_estimators=n_estimators,
         n_jobs=n_jobs,

@@ -70,7 +70,9 @@ class Grower {
             default:
                 return make_deviance_target(outputs, bag_, params_.impurity);
         }
-        if (!outputs.z) return make_sparse_target(outputs.sparse, bag_, rows_are_read_often());
+        if (!outputs.z)
+            return make_sparse_target(outputs.sparse, bag_, rows_are_read_often(),
+                                      params_.random_cuts);
         return make_dense_target(outputs, !codes_.sparse && !params_.random_cuts);
     }
 

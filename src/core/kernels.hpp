@@ -32,7 +32,8 @@ struct Scan {
     bool score_prefix;
 };
 
-// Whether a scan without a prefix has a cut after entry i.
+// Whether there is a cut after entry i, where there is no prefix, or one that is scored: its codes
+// are equal.
 inline bool is_cut(const Scan& scan, const Limits& limits, std::size_t i) {
     return i + 1 >= limits.min_rows &&
            (i + 1 == scan.n_entries || scan.entries[i + 1].code != scan.entries[i].code);
@@ -91,6 +92,21 @@ struct NarrowNode {
     std::size_t stride;
 };
 
+// Rows of labels with small whole weights, see CountRows: what is known of a row beforehand, then
+// its weight in the places of its labels and zeros elsewhere.
+struct CountTerms {
+    std::int32_t squares;   // |w y|^2
+    std::int32_t by_total;  // S . w y
+    std::int32_t weight;
+    std::int32_t padding;
+};
+constexpr std::size_t count_lanes = 16;
+struct CountNode {
+    const std::uint8_t* rows;
+    std::size_t n_vectors;  // of count_lanes places: 1, 3 or 7, with which rows fill cache lines
+    double total_squares;   // |S|^2
+};
+
 // A node of at most most_small rows and most_components outputs, and the codes of some features of
 // its rows: each feature has small_stride(n_rows) of them, in the order of the rows.
 constexpr std::size_t most_small = 16;
@@ -144,7 +160,6 @@ struct Projection {
 };
 
 constexpr std::size_t most_ranked = 64;
-constexpr std::uint32_t ranked_range = 1u << 25;
 
 // Some rows of a table of outputs, less their mean.
 struct CentreRows {
@@ -190,6 +205,8 @@ struct Kernels {
                        const Limits&, Cut& cut);
     // Scans without a prefix.
     Cut (*scan_narrow)(const Scan&, const Limits&, const NarrowNode&, const Score& best);
+    // Scans whose prefix, if there is one, is scored.
+    Cut (*scan_counts)(const Scan&, const Limits&, const CountNode&, const Score& best);
     // Fills both tables of a narrow node, from the outputs, weights and totals of a dense one.
     void (*weigh_float)(const DenseNode&, const std::uint32_t* rows, std::size_t n_rows, double* z,
                         RowTerms* terms);
@@ -202,8 +219,8 @@ struct Kernels {
     void (*bound_codes)(const std::uint32_t* table, std::size_t n_rows, std::size_t table_stride,
                         std::uint32_t* lowest, std::uint32_t* highest);
     void (*project)(const Projection&);
-    // Sorts at most most_ranked entries by codes that lie within ranked_range above `lowest`.
-    void (*rank_sort)(Entry* entries, std::size_t n, std::uint32_t lowest);
+    // Sorts at most most_ranked entries, whose codes lie between `lowest` and `highest`.
+    void (*rank_sort)(Entry* entries, std::size_t n, std::uint32_t lowest, std::uint32_t highest);
     double (*squared_length)(const float* v,
                              std::size_t n);  // n is a multiple of 8, here and below
     // From weighted sums of columns and of their squares to what a column varies, which it writes

@@ -9,8 +9,8 @@ namespace sketchforest {
 void EntrySorter::sort(Entry* entries, std::size_t n, std::uint32_t lowest, std::uint32_t highest,
                        bool descending) {
     if (n < 2 || lowest == highest) return;
-    if (n <= most_ranked && highest - lowest < ranked_range)
-        kernels().rank_sort(entries, n, lowest);
+    if (n <= most_ranked)
+        kernels().rank_sort(entries, n, lowest, highest);
     else
         radix_sort(entries, n, lowest, highest);
     if (descending) std::reverse(entries, entries + n);

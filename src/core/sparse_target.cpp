@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "aligned.hpp"
+#include "count_rows.hpp"
 #include "target.hpp"
 
 namespace sketchforest {
@@ -12,10 +13,13 @@ namespace {
 // row's own labels alone, so a row costs its labels and not the number of outputs.
 class SparseTarget final : public Target {
   public:
-    SparseTarget(const SparseRows& outputs, const Bag& bag, bool reads_often)
+    SparseTarget(const SparseRows& outputs, const Bag& bag, bool reads_often, bool random_cuts)
         : outputs_(outputs),
           bag_(bag),
           reads_often_(reads_often),
+          // Random cuts are not scanned.
+          may_count_(reads_often && !random_cuts && !outputs.values),
+          counts_(bag.weights),
           padding_(padding(outputs, bag, reads_often)),
           side_(outputs.n_columns + 1),  // the last one is of padding, see append
           total_(outputs.n_columns) {}
@@ -59,6 +63,7 @@ class SparseTarget final : public Target {
         if (slot == no_slot || slot != summed_slot_) sum_rows(level, node);
         summed_slot_ = no_slot;
         dense_width_ = 0;
+        is_counted_ = false;
         if (reads_often_) prepare_rows(level, node);
     }
 
@@ -67,6 +72,7 @@ class SparseTarget final : public Target {
     double score() const override { return squares_ / weight_; }
 
     Cut scan(const Scan& scan, const Limits& limits, const Score& best) override {
+        if (is_counted_) return kernels().scan_counts(scan, limits, counts_.node(squares_), best);
         if (dense_width_ > 0) return kernels().scan_float(scan, limits, dense_node(), best);
         if (reads_often_ && scan.n_prefix == 0 && scan.n_entries == limits.n_rows)
             return scan_all(scan, limits, best);
@@ -180,28 +186,52 @@ class SparseTarget final : public Target {
         }
     }
 
-    // Where the search reads rows often, work on the rows pays. A few labels become a
-    // dense block of outputs; else each row gets its part of S.S_A, which no scan changes.
+    // Where the search reads rows often, work on the rows pays. A few labels become a dense block
+    // of numbers; else each row gets its part of S.S_A, which no scan changes.
     void prepare_rows(const Level& level, Range node) {
-        if (n_seen_ <= most_dense && n_seen_ > 0) {
-            dense_width_ = (n_seen_ + 7) / 8 * 8;
-            if (dense_.size() < level.row.size() * dense_width_)
-                dense_.resize(level.row.size() * dense_width_);
-            if (place_.empty()) place_.resize(outputs_.n_columns);
-            std::fill_n(dense_total_, dense_width_, 0.0);
-            for (std::size_t i = 0; i < n_seen_; ++i) {
-                place_[seen_[i]] = static_cast<std::uint32_t>(i);
-                dense_total_[i] = total_[seen_[i]];
-            }
-            for (const std::uint32_t row : node.rows(level)) {
-                float* outputs = dense_.data() + row * dense_width_;
-                std::fill_n(outputs, dense_width_, 0.0f);
-                const std::uint64_t start = rows_->start[row];
-                for (std::uint64_t at = start; at < start + rows_->n_labels[row]; ++at)
-                    outputs[place_[rows_->labels[at]]] = outputs_.values ? rows_->values[at] : 1.0f;
-            }
-            return;
+        const bool is_small = node.size() <= most_small && n_seen_ <= most_components;
+        if (n_seen_ == 0) return prepare_lines(level, node);
+        if (may_count_ && !is_small && counts_.suit(n_seen_, weight_, level.row.size()))
+            count_rows(level, node);
+        else if (n_seen_ <= most_dense)
+            prepare_block(level, node);
+        else
+            prepare_lines(level, node);
+    }
+
+    // Numbers the labels of the node.
+    void place_seen() {
+        if (place_.empty()) place_.resize(outputs_.n_columns);
+        for (std::size_t i = 0; i < n_seen_; ++i) place_[seen_[i]] = static_cast<std::uint32_t>(i);
+    }
+
+    void count_rows(const Level& level, Range node) {
+        is_counted_ = true;
+        place_seen();
+        counts_.resize(level.row.size(), n_seen_);
+        for (const std::uint32_t row : node.rows(level))
+            counts_.set(row, weights_[row],
+                        {rows_->labels.data() + rows_->start[row], rows_->n_labels[row]},
+                        place_.data(), total_.data());
+    }
+
+    void prepare_block(const Level& level, Range node) {
+        dense_width_ = (n_seen_ + 7) / 8 * 8;
+        if (dense_.size() < level.row.size() * dense_width_)
+            dense_.resize(level.row.size() * dense_width_);
+        place_seen();
+        std::fill_n(dense_total_, dense_width_, 0.0);
+        for (std::size_t i = 0; i < n_seen_; ++i) dense_total_[i] = total_[seen_[i]];
+        for (const std::uint32_t row : node.rows(level)) {
+            float* outputs = dense_.data() + row * dense_width_;
+            std::fill_n(outputs, dense_width_, 0.0f);
+            const std::uint64_t start = rows_->start[row];
+            for (std::uint64_t at = start; at < start + rows_->n_labels[row]; ++at)
+                outputs[place_[rows_->labels[at]]] = outputs_.values ? rows_->values[at] : 1.0f;
         }
+    }
+
+    void prepare_lines(const Level& level, Range node) {
         if (lines_.size() < level.row.size()) lines_.resize(level.row.size());
         for (const std::uint32_t row : node.rows(level)) {
             double squares = 0, by_total = 0;
@@ -368,6 +398,9 @@ class SparseTarget final : public Target {
     SparseRows outputs_;
     Bag bag_;
     bool reads_often_;
+    bool may_count_;
+    bool is_counted_ = false;  // the open node
+    CountRows counts_;
     std::size_t padding_;
     std::vector<Rows> stack_;
     std::vector<double> side_;        // S_A; zero between scans
@@ -393,8 +426,8 @@ class SparseTarget final : public Target {
 }  // namespace
 
 std::unique_ptr<Target> make_sparse_target(const SparseRows& outputs, const Bag& bag,
-                                           bool reads_often) {
-    return std::make_unique<SparseTarget>(outputs, bag, reads_often);
+                                           bool reads_often, bool random_cuts) {
+    return std::make_unique<SparseTarget>(outputs, bag, reads_often, random_cuts);
 }
 
 }  // namespace sketchforest

@@ -53,7 +53,7 @@ class Target {
 // `reads_often`: the search of a node reads each of its rows more than once.
 std::unique_ptr<Target> make_dense_target(const Outputs& outputs, bool reads_often);
 std::unique_ptr<Target> make_sparse_target(const SparseRows& outputs, const Bag& bag,
-                                           bool reads_often);
+                                           bool reads_often, bool random_cuts);
 // Of outputs without padding.
 std::unique_ptr<Target> make_deviance_target(const Outputs& outputs, const Bag& bag,
                                              Impurity impurity);

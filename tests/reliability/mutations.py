@@ -38,6 +38,30 @@ MUTATIONS = (
         "numerator * other.denominator >= other.numerator",
     ),
     Mutation(
+        "the score of cuts that are scored together",
+        "src/core/kernels/cuts.hpp",
+        "cuts.a_squares * b_weight + cuts.b_squares * cuts.a_weight",
+        "cuts.a_squares * cuts.a_weight + cuts.b_squares * b_weight",
+    ),
+    Mutation(
+        "what a row that is counted adds",
+        "src/core/kernels/count_scan.cpp",
+        "squares += 2 * chunk.before[i] + terms.squares;",
+        "squares += chunk.before[i] + terms.squares;",
+    ),
+    Mutation(
+        "how much can be counted",
+        "src/core/count_rows.hpp",
+        "weight <= 0x7fff",
+        "weight <= 0xffff",
+    ),
+    Mutation(
+        "the order of a few entries",
+        "src/core/kernels/rank_sort.cpp",
+        "sort<std::int64_t, 8>(entries, n, lowest)",
+        "sort<std::int32_t, 16>(entries, n, lowest)",
+    ),
+    Mutation(
         "the partition of a node's rows",
         "src/core/node_search.hpp",
         "missing_left : code <= last_left",

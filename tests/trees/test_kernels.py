@@ -25,7 +25,7 @@ from sketchforest import _core
 rng = np.random.default_rng(0)
 X = rng.normal(size=(300, 24)).astype(np.float32)
 X[:, ::3] = rng.integers(0, 5, (300, 8))
-Y = (X @ rng.normal(size=(24, 40)) + 2 * rng.normal(size=(300, 40)) > 4).astype(np.uint8)
+Y = (X @ rng.normal(size=(24, 90)) + 2 * rng.normal(size=(300, 90)) > 5).astype(np.uint8)
 gaps = np.where(rng.random(X.shape) < 0.1, np.float32(np.nan), X)
 few = sparse.csr_matrix(np.where(np.abs(X) < 1, 0, X))
 binary = sparse.csr_matrix((rng.random((300, 60)) < 0.1).astype(np.float32))

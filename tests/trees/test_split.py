@@ -361,12 +361,13 @@ def test_the_last_value_and_missing_ones_have_codes_of_their_own(n_values, is_sp
 
 @pytest.mark.parametrize("n_values", [300, 80_000])
 @pytest.mark.parametrize("is_sparse", [False, True])
-@pytest.mark.parametrize("n_rows", [20, 60])
+@pytest.mark.parametrize("n_rows", [20, 64, 65])
 def test_the_split_is_the_best_of_all_where_codes_are_wide(n_values, is_sparse, n_rows):
     n_bytes = 2 if n_values < 2**16 else 4
     for seed in range(4):
         rng = np.random.default_rng(seed)
-        X = rng.normal(size=(n_values, 2))
+        # Floats are coded by value where they are many.
+        X = rng.normal(size=(n_values, 2)).astype(np.float32 if seed < 2 else np.float64)
         X[rng.random(X.shape) < 0.1 * (seed % 2)] = np.nan
         if is_sparse:
             X = np.vstack([X, np.zeros((4 * n_values, 2))])
@@ -377,6 +378,7 @@ def test_the_split_is_the_best_of_all_where_codes_are_wide(n_values, is_sparse, 
         coded = encode(X)
         assert (coded.row_start is not None) == is_sparse
         assert coded.codes.itemsize == n_bytes
+        assert coded.by_value == (seed < 2 and n_bytes == 4 and not is_sparse)
         Z = rng.normal(size=(X.shape[0], 3)).astype(np.float32)
         weights = rng.exponential(size=X.shape[0]) + 0.1
         tree = grow(X, padded(Z[rows]), weights[rows], rows=rows, max_depth=1)
@@ -455,6 +457,25 @@ def test_every_split_of_a_whole_tree_is_the_best_of_all(kind, outputs):
     tree = grow(X, sparse_rows(Z) if is_sparse else padded(Z), weights)
     assert tree.depth > 5
     check_every_node(tree, X, Z, weights)
+
+
+@pytest.mark.parametrize("kind", [deep_missing, deep_sparse_missing])
+@pytest.mark.parametrize("n_labels", [3, 16, 17, 48, 49, 112, 113])
+@pytest.mark.parametrize("heaviest", [3, 255, 256])
+def test_rows_of_whole_weights_are_counted_as_others_are_added(kind, n_labels, heaviest):
+    """Sums of small whole weights are kept in few bits: at the edges of what these hold, too."""
+    rng = np.random.default_rng(n_labels)
+    X = kind(rng)
+    labels = (rng.random((len(X), n_labels)) < 0.06).astype(np.float32)
+    labels[:, :2] = rng.random((len(X), 2)) < 0.9
+    weights = np.full(len(X), float(heaviest))
+    weights[::3] = rng.integers(1, heaviest, len(weights[::3]), endpoint=True)
+    tree = grow(X, sparse_rows(labels), weights)
+    check_every_node(tree, X, labels, weights)
+    # Halves are no whole numbers, and lose no bit.
+    halves = grow(X, sparse_rows(labels), weights / 2)
+    np.testing.assert_array_equal(tree.nodes, halves.nodes)
+    np.testing.assert_array_equal(tree.gains, 2 * halves.gains)
 
 
 @pytest.mark.parametrize("kind", [deep_dense, deep_sparse_missing])

@@ -1,9 +1,73 @@
 // Outputs in rows of any width: scores of all cuts of a feature, and sums of rows.
+#include "kernels/cuts.hpp"
 #include "kernels/lanes.hpp"
 #include "kernels/table.hpp"
 
 namespace sketchforest::LEVEL {
 namespace {
+
+// Cuts that wait for their scores: eight are scored in the time of two or three.
+template <int L>
+class WaitingCuts {
+  public:
+    WaitingCuts(const Limits& limits, const Score& best) : limits_(limits), best_(limits, best) {}
+
+    // |S_A|^2 and |S_B|^2 are the sums of two vectors.
+    void push(Doubles<L> a_squares, Doubles<L> b_squares, std::size_t n_taken, double weight) {
+        a_squares_[size_] = a_squares;
+        b_squares_[size_] = b_squares;
+        n_taken_[size_] = static_cast<double>(n_taken);
+        weights_[size_] = weight;
+        if (++size_ == cut_lanes) score();
+    }
+
+    Cut find_best() {
+        if (size_ > few) {
+            for (; size_ < cut_lanes; ++size_) {  // of no weight: never better
+                a_squares_[size_] = b_squares_[size_] = Doubles<L>{};
+                n_taken_[size_] = weights_[size_] = 0;
+            }
+            score();
+        }
+        Cut cut = best_.find();
+        for (int i = 0; i < size_; ++i)
+            consider_next(cut, limits_, sums(a_squares_[i], b_squares_[i]), weights_[i],
+                          static_cast<std::size_t>(n_taken_[i]));
+        return cut;
+    }
+
+  private:
+    static constexpr int few = 2;  // a binary feature has one cut
+
+    void score() {
+        best_.consider({sums_of_eight(a_squares_), sums_of_eight(b_squares_),
+                        load<double, cut_lanes>(weights_), load<double, cut_lanes>(n_taken_)});
+        size_ = 0;
+    }
+
+    const Limits& limits_;
+    BestCut best_;
+    int size_ = 0;
+    Doubles<L> a_squares_[cut_lanes], b_squares_[cut_lanes];
+    double weights_[cut_lanes], n_taken_[cut_lanes];
+};
+
+// One output: its square is no sum, and there is nothing to wait for.
+template <>
+class WaitingCuts<1> {
+  public:
+    WaitingCuts(const Limits& limits, const Score& best) : limits_(limits), cut_{best, 0, 0} {}
+
+    void push(double a_squares, double b_squares, std::size_t n_taken, double weight) {
+        consider_next(cut_, limits_, {a_squares, b_squares}, weight, n_taken);
+    }
+
+    Cut find_best() const { return cut_; }
+
+  private:
+    const Limits& limits_;
+    Cut cut_;
+};
 
 // V: how many vectors make a row, where that is known when compiling, so that the side's sum stays
 // in registers; 0 where it is not.
@@ -17,7 +81,7 @@ Cut scan(const Scan& scan, const Limits& limits, const DenseNode& node, const Sc
     if constexpr (V == 0) side = reinterpret_cast<Doubles<L>*>(node.side);
     for (std::size_t v = 0; v < n_vectors; ++v) side[v] = Doubles<L>{};
 
-    Cut cut{best, 0, 0};
+    WaitingCuts<L> cuts(limits, best);
     double weight = 0;
     const Entry* entries = scan.entries;
     const std::size_t n = scan.n_entries;
@@ -41,20 +105,15 @@ Cut scan(const Scan& scan, const Limits& limits, const DenseNode& node, const Sc
         if (taken > scan.n_prefix && taken < n && entries[taken].code == entries[i].code) continue;
         if (taken < limits.min_rows) continue;
         if (taken > most) break;
-        const double other = limits.weight - weight;
-        if (weight < limits.min_weight || other < limits.min_weight) continue;
-
         Doubles<L> inside{}, outside{};
         for (std::size_t v = 0; v < n_vectors; ++v) {
             const Doubles<L> rest = widen<double, L>(node.total + v * L) - side[v];
             inside += side[v] * side[v];
             outside += rest * rest;
         }
-        const Pair squares = sums(inside, outside);
-        const Score score = Score::of(squares.a, weight, squares.b, other);
-        if (score > cut.score) cut = {score, taken, weight};
+        cuts.push(inside, outside, taken, weight);
     }
-    return cut;
+    return cuts.find_best();
 }
 
 template <class T>

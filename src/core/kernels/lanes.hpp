@@ -8,6 +8,10 @@
 #include <cstdint>
 #include <cstring>
 
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
 namespace sketchforest {
 namespace {
 
@@ -33,8 +37,13 @@ inline typename Lanes<T, L>::type load(const T* from) {
 
 template <class T, int L>
 inline Doubles<L> widen(const T* from) {
-    if constexpr (L == 1)
-        return static_cast<double>(*from);
+    if constexpr (L == 1) return static_cast<double>(*from);
+#if defined(__AVX512F__)
+    // Otherwise GCC converts halves, and puts them together. With a mask of all lanes, since it
+    // warns of its own header without.
+    else if constexpr (L == 8 && sizeof(T) == sizeof(float))
+        return _mm512_maskz_cvtps_pd(0xff, _mm256_loadu_ps(from));
+#endif
     else
         return __builtin_convertvector((load<T, L>(from)), Doubles<L>);
 }

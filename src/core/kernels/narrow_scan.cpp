@@ -1,5 +1,6 @@
 // Outputs in rows of one vector: rows are multiplied by their weights once, and each cut costs one
 // product of vectors.
+#include "kernels/cuts.hpp"
 #include "kernels/lanes.hpp"
 #include "kernels/table.hpp"
 
@@ -30,7 +31,7 @@ void weigh_any(const DenseNode& node, const std::uint32_t* rows, std::size_t n_r
 // By chunks: first what the cuts are made of, one after the other, then the scores, side by side.
 template <int L>
 Cut scan_rows(const Scan& scan, const Limits& limits, const NarrowNode& node, const Score& best) {
-    Cut cut{best, 0, 0};
+    BestCut best_cut(limits, best);
     Doubles<L> side{};
     double squares = 0, by_total = 0, weight = 0;
     CutTerms chunk;
@@ -50,39 +51,19 @@ Cut scan_rows(const Scan& scan, const Limits& limits, const NarrowNode& node, co
             chunk.by_total[i] = by_total;
             chunk.weights[i] = weight;
         }
-        choose_cut(chunk, size, first + 1, node.total_squares, limits, cut);
+        consider(chunk, size, first + 1, node.total_squares, best_cut);
     }
-    return cut;
+    return best_cut.find();
 }
 
 }  // namespace
 
 void choose_cut(CutTerms& terms, std::size_t size, std::size_t n_taken, double total_squares,
                 const Limits& limits, Cut& cut) {
-    constexpr int lanes = 8;
-    using Longs = typename Lanes<std::int64_t, lanes>::type;
-    for (std::size_t i = size; i % lanes; ++i) {
-        terms.squares[i] = CutTerms::no_cut;
-        terms.by_total[i] = terms.weights[i] = 0;
-    }
-    for (std::size_t i = 0; i < size; i += lanes) {
-        const auto a_squares = load<double, lanes>(terms.squares + i);
-        const auto a_weight = load<double, lanes>(terms.weights + i);
-        const auto b_squares =
-            total_squares - 2 * load<double, lanes>(terms.by_total + i) + a_squares;
-        const Doubles<lanes> b_weight = limits.weight - a_weight;
-        const Doubles<lanes> numerator = a_squares * b_weight + b_squares * a_weight;
-        const Doubles<lanes> denominator = a_weight * b_weight;
-        const Longs is_valid = (a_weight >= limits.min_weight) & (b_weight >= limits.min_weight);
-        const Longs is_better =
-            is_valid & (numerator * cut.score.denominator > cut.score.numerator * denominator);
-        if (!any(is_better)) continue;
-        for (int lane = 0; lane < lanes; ++lane) {
-            const Score score{numerator[lane], denominator[lane]};
-            if (is_valid[lane] && score > cut.score)
-                cut = {score, n_taken + i + lane, a_weight[lane]};
-        }
-    }
+    BestCut best(limits, cut.score);
+    consider(terms, size, n_taken, total_squares, best);
+    const Cut found = best.find();
+    if (found.n_taken > 0) cut = found;
 }
 
 Cut scan_narrow(const Scan& scan, const Limits& limits, const NarrowNode& node, const Score& best) {

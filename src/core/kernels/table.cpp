@@ -9,6 +9,7 @@ const Kernels table = {
     .sum_double = sum_double,
     .choose_cut = choose_cut,
     .scan_narrow = scan_narrow,
+    .scan_counts = scan_counts,
     .weigh_float = weigh_float,
     .weigh_double = weigh_double,
     .scan_small = scan_small,

@@ -15,6 +15,7 @@ void sum_double(const void* z, const double* weights, std::size_t stride, const 
 void choose_cut(CutTerms& terms, std::size_t size, std::size_t n_taken, double total_squares,
                 const Limits&, Cut& cut);
 Cut scan_narrow(const Scan&, const Limits&, const NarrowNode&, const Score& best);
+Cut scan_counts(const Scan&, const Limits&, const CountNode&, const Score& best);
 void weigh_float(const DenseNode&, const std::uint32_t* rows, std::size_t n_rows, double* weighted,
                  RowTerms* terms);
 void weigh_double(const DenseNode&, const std::uint32_t* rows, std::size_t n_rows, double* weighted,
@@ -25,7 +26,7 @@ void sum_cuts_double(const CutSums&);
 void bound_codes(const std::uint32_t* table, std::size_t n_rows, std::size_t table_stride,
                  std::uint32_t* lowest, std::uint32_t* highest);
 void project(const Projection&);
-void rank_sort(Entry* entries, std::size_t n, std::uint32_t lowest);
+void rank_sort(Entry* entries, std::size_t n, std::uint32_t lowest, std::uint32_t highest);
 double squared_length(const float* v, std::size_t n);
 double vary(const float* sums, double weight, double rounding, std::size_t n, float* squares);
 void scale_squares(const float* v, const float* factors, std::size_t n, float* out);

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <type_traits>
 
 #include "aligned.hpp"
 #include "kernels.hpp"
+#include "level.hpp"
 
 namespace sketchforest {
 
@@ -25,28 +27,40 @@ class CountRows {
         return are_whole_ && n_labels <= most_labels && weight <= 0x7fff && n_rows <= most_rows;
     }
 
-    void resize(std::size_t n_rows, std::size_t n_labels) {
-        n_vectors_ = n_labels <= count_lanes ? 1 : n_labels <= 3 * count_lanes ? 3 : 7;
-        row_bytes_ = sizeof(CountTerms) + n_vectors_ * count_lanes;
-        if (rows_.size() < n_rows * row_bytes_) rows_.resize(n_rows * row_bytes_);
-    }
-
-    // `place` of each label, below n_labels; `total` is S.
-    void set(std::uint32_t row, double weight, std::span<const std::int32_t> labels,
-             const std::uint32_t* place, const double* total) {
-        std::uint8_t* const terms = rows_.data() + row * row_bytes_;
-        std::uint8_t* const counts = terms + sizeof(CountTerms);
-        std::memset(counts, 0, n_vectors_ * count_lanes);
-        double sum = 0;
-        for (const std::int32_t label : labels) {
-            counts[place[label]] = static_cast<std::uint8_t>(weight);
-            sum += total[label];
-        }
-        const auto n_labels = static_cast<double>(labels.size());
-        const CountTerms values{static_cast<std::int32_t>(weight * weight * n_labels),
-                                static_cast<std::int32_t>(weight * sum),
-                                static_cast<std::int32_t>(weight), 0};
-        std::memcpy(terms, &values, sizeof values);
+    // Fills the rows of a node of `n_labels` labels, each with its `place` among them and its sum
+    // over the node, `total`; labels_of(row) are those of a row.
+    template <class LabelsOf>
+    void fill(const Level& level, Range node, std::size_t n_labels, const std::uint32_t* place,
+              const double* total, LabelsOf labels_of) {
+        const auto fill_rows = [&]<std::size_t V>(std::integral_constant<std::size_t, V>) {
+            constexpr std::size_t row_bytes = sizeof(CountTerms) + V * count_lanes;
+            n_vectors_ = V;
+            if (rows_.size() < level.row.size() * row_bytes)
+                rows_.resize(level.row.size() * row_bytes);
+            for (const std::uint32_t row : node.rows(level)) {
+                std::uint8_t* const terms = rows_.data() + row * row_bytes;
+                std::uint8_t* const counts = terms + sizeof(CountTerms);
+                const double weight = level.weight[row];
+                const std::span<const std::int32_t> labels = labels_of(row);
+                std::memset(counts, 0, V * count_lanes);
+                double sum = 0;
+                for (const std::int32_t label : labels) {
+                    counts[place[label]] = static_cast<std::uint8_t>(weight);
+                    sum += total[label];
+                }
+                const double squares = weight * weight * static_cast<double>(labels.size());
+                const CountTerms values{static_cast<std::int32_t>(squares),
+                                        static_cast<std::int32_t>(weight * sum),
+                                        static_cast<std::int32_t>(weight), 0};
+                std::memcpy(terms, &values, sizeof values);
+            }
+        };
+        if (n_labels <= count_lanes)
+            fill_rows(std::integral_constant<std::size_t, 1>{});
+        else if (n_labels <= 3 * count_lanes)
+            fill_rows(std::integral_constant<std::size_t, 3>{});
+        else
+            fill_rows(std::integral_constant<std::size_t, 7>{});
     }
 
     CountNode node(double total_squares) const { return {rows_.data(), n_vectors_, total_squares}; }
@@ -57,7 +71,6 @@ class CountRows {
 
     bool are_whole_;
     std::size_t n_vectors_ = 0;
-    std::size_t row_bytes_ = 0;
     AlignedVector<std::uint8_t> rows_;
 };
 

@@ -208,11 +208,9 @@ class SparseTarget final : public Target {
     void count_rows(const Level& level, Range node) {
         is_counted_ = true;
         place_seen();
-        counts_.resize(level.row.size(), n_seen_);
-        for (const std::uint32_t row : node.rows(level))
-            counts_.set(row, weights_[row],
-                        {rows_->labels.data() + rows_->start[row], rows_->n_labels[row]},
-                        place_.data(), total_.data());
+        counts_.fill(level, node, n_seen_, place_.data(), total_.data(), [&](std::uint32_t row) {
+            return std::span(rows_->labels.data() + rows_->start[row], rows_->n_labels[row]);
+        });
     }
 
     void prepare_block(const Level& level, Range node) {

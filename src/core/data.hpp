@@ -57,10 +57,14 @@ struct Codes {
 
     // Whether dense codes of some features of a node are read row by row: where its rows lie far
     // apart in a column. That is sooner so where a row has no more cache lines than there are
-    // features to be read.
+    // features to be read, and where a column has more lines than the node has rows.
     bool read_by_row(std::size_t node_size, std::size_t n_wanted) const {
+        if (!row_codes) return false;
         const bool is_short = n_features * code_bytes <= 64 * n_wanted;
-        return row_codes && node_size <= (is_short ? 4096u : 1024u);
+        if (node_size <= (is_short ? 4096u : 1024u)) return true;
+        constexpr std::size_t most_read = 1 << 19;  // so that they stay in the second cache
+        return n_wanted > 1 && node_size <= n_rows * code_bytes / 64 &&
+               node_size * n_wanted <= most_read;
     }
     std::uint32_t missing_code(std::size_t feature) const {
         if (by_value) return ~0u;

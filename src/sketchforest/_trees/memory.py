@@ -74,8 +74,8 @@ def _output_bytes(data: TrainingData, n_components: int | None) -> float:
     if n_components is not None:
         return 4 * n_components
     if isinstance(data.labels, SparseRows):
-        # A cache line, and the labels themselves. (Where they are counted, in levels of up to 65,536
-        # rows, two lines: 8 MB at most.)
+        # A cache line, and the labels themselves. Where labels are counted, in levels of up to
+        # 65,536 rows, it is two lines: 8 MB in all, and not in the sum.
         return 64 + 16 * len(data.labels.columns) / max(1, data.labels.n_rows)
     return 8 * data.labels.shape[1]
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
-#include <type_traits>
 
 #include "aligned.hpp"
 #include "kernels.hpp"
@@ -21,8 +20,8 @@ class CountRows {
               return 0 <= weight && weight <= 0xff && weight == static_cast<std::uint8_t>(weight);
           })) {}
 
-    // Whether the rows of a node can be counted, by the number of its labels, its weight and the
-    // number of rows that it is numbered among.
+    // Whether the rows of a node can be counted, by the number of its labels, its weight (what a
+    // lane adds up to must not be more than 15 bits hold) and the rows that it is numbered among.
     bool suit(std::size_t n_labels, double weight, std::size_t n_rows) const {
         return are_whole_ && n_labels <= most_labels && weight <= 0x7fff && n_rows <= most_rows;
     }
@@ -32,35 +31,12 @@ class CountRows {
     template <class LabelsOf>
     void fill(const Level& level, Range node, std::size_t n_labels, const std::uint32_t* place,
               const double* total, LabelsOf labels_of) {
-        const auto fill_rows = [&]<std::size_t V>(std::integral_constant<std::size_t, V>) {
-            constexpr std::size_t row_bytes = sizeof(CountTerms) + V * count_lanes;
-            n_vectors_ = V;
-            if (rows_.size() < level.row.size() * row_bytes)
-                rows_.resize(level.row.size() * row_bytes);
-            for (const std::uint32_t row : node.rows(level)) {
-                std::uint8_t* const terms = rows_.data() + row * row_bytes;
-                std::uint8_t* const counts = terms + sizeof(CountTerms);
-                const double weight = level.weight[row];
-                const std::span<const std::int32_t> labels = labels_of(row);
-                std::memset(counts, 0, V * count_lanes);
-                double sum = 0;
-                for (const std::int32_t label : labels) {
-                    counts[place[label]] = static_cast<std::uint8_t>(weight);
-                    sum += total[label];
-                }
-                const double squares = weight * weight * static_cast<double>(labels.size());
-                const CountTerms values{static_cast<std::int32_t>(squares),
-                                        static_cast<std::int32_t>(weight * sum),
-                                        static_cast<std::int32_t>(weight), 0};
-                std::memcpy(terms, &values, sizeof values);
-            }
-        };
         if (n_labels <= count_lanes)
-            fill_rows(std::integral_constant<std::size_t, 1>{});
+            fill_rows<1>(level, node, place, total, labels_of);
         else if (n_labels <= 3 * count_lanes)
-            fill_rows(std::integral_constant<std::size_t, 3>{});
+            fill_rows<3>(level, node, place, total, labels_of);
         else
-            fill_rows(std::integral_constant<std::size_t, 7>{});
+            fill_rows<7>(level, node, place, total, labels_of);
     }
 
     CountNode node(double total_squares) const { return {rows_.data(), n_vectors_, total_squares}; }
@@ -68,6 +44,32 @@ class CountRows {
   private:
     static constexpr std::size_t most_labels = 7 * count_lanes;
     static constexpr std::size_t most_rows = 1 << 16;  // so that they take 8 MB at most
+
+    // V is known when compiling, so that zeros are written without a call for each row.
+    template <std::size_t V, class LabelsOf>
+    void fill_rows(const Level& level, Range node, const std::uint32_t* place, const double* total,
+                   LabelsOf labels_of) {
+        constexpr std::size_t row_bytes = sizeof(CountTerms) + V * count_lanes;
+        n_vectors_ = V;
+        if (rows_.size() < level.row.size() * row_bytes) rows_.resize(level.row.size() * row_bytes);
+        for (const std::uint32_t row : node.rows(level)) {
+            std::uint8_t* const terms = rows_.data() + row * row_bytes;
+            std::uint8_t* const counts = terms + sizeof(CountTerms);
+            const double weight = level.weight[row];
+            const std::span<const std::int32_t> labels = labels_of(row);
+            std::memset(counts, 0, V * count_lanes);
+            double sum = 0;
+            for (const std::int32_t label : labels) {
+                counts[place[label]] = static_cast<std::uint8_t>(weight);
+                sum += total[label];
+            }
+            const double squares = weight * weight * static_cast<double>(labels.size());
+            const CountTerms values{static_cast<std::int32_t>(squares),
+                                    static_cast<std::int32_t>(weight * sum),
+                                    static_cast<std::int32_t>(weight), 0};
+            std::memcpy(terms, &values, sizeof values);
+        }
+    }
 
     bool are_whole_;
     std::size_t n_vectors_ = 0;

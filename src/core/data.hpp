@@ -62,7 +62,7 @@ struct Codes {
         if (!row_codes) return false;
         const bool is_short = n_features * code_bytes <= 64 * n_wanted;
         if (node_size <= (is_short ? 4096u : 1024u)) return true;
-        constexpr std::size_t most_read = 1 << 19;  // so that they stay in the second cache
+        constexpr std::size_t most_read = 1 << 19;  // codes, that stay in the second cache
         return n_wanted > 1 && node_size <= n_rows * code_bytes / 64 &&
                node_size * n_wanted <= most_read;
     }

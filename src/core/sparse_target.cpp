@@ -17,7 +17,7 @@ class SparseTarget final : public Target {
         : outputs_(outputs),
           bag_(bag),
           reads_often_(reads_often),
-          // Random cuts are not scanned.
+          // Of random cuts only one of a feature is scored, and not its prefix.
           may_count_(reads_often && !random_cuts && !outputs.values),
           counts_(bag.weights),
           padding_(padding(outputs, bag, reads_often)),
@@ -189,9 +189,11 @@ class SparseTarget final : public Target {
     // Where the search reads rows often, work on the rows pays. A few labels become a dense block
     // of numbers; else each row gets its part of S.S_A, which no scan changes.
     void prepare_rows(const Level& level, Range node) {
+        // All cuts of a small node are searched at once, in a block.
         const bool is_small = node.size() <= most_small && n_seen_ <= most_components;
-        if (n_seen_ == 0) return prepare_lines(level, node);
-        if (may_count_ && !is_small && counts_.suit(n_seen_, weight_, level.row.size()))
+        if (n_seen_ == 0)
+            prepare_lines(level, node);
+        else if (may_count_ && !is_small && counts_.suit(n_seen_, weight_, level.row.size()))
             count_rows(level, node);
         else if (n_seen_ <= most_dense)
             prepare_block(level, node);

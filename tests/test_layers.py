@@ -14,6 +14,7 @@ TOOLS = {
     "_eigenvectors",
     "_evaluation_pictures",
     "_files",
+    "_lazy",
     "_progress",
     "_random_signs",
     "_transformer_projection",

@@ -1,12 +1,12 @@
 """Labels that imply others: who is above whom, and scores that respect it."""
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from scipy import sparse
 
+from sketchforest._lazy import locked_property
 from sketchforest._typing import Matrix, MatrixLike
 
 __all__ = ["Ontology"]
@@ -125,7 +125,7 @@ class Ontology:
     def n_labels(self) -> int:
         return len(self.parents)
 
-    @cached_property
+    @locked_property
     def depths(self) -> np.ndarray:
         depths = np.ones(self.n_labels, np.int64)
         for label in self._order:
@@ -224,14 +224,14 @@ class Ontology:
                     np.minimum(scores[:, parent], scores[:, label], out=scores[:, label])
         return scores
 
-    @cached_property
+    @locked_property
     def _edges(self) -> tuple[np.ndarray, np.ndarray]:
         """Labels, and a parent of each."""
         pairs = [(label, parent) for label, above in enumerate(self.parents) for parent in above]
         labels, above = np.array(pairs, np.int64).reshape(-1, 2).T
         return labels, above
 
-    @cached_property
+    @locked_property
     def _with_ancestors(self) -> sparse.csr_array:
         """(n_labels, n_labels): row l has ones at l and at all labels above it."""
         found: dict[int, set[int]] = {}

@@ -1,6 +1,5 @@
 """Single trees on a projection of the outputs."""
 
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -22,6 +21,7 @@ from sketchforest._estimators.parameters import (
 from sketchforest._estimators.regressor import TreesRegressor
 from sketchforest._estimators.shared_docs import described
 from sketchforest._estimators.sklearn_twin import sklearn_twin
+from sketchforest._lazy import locked_property
 from sketchforest._trees.hierarchy import decision_paths
 from sketchforest._trees.predict import leaves_of
 from sketchforest._trees.pruning import pruning_path
@@ -60,7 +60,7 @@ class SingleTreeMixin(TreesEstimator):
         leaves = leaves_of(self._forest, self._check_new(X), self._n_jobs)
         return decision_paths(self._forest, leaves)[0]
 
-    @cached_property
+    @locked_property
     def tree_(self) -> TreeStructure:
         """The tree by its nodes, under scikit-learn's names; see `help(type(tree.tree_))`."""
         check_is_fitted(self)

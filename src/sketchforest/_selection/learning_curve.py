@@ -7,9 +7,10 @@ a - b / (t + offset) closely.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
+
+from sketchforest._lazy import locked_property
 
 # What the hyperbola leaves unexplained, as a share of the gain that it predicts.
 MODEL_ERROR = 0.08
@@ -33,7 +34,7 @@ class LearningCurve:
     whole: np.ndarray  # (2, n_groups) of all trees that did not see the row
     n_trees_of_row: np.ndarray
 
-    @cached_property
+    @locked_property
     def offset(self) -> tuple[float, float]:
         """The offset of the hyperbola through the three sizes, and its standard error."""
         offsets = _offsets(self.sizes, without_groups(self.points))

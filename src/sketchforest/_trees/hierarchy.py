@@ -5,11 +5,12 @@ by level there are few steps, however many trees; nothing recurses.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
+
+from sketchforest._lazy import locked_property
 
 if TYPE_CHECKING:
     from sketchforest._trees.model import Forest
@@ -41,7 +42,7 @@ class Hierarchy:
     def n_inner(self) -> int:
         return len(self.children)
 
-    @cached_property
+    @locked_property
     def levels(self) -> list[np.ndarray]:
         """The inner nodes by their distance from the root."""
         levels = []
@@ -60,7 +61,7 @@ class Hierarchy:
             sums[level] = sums[self.children[level, 0]] + sums[self.children[level, 1]]
         return sums
 
-    @cached_property
+    @locked_property
     def numbers(self) -> np.ndarray:
         """(all nodes,) number within the tree as scikit-learn counts: a node, what is on its left,
         what is on its right."""
@@ -73,7 +74,7 @@ class Hierarchy:
             numbers[right] = numbers[level] + 1 + sizes[left]
         return numbers
 
-    @cached_property
+    @locked_property
     def parents(self) -> np.ndarray:
         """(all nodes,) the node above; -1 for a root."""
         parents = np.full(self.n_inner + self.n_leaves, -1)

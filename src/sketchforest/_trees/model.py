@@ -5,12 +5,12 @@ Leaves hold training rows. Labels are stored once, and a prediction averages the
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
 from sketchforest import _core
+from sketchforest._lazy import locked_property
 from sketchforest._trees.hierarchy import Hierarchy
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.parallel import run_blocks
@@ -55,14 +55,14 @@ class SparseRows(_PickledByFields):
     def shape(self) -> tuple[int, int]:
         return self.n_rows, self.n_columns
 
-    @cached_property
+    @locked_property
     def occurring(self) -> np.ndarray:
         """The columns that have entries, ascending."""
         is_there = np.zeros(self.n_columns, bool)
         is_there[self.columns] = True
         return np.flatnonzero(is_there)
 
-    @cached_property
+    @locked_property
     def without_absent_columns(self) -> "SparseRows":
         """The columns that have entries alone, numbered anew."""
         place = np.zeros(self.n_columns, np.int32)
@@ -185,12 +185,12 @@ class Forest(_PickledByFields):
         """(n_trees,) number of each tree's first leaf, where leaves of all trees are counted on."""
         return self.leaf_start[:-1] - np.arange(self.n_trees)
 
-    @cached_property
+    @locked_property
     def hierarchy(self) -> Hierarchy:
         """The nodes of all trees by their relations."""
         return Hierarchy.of(self)
 
-    @cached_property
+    @locked_property
     def zero_chains(self) -> np.ndarray | None:
         """Where rows that lack a feature go on to the node that follows, for sparse X."""
         return _core.zero_chains(self)

@@ -2,13 +2,13 @@
 how far they are from them."""
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.special import xlogy
 
+from sketchforest._lazy import locked_property
 from sketchforest._trees.ancestry import Ancestry, NodeMedians
 from sketchforest._trees.fitted import Targets
 from sketchforest._trees.impurity import Impurity
@@ -122,7 +122,7 @@ class NodeMeans:
         for level in self._hierarchy.levels:
             yield self._hierarchy.children[level].ravel()
 
-    @cached_property
+    @locked_property
     def _ancestry(self) -> Ancestry:
         return Ancestry.of(self._forest)
 
@@ -152,7 +152,7 @@ class NodeMeans:
         ordered[self._hierarchy.numbers] = sums
         return ordered
 
-    @cached_property
+    @locked_property
     def _bag(self) -> sparse.csr_array:
         """(leaves, training rows) weight of each row in each leaf."""
         tree = self._tree

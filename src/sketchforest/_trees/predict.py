@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from sketchforest import _core
+from sketchforest._lazy import locked_property
 from sketchforest._trees.ancestry import Ancestry
 from sketchforest._trees.encoding import float_type
 from sketchforest._trees.fitted import Targets
@@ -156,7 +156,7 @@ class ForestPredictor:
         additions = self._additions_per_row + more_additions
         return by_blocks(work, self.forest, X, n_jobs, additions, exclude)
 
-    @cached_property
+    @locked_property
     def _leaves_and_values(self) -> tuple[Forest | LeafTable, Labels]:
         """The labels themselves, or a table of leaf means where leaves are big or labels few."""
         if self.takes_medians:
@@ -180,12 +180,12 @@ class ForestPredictor:
         """A row of values for each member of the leaves."""
         return self._leaves_and_values[1]
 
-    @cached_property
+    @locked_property
     def ancestry(self) -> Ancestry:
         """Who is below whom, for explanations."""
         return Ancestry.of(self.forest)
 
-    @cached_property
+    @locked_property
     def _additions_per_row(self) -> int:
         """About what it takes to average the leaves that one row falls into."""
         width: float = self.values.shape[1]

@@ -1,10 +1,9 @@
 """One tree by its nodes, under the names of scikit-learn's `tree_`."""
 
-from functools import cached_property
-
 import numpy as np
 from scipy import sparse
 
+from sketchforest._lazy import locked_property
 from sketchforest._trees.fitted import Targets
 from sketchforest._trees.hierarchy import decision_paths
 from sketchforest._trees.memory import memory_size
@@ -79,7 +78,7 @@ class TreeStructure:
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    @cached_property
+    @locked_property
     def value(self) -> np.ndarray:
         """(node_count, n_outputs, max_n_classes) means or medians of outputs, or shares of
         classes."""
@@ -104,7 +103,7 @@ class TreeStructure:
                 f"{memory / 2**30:.1f} GiB that there are. Use leaf_weights, which is sparse."
             )
 
-    @cached_property
+    @locked_property
     def impurity(self) -> np.ndarray:
         """(node_count,) by the criterion of the tree; of several outputs the mean."""
         return self._means.impurity()

@@ -7,7 +7,6 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from starlette.applications import Starlette
@@ -16,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from sketchforest._lazy import locked_property
 from sketchforest.serve.gathering import Gathering
 from sketchforest.serve.guard import Guard
 from sketchforest.serve.limits import Limits, RefusedError
@@ -39,7 +39,7 @@ class Service:
     limits: Limits
     threads: ThreadPoolExecutor
 
-    @cached_property
+    @locked_property
     def together(self) -> Gathering[bytes, bytes | None]:
         """Where single rows wait for each other. Reading JSON and predicting are done on threads,
         and only what comes and goes on the loop."""

@@ -3,13 +3,13 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from sketchforest._display import shortened
+from sketchforest._lazy import locked_property
 from sketchforest._typing import Matrix
 from sketchforest._workflows import Model
 from sketchforest._workflows.models import (
@@ -63,12 +63,12 @@ class RowReader:
     def text_fields(self) -> tuple[str, ...]:
         return self.columns.text if hasattr(self.model, "vectorizer_") else ()
 
-    @cached_property
+    @locked_property
     def is_text_alone(self) -> bool:
         n_terms = len(self.model.vectorizer_.vocabulary_) if self.text_fields else 0
         return bool(self.text_fields) and n_terms == self.model.n_features_in_
 
-    @cached_property
+    @locked_property
     def table(self) -> TableFeatures:
         """The fields of a table that are no text."""
         if self.is_text_alone:
@@ -77,7 +77,7 @@ class RowReader:
             return TableFeatures(tuple(shown_features(self.model).tolist()), {})
         return table_features(self.model, self.columns)
 
-    @cached_property
+    @locked_property
     def fields(self) -> list[Field]:
         return [
             *(Field(name, "text") for name in self.text_fields),
@@ -85,7 +85,7 @@ class RowReader:
             *(Field(name, "category", values) for name, values in self.table.categories.items()),
         ]
 
-    @cached_property
+    @locked_property
     def _place(self) -> dict[str, int]:
         """Columns of X by the names of features."""
         return {str(name): at for at, name in enumerate(shown_features(self.model).tolist())}
@@ -179,7 +179,7 @@ class RowReader:
             known = listed([field.name for field in self.fields])
             raise wrong(f"row {at} has a field {shown(name)}, and the model has {known}.")
 
-    @cached_property
+    @locked_property
     def _names(self) -> set[str]:
         return {field.name for field in self.fields}
 

@@ -1,8 +1,8 @@
 """What to reproduce, and with how much effort."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
+from sketchforest._lazy import locked_property
 from sketchforest.datasets import list_datasets
 from sketchforest.lab.reproduce.data import find_set
 from sketchforest.lab.reproduce.paper import PaperSet, paper_sets
@@ -35,7 +35,7 @@ class ReproduceSettings:
             return self.repeats
         return min(usual, _QUICK_REPEATS) if self.quick else usual
 
-    @cached_property
+    @locked_property
     def here(self) -> set[str]:
         """The paper's data sets that can be loaded."""
         found = set(list_datasets(self.data_home))

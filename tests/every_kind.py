@@ -44,5 +44,5 @@ def targets(kind, Y, outputs):
 
 def bag(estimator, index):
     """Rows in the bag of a tree, and their weights there."""
-    tree = estimator._forest.tree(index)
+    tree = estimator.fitted_.forest.tree(index)
     return tree.members, np.ones(len(tree.members)) if tree.weights is None else tree.weights

@@ -11,6 +11,8 @@ import numpy as np
 from scipy import sparse
 from scipy.special import xlogy
 
+from sketchforest._trees.held import Held
+
 # ---- splits
 
 
@@ -171,7 +173,7 @@ def shape_of(tree) -> list[tuple]:
 
 def assert_same_forest(ours, theirs):
     """Two fitted estimators have the same trees, bit for bit."""
-    assert_same_arrays(ours._forest, theirs._forest)
+    assert_same_arrays(ours.fitted_.forest, theirs.fitted_.forest)
 
 
 def assert_rows_reach_their_leaves(tree, found):
@@ -183,17 +185,18 @@ def assert_rows_reach_their_leaves(tree, found):
 
 
 def assert_same_arrays(ours, theirs):
-    """Two dataclasses hold the same arrays, bit for bit."""
+    """Two dataclasses or native objects hold the same arrays, bit for bit."""
     assert type(ours) is type(theirs)
-    for field in fields(ours):
-        our, their = getattr(ours, field.name), getattr(theirs, field.name)
+    names = ours.FIELDS if isinstance(ours, Held) else [field.name for field in fields(ours)]
+    for name in names:
+        our, their = getattr(ours, name), getattr(theirs, name)
         if our is None or their is None or isinstance(our, int):
-            assert our == their, field.name
+            assert our == their, name
         elif is_dataclass(our):
             assert_same_arrays(our, their)
         else:
-            assert our.dtype == their.dtype, field.name
-            np.testing.assert_array_equal(our, their, err_msg=field.name)
+            assert our.dtype == their.dtype, name
+            np.testing.assert_array_equal(our, their, err_msg=name)
 
 
 # ---- what a tree draws

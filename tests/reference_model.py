@@ -1,23 +1,38 @@
 """What makes arrays a forest, said in NumPy: the definition behind the native check."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
-from sketchforest._trees.model import MISSING_LEFT, SparseRows
+from sketchforest._trees.model import MISSING_LEFT
 
 
 def is_forest(forest, labels, n_features) -> bool:
-    """Whether every walk down a tree ends in a leaf, and every leaf holds rows that have labels."""
-    n_train = labels.shape[0]
+    """Of arrays by their names: whether every walk down a tree ends in a leaf, and every leaf holds
+    rows that have labels."""
+    n_train = len(labels) if isinstance(labels, np.ndarray) else len(labels.row_start) - 1
     return (
         are_starts(forest.node_start, len(forest.nodes))
         and are_starts(forest.leaf_start, len(forest.member_start))
         and are_starts(forest.tree_members, len(forest.members))
         and are_in_range(forest.members, n_train)
-        and all(is_tree(forest.tree(i), n_features) for i in range(forest.n_trees))
+        and all(is_tree(tree_of(forest, i), n_features) for i in range(len(forest.depths)))
         and (forest.thresholds is None or not np.isnan(forest.thresholds).any())
         and (forest.gains is None or not np.isnan(forest.gains).any())
         and (forest.weights is None or bool(((forest.weights > 0) & finite(forest.weights)).all()))
         and are_labels(labels)
+    )
+
+
+def tree_of(forest, number) -> SimpleNamespace:
+    def part(values, starts):
+        return values[slice(*starts[number : number + 2])]
+
+    return SimpleNamespace(
+        nodes=part(forest.nodes, forest.node_start),
+        member_start=part(forest.member_start, forest.leaf_start),
+        members=part(forest.members, forest.tree_members),
+        depth=forest.depths[number],
     )
 
 
@@ -54,7 +69,7 @@ def depth_of(tree) -> int | None:
 
 
 def are_labels(labels) -> bool:
-    if not isinstance(labels, SparseRows):
+    if isinstance(labels, np.ndarray):
         return bool(finite(labels).all())
     return (
         are_starts(labels.row_start, len(labels.columns))

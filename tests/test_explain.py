@@ -109,7 +109,7 @@ def test_a_step_is_the_difference_of_the_means_before_and_after_it():
     expected = np.zeros((7, 4))
     Y = LABELS[:, found.labels]
     for index in range(6):
-        tree, node = model._forest.tree(index), 0
+        tree, node = model.fitted_.forest.tree(index), 0
         while node >= 0:
             feature = int(tree.nodes[node, 0]) & 0x7FFFFFFF
             value, threshold = x[0, feature], tree.nodes[node, 1:2].view(np.float32)[0]
@@ -146,7 +146,7 @@ def test_the_features_that_push_a_row_share_an_oblique_step(is_sparse):
         found = model.explain(rows[[i]], k=2)
         Y, expected = LABELS[:, found.labels], np.zeros((7, 2))
         for index in range(5):
-            tree, node = model._forest.tree(index), 0
+            tree, node = model.fitted_.forest.tree(index), 0
             row = tree.directions.feature_map.transform(rows[[i]])
             seen = np.zeros(7)
             seen[np.arange(7) if row.columns is None else row.columns] = row.values.ravel()[
@@ -169,7 +169,7 @@ def test_the_features_that_push_a_row_share_an_oblique_step(is_sparse):
 def test_members_of_every_node_lie_side_by_side():
     for kind in ("sketch", "leaves in order of gain", "stump"):
         model = KINDS[kind]()
-        forest, ancestry = model._forest, model._predictor.ancestry
+        forest, ancestry = model.fitted_.forest, model.fitted_.predictor.ancestry
         for index in range(forest.n_trees):
             leaves = find_leaves(forest, X)[:, index]
             first = len(forest.nodes) + forest.first_leaves[index]

@@ -79,7 +79,7 @@ def test_very_many_labels_are_held_by_what_is_not_zero():
     forest = RandomForestClassifier(3, random_state=0).fit(data.X, data.Y)
     pytest.importorskip("onnx")
     size = export.to_onnx(forest).ByteSize()
-    assert size < forest._forest.n_leaves * 5_000  # a byte for each number of a dense table
+    assert size < forest.fitted_.forest.n_leaves * 5_000  # a byte for each number of a dense table
     X = data.X[:20].toarray().astype(np.float32)
     found = run(forest, X)["probabilities"]
     np.testing.assert_allclose(found, forest.predict_proba(X), atol=1e-6)

@@ -3,8 +3,12 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 
 #include <algorithm>
+#include <optional>
+#include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -19,46 +23,65 @@ template <class T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using AnyMatrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
-
-// A numpy array that owns the vector's memory.
 template <class T>
+using OutMatrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using AnyMatrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
+template <class Array>
+using Maybe = std::optional<Array>;  // None
+
+// Raised in Python as ValueError.
+inline void require(bool holds, const char* reason) {
+    if (!holds) throw std::invalid_argument(reason);
+}
+
+template <class T>
+std::span<const T> to_span(const Vector<T>& array) {
+    return {array.data(), array.size()};
+}
+template <class T>
+std::span<const T> to_span(const Maybe<Vector<T>>& array) {
+    return array ? to_span(*array) : std::span<const T>();
+}
+
+// A numpy array that owns the vector's memory, whose numbers may be read as others of their size.
+template <class As, class T>
 nb::object to_array(std::vector<T>&& vector) {
+    static_assert(sizeof(As) == sizeof(T));
     auto* owned = new std::vector<T>(std::move(vector));
     nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::ndarray<nb::numpy, T>(owned->data(), {owned->size()}, owner).cast();
+    return nb::ndarray<nb::numpy, As>(owned->data(), {owned->size()}, owner).cast();
+}
+template <class T>
+nb::object to_array(std::vector<T>&& vector) {
+    return to_array<T, T>(std::move(vector));
 }
 
 template <class T>
 std::pair<T*, nb::object> new_matrix(std::size_t n_rows, std::size_t n_columns) {
+    if (n_columns > 0 && n_rows > PTRDIFF_MAX / sizeof(T) / n_columns) throw std::bad_alloc();
     auto* data = new T[std::max<std::size_t>(n_rows * n_columns, 1)];
     nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
     return {data, nb::ndarray<nb::numpy, T>(data, {n_rows, n_columns}, owner).cast()};
 }
 
-// The array itself, never a converted copy, whose memory would be gone when the call returns.
-template <class Array>
-Array view(nb::handle array) {
-    return nb::cast<Array>(array, false);
+// An array that an object holds, as numpy sees it: read-only, and keeping the object alive.
+template <class Array, class Owner>
+nb::object shown(const Array& array, const Owner& owner) {
+    std::size_t shape[2];
+    for (std::size_t i = 0; i < array.ndim(); ++i) shape[i] = array.shape(i);
+    return nb::ndarray<nb::numpy, nb::ro>(array.data(), array.ndim(), shape, nb::find(owner),
+                                          nullptr, array.dtype())
+        .cast();
 }
-
-template <class T>
-const T* pointer_or_null(nb::handle array) {
-    return array.is_none() ? nullptr : view<Vector<T>>(array).data();
-}
-
-inline SparseRows to_sparse_rows(nb::handle csr) {
-    SparseRows rows;
-    rows.row_start = pointer_or_null<std::int64_t>(csr.attr("row_start"));
-    rows.columns = pointer_or_null<std::int32_t>(csr.attr("columns"));
-    rows.values = pointer_or_null<float>(csr.attr("values"));
-    rows.n_columns = nb::cast<std::size_t>(csr.attr("n_columns"));
-    return rows;
+template <class Array, class Owner>
+nb::object shown(const Maybe<Array>& array, const Owner& owner) {
+    return array ? shown(*array, owner) : nb::none();
 }
 
 // The parts of the module, by subject.
 void bind_encoding(nb::module_& m);
 void bind_growing(nb::module_& m);
+void bind_model(nb::module_& m);
 void bind_oblique(nb::module_& m);
 void bind_predicting(nb::module_& m);
 void bind_ranking(nb::module_& m);

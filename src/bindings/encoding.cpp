@@ -1,12 +1,16 @@
+#include <limits>
 #include <stdexcept>
 
 #include "arrays.hpp"
+#include "check.hpp"
 #include "encode.hpp"
 #include "native_work.hpp"
 #include "stop.hpp"
 
 namespace sketchforest {
 namespace {
+
+constexpr const char* wrong_shape = "codes have another shape";
 
 NumberType number_type(nb::dlpack::dtype type) {
     if (type == nb::dtype<float>()) return NumberType::float32;
@@ -35,6 +39,9 @@ template <class T, class Code>
 nb::tuple rank_columns_into(const AnyMatrix& from, std::size_t first, std::size_t last,
                             CodeTable<Code> codes) {
     const NumberMatrix x = to_numbers(from);
+    require(first <= last && last <= x.n_columns && codes.shape(0) == x.n_columns &&
+                codes.shape(1) == x.n_rows,
+            wrong_shape);
     ValueTable<T> table;
     bool fits = true;
     {
@@ -55,6 +62,9 @@ nb::tuple rank_any(const AnyMatrix& from, std::size_t first, std::size_t last,
 template <class Code>
 void transpose(CodeTable<const Code> by_column, CodeTable<Code> by_row, std::size_t first,
                std::size_t last) {
+    require(first <= last && last <= by_row.shape(0) && by_column.shape(1) == by_row.shape(0) &&
+                by_column.shape(0) == by_row.shape(1),
+            wrong_shape);
     const NativeWork work;
     transpose_codes(by_column.data(), by_column.shape(1), by_column.shape(0), first, last,
                     by_row.data());
@@ -63,6 +73,10 @@ void transpose(CodeTable<const Code> by_column, CodeTable<Code> by_row, std::siz
 void by_value(const AnyMatrix& from, std::size_t first, std::size_t last,
               CodeTable<std::uint32_t> by_column, CodeTable<std::uint32_t> by_row) {
     const NumberMatrix x = to_numbers(from);
+    require(first <= last && last <= x.n_rows && by_column.shape(0) == x.n_columns &&
+                by_column.shape(1) == x.n_rows && by_row.shape(0) == x.n_rows &&
+                by_row.shape(1) == x.n_columns,
+            wrong_shape);
     const NativeWork work;
     code_by_value(x, first, last, by_column.data(), by_row.data());
 }
@@ -70,13 +84,17 @@ void by_value(const AnyMatrix& from, std::size_t first, std::size_t last,
 template <class T>
 nb::tuple encode_csr(Vector<T> values, Vector<std::int32_t> columns, Vector<std::int64_t> row_start,
                      std::size_t n_features) {
+    require(row_start.size() > 0 && values.size() == columns.size() &&
+                n_features <= std::numeric_limits<std::int32_t>::max(),
+            wrong_shape);
     SparseCodes<T> coded;
     const StopFlag never;
     PythonStop stop(never);
     {
         const NativeWork work;
-        coded = encode_sparse<T>({values.data(), values.size()}, {columns.data(), columns.size()},
-                                 {row_start.data(), row_start.size()}, n_features, stop);
+        check_entries(to_span(row_start), to_span(columns), n_features);
+        coded = encode_sparse<T>(to_span(values), to_span(columns), to_span(row_start), n_features,
+                                 stop);
     }
     if (stop.signalled()) throw nb::python_error();
     return nb::make_tuple(to_array(std::move(coded.row_start)), to_array(std::move(coded.columns)),

@@ -1,44 +1,81 @@
-#include "arrays.hpp"
 #include "bag.hpp"
 #include "grower.hpp"
+#include "held.hpp"
 #include "kernels.hpp"
 #include "native_work.hpp"
 #include "stop.hpp"
 
 namespace sketchforest {
-namespace {
 
-Codes to_codes(nb::handle from) {
-    Codes codes;
-    codes.n_rows = nb::cast<std::size_t>(from.attr("n_rows"));
-    codes.n_features = nb::cast<std::size_t>(from.attr("n_features"));
-    codes.row_start = pointer_or_null<std::int64_t>(from.attr("row_start"));
-    codes.columns = pointer_or_null<std::int32_t>(from.attr("columns"));
-    codes.column_size = pointer_or_null<std::int32_t>(from.attr("column_size"));
-    codes.zero_code = pointer_or_null<std::uint32_t>(from.attr("zero_code"));
-    codes.sparse = codes.row_start != nullptr;
-    codes.by_value = nb::cast<bool>(from.attr("by_value"));
-    codes.value_start = pointer_or_null<std::int64_t>(from.attr("value_start"));
-    const auto values = view<nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig>>(from.attr("values"));
-    codes.values = values.data();
-    codes.wide_values = values.dtype() == nb::dtype<double>();
-    codes.code_bytes = 0;
-    if (!from.attr("codes").is_none()) {
-        const auto array = view<nb::ndarray<nb::ro, nb::c_contig>>(from.attr("codes"));
-        codes.codes = array.data();
-        codes.code_bytes = static_cast<int>(array.itemsize());
-    }
-    if (!from.attr("row_codes").is_none())
-        codes.row_codes =
-            view<nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig>>(from.attr("row_codes")).data();
-    return codes;
+HeldCodes::HeldCodes(Given own) : given(std::move(own)) {
+    const auto data = [](const auto& array) { return array ? array->data() : nullptr; };
+    codes.n_rows = given.n_rows;
+    codes.n_features = given.n_features;
+    codes.by_value = given.by_value;
+    codes.sparse = given.row_start.has_value();
+    codes.codes = data(given.codes);
+    codes.row_codes = data(given.row_codes);
+    codes.code_bytes = given.codes ? static_cast<int>(given.codes->itemsize()) : 0;
+    codes.row_start = data(given.row_start);
+    codes.columns = data(given.columns);
+    codes.column_size = data(given.column_size);
+    codes.zero_code = data(given.zero_code);
+    codes.value_start = given.value_start.data();
+    codes.values = given.values.data();
+    codes.wide_values = given.values.dtype() == nb::dtype<double>();
+    require_shapes();
+    const NativeWork work;
+    check(codes, {given.columns ? given.columns->size() : 0, given.values.size()});
 }
 
-nb::object project(nb::handle labels, Vector<std::int32_t> rows, Matrix<float> p) {
-    const SparseRows y = to_sparse_rows(labels);
+// What the check of the numbers relies on.
+void HeldCodes::require_shapes() const {
+    constexpr const char* reason = "codes have another shape";
+    constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
+    const std::size_t n_rows = given.n_rows, n_features = given.n_features;
+    const auto has_shape = [](const auto& array, std::initializer_list<std::size_t> shape) {
+        return array && array->ndim() == shape.size() &&
+               std::equal(shape.begin(), shape.end(), array->shape_ptr());
+    };
+    require(0 < n_rows && n_rows <= most && 0 < n_features && n_features <= most, reason);
+    require(codes.wide_values || given.values.dtype() == nb::dtype<float>(), reason);
+    require(codes.by_value || given.value_start.size() == n_features + 1, reason);
+    if (given.codes) {
+        const auto type = given.codes->dtype();
+        require(codes.by_value
+                    ? type == nb::dtype<std::uint32_t>()
+                    : type == nb::dtype<std::uint8_t>() || type == nb::dtype<std::uint16_t>() ||
+                          type == nb::dtype<std::uint32_t>(),
+                reason);
+    }
+    if (!codes.sparse) {
+        require(has_shape(given.codes, {n_features, n_rows}), reason);
+        require(!given.row_codes || (has_shape(given.row_codes, {n_rows, n_features}) &&
+                                     given.row_codes->dtype() == given.codes->dtype()),
+                reason);
+        return;
+    }
+    require(has_shape(given.row_start, {n_rows + 1}) && given.columns, reason);
+    require(!given.codes || has_shape(given.codes, {given.columns->size()}), reason);
+    require(!given.row_codes && has_shape(given.column_size, {n_features}) &&
+                has_shape(given.zero_code, {n_features}),
+            reason);
+}
+
+namespace {
+
+// How many outputs, padded, the vector kernels take.
+bool is_padded(std::size_t width) {
+    return width == 1 || width == 4 || (width && width % 8 == 0);
+}
+
+nb::object project(const HeldSparseRows& labels, Vector<std::int32_t> rows, Matrix<float> p) {
+    const SparseRows& y = labels.rows;
+    require(p.shape(0) == y.n_columns && is_padded(p.shape(1)), "P has another shape");
     auto [z, array] = new_matrix<float>(rows.size(), p.shape(1));
     {
         const NativeWork work;
+        check_rows(to_span(rows), labels.n_rows());
         kernels().project(
             {y.row_start, y.columns, y.values, rows.data(), rows.size(), p.data(), p.shape(1), z});
     }
@@ -46,6 +83,7 @@ nb::object project(nb::handle labels, Vector<std::int32_t> rows, Matrix<float> p
 }
 
 nb::tuple draw_rows(std::uint64_t key, std::uint32_t n_rows, std::uint64_t n_draws) {
+    require(n_rows > 0, "there must be rows to draw from");
     DrawnRows drawn;
     {
         const NativeWork work;
@@ -54,34 +92,90 @@ nb::tuple draw_rows(std::uint64_t key, std::uint32_t n_rows, std::uint64_t n_dra
     return nb::make_tuple(to_array(std::move(drawn.rows)), to_array(std::move(drawn.counts)));
 }
 
-// None where `stop` was set before the tree was finished.
-nb::object grow_tree(nb::handle codes_from, nb::handle outputs_from, Vector<std::int32_t> rows,
-                     Vector<double> weights, const GrowParams& params, const StopFlag& flag) {
-    const Codes codes = to_codes(codes_from);
+using DenseOutputs = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// Dense outputs have a row for each row of the bag, sparse ones for each training row.
+Outputs to_outputs(const DenseOutputs& z, const Bag& bag, Impurity impurity) {
+    require(z.shape(0) == bag.rows.size(), "outputs must have a row for each row of the tree");
+    require(impurity == Impurity::variance ? is_padded(z.shape(1)) : z.shape(1) > 0,
+            "outputs have another shape");
     Outputs outputs;
-    if (nb::isinstance<nb::ndarray<nb::ro>>(outputs_from)) {
-        const auto z = view<nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig>>(outputs_from);
-        outputs.z = z.data();
-        outputs.wide = z.dtype() == nb::dtype<double>();
-        outputs.stride = z.shape(1);
-    } else {
-        outputs.sparse = to_sparse_rows(outputs_from);
-    }
+    outputs.z = z.data();
+    outputs.wide = z.dtype() == nb::dtype<double>();
+    outputs.stride = z.shape(1);
+    require(outputs.wide || z.dtype() == nb::dtype<float>(), "outputs must be floats or doubles");
+    if (outputs.wide)
+        check_finite({static_cast<const double*>(z.data()), z.size()});
+    else
+        check_finite({static_cast<const float*>(z.data()), z.size()});
+    return outputs;
+}
+Outputs to_outputs(const HeldSparseRows& labels, const Bag& bag, Impurity impurity) {
+    require(impurity != Impurity::absolute_error, "medians need dense outputs");
+    check_rows(bag.rows, labels.n_rows());
+    Outputs outputs;
+    outputs.sparse = labels.rows;
+    return outputs;
+}
+
+// None where `stop` was set before the tree was finished.
+template <class From>
+nb::object grow_tree(const HeldCodes& codes, const From& outputs_from, Vector<std::int32_t> rows,
+                     Vector<double> weights, const GrowParams& params, const StopFlag& flag) {
+    require(params.max_features > 0, "max_features must be at least 1");
     const Bag bag{{rows.data(), rows.size()}, {weights.data(), weights.size()}};
     PythonStop stop(flag);
     Tree tree;
     {
         const NativeWork work;
-        tree = grow(codes, outputs, bag, params, stop);
+        check(bag, codes.codes.n_rows);
+        const Outputs outputs = to_outputs(outputs_from, bag, params.impurity);
+        tree = grow(codes.codes, outputs, bag, params, stop);
     }
     if (stop.signalled()) throw nb::python_error();
     if (tree.leaf_start.empty()) return nb::none();
     return to_tuple(tree);
 }
 
+void bind_codes(nb::module_& m) {
+    using Held = HeldCodes;
+    const auto show = [](auto array) {
+        return [array](const Held& self) { return shown(self.given.*array, self); };
+    };
+    nb::class_<Held>(m, "Codes")
+        .def(
+            "__init__",
+            [](Held* self, std::size_t n_rows, std::size_t n_features, Maybe<Held::Array> codes,
+               Maybe<Held::Array> row_codes, Held::Array values, Vector<std::int64_t> value_start,
+               Maybe<Vector<std::int64_t>> row_start, Maybe<Vector<std::int32_t>> columns,
+               Maybe<Vector<std::int32_t>> column_size, Maybe<Vector<std::uint32_t>> zero_code,
+               bool by_value) {
+                new (self) Held({n_rows, n_features, codes, row_codes, values, value_start,
+                                 row_start, columns, column_size, zero_code, by_value});
+            },
+            nb::kw_only(), "n_rows"_a, "n_features"_a, "codes"_a.noconvert().none(),
+            "row_codes"_a.noconvert().none(), "values"_a.noconvert(), "value_start"_a.noconvert(),
+            "row_start"_a.noconvert().none() = nb::none(),
+            "columns"_a.noconvert().none() = nb::none(),
+            "column_size"_a.noconvert().none() = nb::none(),
+            "zero_code"_a.noconvert().none() = nb::none(), "by_value"_a = false)
+        .def_prop_ro("n_rows", [](const Held& self) { return self.given.n_rows; })
+        .def_prop_ro("n_features", [](const Held& self) { return self.given.n_features; })
+        .def_prop_ro("by_value", [](const Held& self) { return self.given.by_value; })
+        .def_prop_ro("codes", show(&Held::Given::codes))
+        .def_prop_ro("row_codes", show(&Held::Given::row_codes))
+        .def_prop_ro("values", show(&Held::Given::values))
+        .def_prop_ro("value_start", show(&Held::Given::value_start))
+        .def_prop_ro("row_start", show(&Held::Given::row_start))
+        .def_prop_ro("columns", show(&Held::Given::columns))
+        .def_prop_ro("column_size", show(&Held::Given::column_size))
+        .def_prop_ro("zero_code", show(&Held::Given::zero_code));
+}
+
 }  // namespace
 
 void bind_growing(nb::module_& m) {
+    bind_codes(m);
     nb::enum_<Impurity>(m, "Impurity")
         .value("variance", Impurity::variance)
         .value("entropy", Impurity::entropy)
@@ -111,7 +205,10 @@ void bind_growing(nb::module_& m) {
         });
     m.def("draw_rows", &draw_rows, "key"_a, "n_rows"_a, "n_draws"_a);
     m.def("project", &project, "labels"_a, "rows"_a, "p"_a);
-    m.def("grow", &grow_tree, "codes"_a, "outputs"_a, "rows"_a, "weights"_a, "params"_a, "stop"_a);
+    m.def("grow", &grow_tree<HeldSparseRows>, "codes"_a, "outputs"_a, "rows"_a, "weights"_a,
+          "params"_a, "stop"_a);
+    m.def("grow", &grow_tree<DenseOutputs>, "codes"_a, "outputs"_a, "rows"_a, "weights"_a,
+          "params"_a, "stop"_a);
 }
 
 }  // namespace sketchforest

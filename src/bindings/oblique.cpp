@@ -1,39 +1,48 @@
-#include "oblique.hpp"
-
-#include "arrays.hpp"
+#include "held.hpp"
 #include "levels.hpp"
 #include "native_work.hpp"
 #include "stop.hpp"
 
 namespace sketchforest {
-namespace {
 
-FloatRows to_float_rows(nb::handle from) {
-    FloatRows x;
-    x.n_rows = nb::cast<std::size_t>(from.attr("n_rows"));
-    x.n_features = nb::cast<std::size_t>(from.attr("n_features"));
-    x.row_start = pointer_or_null<std::int64_t>(from.attr("row_start"));
-    x.columns = pointer_or_null<std::int32_t>(from.attr("columns"));
-    if (x.is_sparse()) {
-        x.values = view<Vector<float>>(from.attr("values")).data();
-    } else {
-        const auto values = view<Matrix<float>>(from.attr("values"));
-        x.values = values.data();
-        x.stride = values.shape(1);
-    }
-    return x;
+HeldFloatRows::HeldFloatRows(Matrix<float> dense, std::size_t n_features) : values(dense) {
+    require(dense.shape(1) % 8 == 0 && n_features <= dense.shape(1), "rows have another shape");
+    rows.n_rows = dense.shape(0);
+    rows.n_features = n_features;
+    rows.values = dense.data();
+    rows.stride = dense.shape(1);
+    const NativeWork work;
+    check(rows, 0);
 }
 
+HeldFloatRows::HeldFloatRows(Vector<float> entries, Vector<std::int64_t> starts,
+                             Vector<std::int32_t> numbers, std::size_t n_features)
+    : values(entries), row_start(starts), columns(numbers) {
+    require(starts.size() > 0 && entries.size() == numbers.size(), "rows have another shape");
+    rows.n_rows = starts.size() - 1;
+    rows.n_features = n_features;
+    rows.values = entries.data();
+    rows.row_start = starts.data();
+    rows.columns = numbers.data();
+    const NativeWork work;
+    check(rows, entries.size());
+}
+
+namespace {
+
 // None where `stop` was set before the tree was finished.
-nb::object grow_tree(nb::handle x_from, Matrix<float> z, Vector<std::int32_t> rows,
+nb::object grow_tree(const HeldFloatRows& x, Matrix<float> z, Vector<std::int32_t> rows,
                      Vector<double> weights, const ObliqueParams& params, const StopFlag& flag) {
-    const FloatRows x = to_float_rows(x_from);
-    const Bag bag{{rows.data(), rows.size()}, {weights.data(), weights.size()}};
+    require(z.shape(0) == rows.size() && z.shape(1) > 0 && z.shape(1) % 8 == 0,
+            "outputs have another shape");
+    const Bag bag{to_span(rows), to_span(weights)};
     PythonStop stop(flag);
     ObliqueTree grown;
     {
         const NativeWork work;
-        grown = grow_oblique(x, z.data(), z.shape(1), bag, params, stop);
+        check(bag, x.rows.n_rows);
+        check_finite({z.data(), z.size()});
+        grown = grow_oblique(x.rows, z.data(), z.shape(1), bag, params, stop);
     }
     if (stop.signalled()) throw nb::python_error();
     if (grown.tree.leaf_start.empty()) return nb::none();
@@ -43,29 +52,14 @@ nb::object grow_tree(nb::handle x_from, Matrix<float> z, Vector<std::int32_t> ro
                           to_array(std::move(directions.weights)));
 }
 
-// Fills in the leaves of the oblique trees of the forest.
-void find_leaves(nb::handle forest, nb::handle x_from,
-                 nb::ndarray<std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> leaves) {
-    const FloatRows x = to_float_rows(x_from);
-    const nb::object directions = forest.attr("directions");
-    ObliqueTrees trees;
-    trees.n_trees = nb::cast<std::size_t>(forest.attr("n_trees"));
-    trees.nodes =
-        reinterpret_cast<const Node*>(view<Matrix<std::int32_t>>(forest.attr("nodes")).data());
-    trees.node_start = view<Vector<std::int64_t>>(forest.attr("node_start")).data();
-    trees.direction_start = view<Vector<std::int64_t>>(directions.attr("start")).data();
-    trees.columns = view<Vector<std::int32_t>>(directions.attr("columns")).data();
-    trees.weights = view<Vector<std::uint16_t>>(directions.attr("weights")).data();
-    trees.is_oblique = view<Vector<std::uint8_t>>(directions.attr("is_oblique")).data();
-    const NativeWork work;
-    find_oblique_leaves(trees, x, leaves.data());
-}
-
 template <class T>
 void levels(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> x, Vector<std::int64_t> level_start,
-            Vector<double> bounds, Vector<float> levels,
-            nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
+            Vector<double> bounds, Vector<float> levels, OutMatrix<float> out) {
+    require(level_start.size() == x.shape(1) + 1 && bounds.size() == levels.size() &&
+                out.shape(0) == x.shape(0) && out.shape(1) >= x.shape(1),
+            "levels have another shape");
     const NativeWork work;
+    check_starts(to_span(level_start), levels.size(), "levels do not add up");
     find_levels<T>({x.shape(1), level_start.data(), bounds.data(), levels.data()}, x.data(),
                    x.stride(0), x.stride(1), x.shape(0), out.data(), out.shape(1));
 }
@@ -73,6 +67,17 @@ void levels(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> x, Vector<std::in
 }  // namespace
 
 void bind_oblique(nb::module_& m) {
+    using Rows = HeldFloatRows;
+    nb::class_<Rows>(m, "FloatRows")
+        .def(nb::init<Vector<float>, Vector<std::int64_t>, Vector<std::int32_t>, std::size_t>(),
+             "values"_a.noconvert(), "row_start"_a.noconvert(), "columns"_a.noconvert(),
+             "n_features"_a)
+        .def(nb::init<Matrix<float>, std::size_t>(), "values"_a.noconvert(), "n_features"_a)
+        .def_prop_ro("n_rows", [](const Rows& self) { return self.rows.n_rows; })
+        .def_prop_ro("n_features", [](const Rows& self) { return self.rows.n_features; })
+        .def_prop_ro("values", [](const Rows& self) { return shown(self.values, self); })
+        .def_prop_ro("row_start", [](const Rows& self) { return shown(self.row_start, self); })
+        .def_prop_ro("columns", [](const Rows& self) { return shown(self.columns, self); });
     nb::class_<ObliqueParams>(m, "ObliqueParams")
         .def(nb::init<>())
         .def_rw("max_depth", &ObliqueParams::max_depth)
@@ -90,9 +95,12 @@ void bind_oblique(nb::module_& m) {
         .def_rw("min_side", &ObliqueParams::min_side)
         .def_rw("weights_per_row", &ObliqueParams::weights_per_row);
     m.def("grow_oblique", &grow_tree, "x"_a, "z"_a, "rows"_a, "weights"_a, "params"_a, "stop"_a);
-    m.def("find_levels", &levels<float>);
-    m.def("find_levels", &levels<double>);
-    m.def("leaves_oblique", &find_leaves, "forest"_a, "x"_a, "leaves"_a);
+    const auto find_levels = [&](auto function) {
+        m.def("find_levels", function, "x"_a, "level_start"_a, "bounds"_a, "levels"_a,
+              "out"_a.noconvert());
+    };
+    find_levels(&levels<float>);
+    find_levels(&levels<double>);
 }
 
 }  // namespace sketchforest

@@ -1,35 +1,38 @@
-#include "arrays.hpp"
-#include "check.hpp"
+// Leaves of new rows, and averages of the training rows in them.
 #include "checksum.hpp"
-#include "forest.hpp"
+#include "held.hpp"
 #include "medians.hpp"
 #include "native_work.hpp"
 
 namespace sketchforest {
 namespace {
 
-Trees to_trees(nb::handle from) {
-    Trees trees;
-    trees.n_trees = nb::cast<std::size_t>(from.attr("n_trees"));
-    trees.nodes =
-        reinterpret_cast<const Node*>(view<Matrix<std::int32_t>>(from.attr("nodes")).data());
-    trees.wide_thresholds = pointer_or_null<double>(from.attr("thresholds"));
-    trees.node_start = pointer_or_null<std::int64_t>(from.attr("node_start"));
-    const nb::object directions = from.attr("directions");
-    if (!directions.is_none())
-        trees.is_oblique = pointer_or_null<std::uint8_t>(directions.attr("is_oblique"));
-    return trees;
+constexpr const char* wrong_width = "X has another number of features than the trees";
+
+using FoundLeaves = Matrix<std::int32_t>;
+
+// Rows as oblique trees see them, where there are such trees.
+void find_oblique(const HeldForest& forest, const HeldFloatRows* seen, std::int32_t* leaves) {
+    if (forest.trees.is_oblique) find_oblique_leaves(forest.oblique, seen->rows, leaves);
 }
 
-nb::object leaves_dense(nb::handle forest, const AnyMatrix& x) {
-    const Trees trees = to_trees(forest);
+void check_seen(const HeldForest& forest, const HeldFloatRows* seen, std::size_t n_rows) {
+    require(!forest.trees.is_oblique || (seen && seen->rows.n_rows == n_rows &&
+                                         seen->rows.n_features == forest.given_trees.n_features),
+            "rows must be given as oblique trees see them, too");
+}
+
+nb::object leaves_dense(const HeldForest& forest, const AnyMatrix& x, const HeldFloatRows* seen) {
     const std::size_t n_rows = x.shape(0);
-    auto [leaves, array] = new_matrix<std::int32_t>(n_rows, trees.n_trees);
+    require(x.shape(1) == forest.given_trees.n_features, wrong_width);
+    check_seen(forest, seen, n_rows);
+    auto [leaves, array] = new_matrix<std::int32_t>(n_rows, forest.trees.n_trees);
     const auto find = [&](auto zero) {
         using T = decltype(zero);
         const NativeWork work;
-        find_leaves<T>(trees, {static_cast<const T*>(x.data()), x.stride(0), x.stride(1), n_rows},
-                       leaves);
+        find_leaves<T>(forest.trees,
+                       {static_cast<const T*>(x.data()), x.stride(0), x.stride(1), n_rows}, leaves);
+        find_oblique(forest, seen, leaves);
     };
     if (x.dtype() == nb::dtype<float>())
         find(float{});
@@ -41,150 +44,97 @@ nb::object leaves_dense(nb::handle forest, const AnyMatrix& x) {
 }
 
 template <class T>
-nb::object leaves_sparse(nb::handle forest, Vector<T> values, Vector<std::int32_t> columns,
-                         Vector<std::int64_t> row_start, std::size_t n_features) {
-    Trees trees = to_trees(forest);
-    trees.zero_chains = pointer_or_null<std::uint32_t>(forest.attr("zero_chains"));
+nb::object leaves_sparse(const HeldForest& forest, Vector<T> values, Vector<std::int32_t> columns,
+                         Vector<std::int64_t> row_start, std::size_t n_columns,
+                         const HeldFloatRows* seen) {
+    const std::size_t n_features = forest.given_trees.n_features;
+    require(n_columns == n_features, wrong_width);
+    require(row_start.size() > 0 && values.size() == columns.size(), "X has another shape");
     const std::size_t n_rows = row_start.size() - 1;
-    auto [leaves, array] = new_matrix<std::int32_t>(n_rows, trees.n_trees);
+    check_seen(forest, seen, n_rows);
+    auto [leaves, array] = new_matrix<std::int32_t>(n_rows, forest.trees.n_trees);
     {
         const NativeWork work;
-        find_leaves<T>(trees, {values.data(), columns.data(), row_start.data(), n_rows, n_features},
-                       leaves);
+        check_entries(to_span(row_start), to_span(columns), n_features);
+        const SparseX<T> x{values.data(), columns.data(), row_start.data(), n_rows, n_features};
+        find_leaves<T>(forest.trees_with_zero_chains(), x, leaves);
+        find_oblique(forest, seen, leaves);
     }
     return array;
 }
 
-nb::object zero_chains(nb::handle forest) {
-    const Trees trees = to_trees(forest);
-    std::vector<std::uint32_t> found;
-    {
-        const NativeWork work;
-        found = find_zero_chains(trees);
-    }
-    return found.empty() ? nb::none() : to_array(std::move(found));
-}
-
-Leaves to_leaves(nb::handle from) {
-    Leaves leaves;
-    leaves.n_trees = nb::cast<std::size_t>(from.attr("n_trees"));
-    leaves.leaf_start = pointer_or_null<std::int64_t>(from.attr("leaf_start"));
-    leaves.member_start = pointer_or_null<std::uint32_t>(from.attr("member_start"));
-    leaves.tree_members = pointer_or_null<std::int64_t>(from.attr("tree_members"));
-    leaves.members = pointer_or_null<std::int32_t>(from.attr("members"));
-    const nb::object weights = from.attr("weights");
-    if (!weights.is_none()) {
-        if (view<nb::ndarray<nb::ro>>(weights).dtype() == nb::dtype<std::uint8_t>())
-            leaves.counts = pointer_or_null<std::uint8_t>(weights);
-        else
-            leaves.weights = pointer_or_null<double>(weights);
-    }
-    return leaves;
-}
-
-Values to_values(nb::handle from) {
+// What is averaged: sparse labels, or a dense table of numbers.
+Values to_values(const HeldSparseRows& from) {
     Values values;
-    if (nb::isinstance<nb::ndarray<nb::ro>>(from)) {
-        const auto dense = view<Matrix<double>>(from);
-        values.dense = dense.data();
-        values.n_rows = dense.shape(0);
-        values.n_columns = dense.shape(1);
-    } else {
-        values.sparse = to_sparse_rows(from);
-        values.n_rows = nb::cast<std::size_t>(from.attr("n_rows"));
-        values.n_columns = values.sparse.n_columns;
-    }
+    values.sparse = from.rows;
+    values.n_rows = from.n_rows();
+    values.n_columns = from.rows.n_columns;
+    return values;
+}
+Values to_values(const Matrix<double>& from) {
+    Values values;
+    values.dense = from.data();
+    values.n_rows = from.shape(0);
+    values.n_columns = from.shape(1);
     return values;
 }
 
-Values to_sparse_values(nb::handle from) {
+void check_found(const HeldLeaves& leaves, const Values& values, const FoundLeaves& found) {
+    require(found.shape(1) == leaves.leaves.n_trees, "leaves have another shape");
+    require(values.n_rows >= leaves.given.n_rows, "values must have a row for each training row");
+    check_leaf_numbers(leaves.leaves, {found.data(), found.size()});
+}
+
+template <class From, class T>
+void average_into(const HeldLeaves& leaves, const From& from, FoundLeaves found, OutMatrix<T> out) {
     const Values values = to_values(from);
-    if (values.dense) throw nb::type_error("values must be sparse");
-    return values;
-}
-
-template <class T>
-void average_into(nb::handle forest, nb::handle values_from, Matrix<std::int32_t> leaf_of,
-                  nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
-    const Leaves leaves = to_leaves(forest);
-    const Values values = to_values(values_from);
+    require(out.shape(0) == found.shape(0) && out.shape(1) == values.n_columns,
+            "out has another shape");
     const NativeWork work;
-    average<T>(leaves, values, leaf_of.data(), leaf_of.shape(0), out.data());
+    check_found(leaves, values, found);
+    average<T>(leaves.leaves, values, found.data(), found.shape(0), out.data());
 }
 
-nb::tuple average_csr(nb::handle forest, nb::handle values_from, Matrix<std::int32_t> leaf_of,
+nb::tuple average_csr(const HeldLeaves& leaves, const HeldSparseRows& from, FoundLeaves found,
                       std::size_t k) {
-    const Leaves leaves = to_leaves(forest);
-    const Values values = to_sparse_values(values_from);
+    const Values values = to_values(from);
     SparseMean mean;
     {
         const NativeWork work;
-        mean = average_sparse(leaves, values, leaf_of.data(), leaf_of.shape(0), k);
+        check_found(leaves, values, found);
+        mean = average_sparse(leaves.leaves, values, found.data(), found.shape(0), k);
     }
     return nb::make_tuple(to_array(std::move(mean.values)), to_array(std::move(mean.columns)),
                           to_array(std::move(mean.row_start)));
 }
 
-nb::tuple average_best(nb::handle forest, nb::handle values_from, Matrix<std::int32_t> leaf_of,
+nb::tuple average_best(const HeldLeaves& leaves, const HeldSparseRows& from, FoundLeaves found,
                        std::size_t k) {
-    const Leaves leaves = to_leaves(forest);
-    const Values values = to_sparse_values(values_from);
-    const std::size_t n_rows = leaf_of.shape(0);
+    const Values values = to_values(from);
+    require(k <= values.n_columns, "k must be at most the number of labels");
+    const std::size_t n_rows = found.shape(0);
     auto [columns, columns_array] = new_matrix<std::int32_t>(n_rows, k);
     auto [scores, scores_array] = new_matrix<float>(n_rows, k);
     {
         const NativeWork work;
-        average_top(leaves, values, leaf_of.data(), n_rows, k, columns, scores);
+        check_found(leaves, values, found);
+        average_top(leaves.leaves, values, found.data(), n_rows, k, columns, scores);
     }
     return nb::make_tuple(columns_array, scores_array);
 }
 
 nb::object medians(Matrix<double> outputs, Vector<std::int32_t> rows, Vector<double> weights,
                    Vector<std::int64_t> start) {
+    require(start.size() > 0 && weights.size() == rows.size(), "groups have another shape");
     auto [out, array] = new_matrix<double>(start.size() - 1, outputs.shape(1));
     {
         const NativeWork work;
+        check_starts(to_span(start), rows.size(), "groups do not add up");
+        check_rows(to_span(rows), outputs.shape(0));
         weighted_medians(outputs.data(), outputs.shape(1),
-                         {{rows.data(), rows.size()}, weights.data(), {start.data(), start.size()}},
-                         out);
+                         {to_span(rows), weights.data(), to_span(start)}, out);
     }
     return array;
-}
-
-// None where the arrays are a forest and its labels, else what is wrong with them.
-nb::object find_damage_in(nb::handle forest, nb::handle labels, std::size_t n_features,
-                          std::size_t part, std::size_t n_parts) {
-    const Trees trees = to_trees(forest);
-    const Leaves leaves = to_leaves(forest);
-    const Values values = to_values(labels);
-    const auto length = [](nb::handle from, const char* name) {
-        return nb::len(nb::object(from.attr(name)));
-    };
-    Extent extent;
-    extent.n_nodes = length(forest, "nodes");
-    extent.n_places = length(forest, "member_start");
-    extent.n_members = length(forest, "members");
-    extent.n_features = n_features;
-    extent.depths = pointer_or_null<std::int32_t>(forest.attr("depths"));
-    extent.gains = pointer_or_null<float>(forest.attr("gains"));
-    if (values.dense) {
-        extent.n_rows = nb::len(labels);
-    } else {
-        extent.n_rows = length(labels, "row_start") - 1;
-        extent.n_entries = length(labels, "columns");
-    }
-    const char* damage = nullptr;
-    {
-        const NativeWork work;
-        damage = find_damage(trees, leaves, values, extent, {part, n_parts});
-    }
-    return damage ? nb::cast(damage) : nb::none();
-}
-
-bool are_directions_in(Vector<std::int32_t> columns, Vector<std::uint16_t> weights,
-                       std::size_t n_features) {
-    const NativeWork work;
-    return are_directions(columns.data(), weights.data(), columns.size(), n_features);
 }
 
 std::uint64_t checksum_of(Vector<std::uint8_t> bytes) {
@@ -195,18 +145,21 @@ std::uint64_t checksum_of(Vector<std::uint8_t> bytes) {
 }  // namespace
 
 void bind_predicting(nb::module_& m) {
-    m.def("zero_chains", &zero_chains, "forest"_a);
-    m.def("leaves_dense", &leaves_dense, "forest"_a, "x"_a);
-    m.def("leaves_sparse", &leaves_sparse<float>);
-    m.def("leaves_sparse", &leaves_sparse<double>);
-    m.def("average", &average_into<float>);
-    m.def("average", &average_into<double>);
-    m.def("average_csr", &average_csr, "forest"_a, "values"_a, "leaves"_a, "k"_a);
-    m.def("average_best", &average_best, "forest"_a, "values"_a, "leaves"_a, "k"_a);
+    m.def("leaves_dense", &leaves_dense, "forest"_a, "x"_a, "seen"_a.none() = nb::none());
+    m.def("leaves_sparse", &leaves_sparse<float>, "forest"_a, "values"_a, "columns"_a,
+          "row_start"_a, "n_columns"_a, "seen"_a.none() = nb::none());
+    m.def("leaves_sparse", &leaves_sparse<double>, "forest"_a, "values"_a, "columns"_a,
+          "row_start"_a, "n_columns"_a, "seen"_a.none() = nb::none());
+    const auto average = [&](auto function) {
+        m.def("average", function, "leaves"_a, "values"_a, "found"_a, "out"_a.noconvert());
+    };
+    average(&average_into<HeldSparseRows, float>);
+    average(&average_into<HeldSparseRows, double>);
+    average(&average_into<Matrix<double>, float>);
+    average(&average_into<Matrix<double>, double>);
+    m.def("average_csr", &average_csr, "leaves"_a, "values"_a, "found"_a, "k"_a);
+    m.def("average_best", &average_best, "leaves"_a, "values"_a, "found"_a, "k"_a);
     m.def("weighted_medians", &medians, "outputs"_a, "rows"_a, "weights"_a, "start"_a);
-    m.def("find_damage", &find_damage_in, "forest"_a, "labels"_a, "n_features"_a, "part"_a = 0,
-          "n_parts"_a = 1);
-    m.def("are_directions", &are_directions_in, "columns"_a, "weights"_a, "n_features"_a);
     m.def("checksum", &checksum_of, "bytes"_a);
 }
 

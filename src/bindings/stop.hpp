@@ -52,7 +52,8 @@ nb::object rows_array(const std::vector<Row>& rows) {
 inline nb::tuple to_tuple(Tree& tree) {
     return nb::make_tuple(rows_array(tree.nodes), to_array(std::move(tree.wide_thresholds)),
                           to_array(std::move(tree.gains)), to_array(std::move(tree.leaf_start)),
-                          to_array(std::move(tree.members)), rows_array(tree.parts), tree.depth);
+                          to_array<std::int32_t>(std::move(tree.members)), rows_array(tree.parts),
+                          tree.depth);
 }
 
 }  // namespace sketchforest

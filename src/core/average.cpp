@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <stdexcept>
 
 #include "forest.hpp"
 
@@ -191,6 +193,9 @@ class SparseSums {
                        sums_[column] += value;
                    });
         const double total = shares_.total();
+        // Scores that are no numbers cannot be sorted.
+        if (!touched_.empty() && !(0 < total && total < std::numeric_limits<double>::infinity()))
+            throw std::invalid_argument("weights of rows in a leaf must have a finite sum");
         for (const std::int32_t column : touched_) sums_[column] /= total;
     }
 

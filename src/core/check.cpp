@@ -3,10 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
+#include <type_traits>
 #include <vector>
 
 namespace sketchforest {
 namespace {
+
+void require(bool holds, const char* reason) {
+    if (!holds) throw std::invalid_argument(reason);
+}
 
 // Loops have no early exit: a flag that gathers what is wrong keeps them vectorised.
 template <class Holds>
@@ -16,33 +22,38 @@ bool all_of(std::size_t n, Holds holds) {
     return !is_wrong;
 }
 
-// Starts of n pieces that fill [0, end).
-bool are_starts(const std::int64_t* starts, std::size_t n, std::size_t end) {
-    return starts[0] == 0 && starts[n] == static_cast<std::int64_t>(end) &&
-           all_of(n, [&](std::size_t i) { return starts[i] <= starts[i + 1]; });
+// Starts of pieces that fill [0, end).
+bool are_starts(std::span<const std::int64_t> starts, std::size_t end) {
+    return !starts.empty() && starts.front() == 0 &&
+           starts.back() == static_cast<std::int64_t>(end) &&
+           all_of(starts.size() - 1, [&](std::size_t i) { return starts[i] <= starts[i + 1]; });
 }
 
-bool are_below(const std::int32_t* numbers, std::size_t n, std::size_t end) {
-    return all_of(n, [&](std::size_t i) { return static_cast<std::uint32_t>(numbers[i]) < end; });
+template <class T>
+bool are_below(std::span<const T> numbers, std::size_t end) {
+    using Unsigned = std::make_unsigned_t<T>;  // what is below zero is large
+    return all_of(numbers.size(),
+                  [&](std::size_t i) { return static_cast<Unsigned>(numbers[i]) < end; });
 }
 
 // Columns of each row, from left to right, none of them twice.
-bool are_ascending(const SparseRows& rows, std::size_t n_rows) {
+template <class T>
+bool are_ascending(const std::int64_t* row_start, const T* columns, std::size_t n_rows) {
     bool is_wrong = false;
     for (std::size_t row = 0; row < n_rows; ++row)
-        for (std::int64_t at = rows.row_start[row] + 1; at < rows.row_start[row + 1]; ++at)
-            is_wrong |= rows.columns[at - 1] >= rows.columns[at];
+        for (std::int64_t at = row_start[row] + 1; at < row_start[row + 1]; ++at)
+            is_wrong |= columns[at - 1] >= columns[at];
     return !is_wrong;
 }
 
 template <class T>
-bool are_finite(const T* numbers, std::size_t n) {
-    return all_of(n, [&](std::size_t i) { return std::isfinite(numbers[i]); });
+bool are_finite(std::span<const T> numbers) {
+    return all_of(numbers.size(), [&](std::size_t i) { return std::isfinite(numbers[i]); });
 }
 
 template <class T>
-bool are_numbers(const T* numbers, std::size_t n) {
-    return all_of(n, [&](std::size_t i) { return !std::isnan(numbers[i]); });
+bool are_numbers(std::span<const T> numbers) {
+    return all_of(numbers.size(), [&](std::size_t i) { return !std::isnan(numbers[i]); });
 }
 
 bool are_splits(const Node* nodes, std::size_t n_nodes, std::size_t n_features) {
@@ -85,90 +96,266 @@ class Descent {
     std::vector<std::int32_t> level_;
 };
 
-// The share of n things that belongs to a part.
-struct Share {
-    Share(std::size_t n, const Part& part)
-        : first(n * part.number / part.n_parts), last(n * (part.number + 1) / part.n_parts) {}
-    std::size_t size() const { return last - first; }
-    const std::size_t first, last;
-};
-
-const char* find_damage_in_trees(const Trees& trees, const Leaves& leaves, const Extent& extent,
-                                 const Part& part) {
-    if (!are_starts(trees.node_start, trees.n_trees, extent.n_nodes)) return "nodes do not add up";
-    if (!are_starts(leaves.leaf_start, trees.n_trees, extent.n_places))
-        return "leaves do not add up";
-    if (!are_starts(leaves.tree_members, trees.n_trees, extent.n_members))
-        return "members do not add up";
-    Descent descent;
-    const Share own(trees.n_trees, part);
-    for (std::size_t tree = own.first; tree < own.last; ++tree) {
-        const auto n_nodes =
-            static_cast<std::size_t>(trees.node_start[tree + 1] - trees.node_start[tree]);
-        const auto n_places =
-            static_cast<std::size_t>(leaves.leaf_start[tree + 1] - leaves.leaf_start[tree]);
-        const std::int64_t n_members = leaves.tree_members[tree + 1] - leaves.tree_members[tree];
-        if (n_places != n_nodes + 2) return "a tree lacks leaves";
-        const Node* const nodes = trees.nodes + trees.node_start[tree];
-        if (!are_splits(nodes, n_nodes, extent.n_features))
-            return "a feature does not exist, or a threshold is no number";
-        const std::int32_t depth = descent.depth(nodes, n_nodes);
-        if (depth < 0) return "a node has not one parent";
-        if (depth != extent.depths[tree]) return "a tree has another depth";
-        const std::uint32_t* starts = leaves.member_start + leaves.leaf_start[tree];
-        if (starts[0] != 0 || starts[n_nodes + 1] != n_members) return "a leaf lacks members";
-        if (!all_of(n_nodes + 1, [&](std::size_t i) { return starts[i] < starts[i + 1]; }))
-            return "a leaf is empty";
+// Codes of a feature: ranks of its values, and one more that says missing.
+template <class Code>
+bool are_codes(const Codes& codes, std::size_t n_entries) {
+    const auto* given = static_cast<const Code*>(codes.codes);
+    const auto limit = [&](std::size_t feature) { return codes.missing_code(feature); };
+    if (codes.sparse)
+        return all_of(n_entries, [&](std::size_t i) {
+            return given[i] <= limit(static_cast<std::size_t>(codes.columns[i]));
+        });
+    for (std::size_t feature = 0; feature < codes.n_features; ++feature) {
+        const Code* column = given + feature * codes.n_rows;
+        const std::uint32_t last = limit(feature);
+        if (!all_of(codes.n_rows, [&](std::size_t i) { return column[i] <= last; })) return false;
     }
-    const Share nodes(extent.n_nodes, part);
-    if (trees.wide_thresholds && !are_numbers(trees.wide_thresholds + nodes.first, nodes.size()))
-        return "a threshold is no number";
-    if (extent.gains && !are_numbers(extent.gains + nodes.first, nodes.size()))
-        return "a gain is no number";
-    return nullptr;
+    if (!codes.row_codes) return true;
+    std::vector<std::uint32_t> limits(codes.n_features);
+    for (std::size_t feature = 0; feature < codes.n_features; ++feature)
+        limits[feature] = limit(feature);
+    const auto* rows = static_cast<const Code*>(codes.row_codes);
+    for (std::size_t row = 0; row < codes.n_rows; ++row) {
+        const Code* own = rows + row * codes.n_features;
+        if (!all_of(codes.n_features, [&](std::size_t i) { return own[i] <= limits[i]; }))
+            return false;
+    }
+    return true;
 }
 
-// Weights of nothing, or none at all, would make averages that are no numbers and cannot be sorted.
-bool are_weights(const Leaves& leaves, const Share& own) {
-    if (leaves.counts)
-        return all_of(own.size(), [&](std::size_t i) { return leaves.counts[own.first + i] > 0; });
-    if (!leaves.weights) return true;
-    return all_of(own.size(), [&](std::size_t i) {
-        const double weight = leaves.weights[own.first + i];
-        return (weight > 0) & (weight <= std::numeric_limits<double>::max());
-    });
-}
-
-const char* find_damage_in_labels(const Values& values, const Extent& extent) {
-    if (values.dense)
-        return are_finite(values.dense, extent.n_rows * values.n_columns) ? nullptr
-                                                                          : "a label is no number";
-    const SparseRows& rows = values.sparse;
-    if (!are_starts(rows.row_start, extent.n_rows, extent.n_entries)) return "labels do not add up";
-    if (!are_below(rows.columns, extent.n_entries, values.n_columns))
-        return "labels are out of range";
-    if (!are_ascending(rows, extent.n_rows)) return "labels of a row are not in order";
-    if (rows.values && !are_finite(rows.values, extent.n_entries)) return "a label is no number";
-    return nullptr;
+void check_directions(const ForestArrays& forest) {
+    const auto& start = forest.direction_start;
+    const std::size_t n_entries = forest.direction_columns.size();
+    constexpr const char* reason = "directions do not fit the trees";
+    constexpr std::uint16_t exponent = 0x7f80;  // all of its bits: infinite, or no number
+    require(start.size() == forest.nodes.size() + 1 && are_starts(start, n_entries), reason);
+    require(forest.direction_weights.size() == n_entries, reason);
+    require(are_below(forest.direction_columns, forest.n_features), reason);
+    require(
+        all_of(n_entries,
+               [&](std::size_t i) { return (forest.direction_weights[i] & exponent) != exponent; }),
+        reason);
+    require(forest.is_oblique.size() == forest.depths.size(), reason);
+    for (std::size_t tree = 0; tree < forest.is_oblique.size(); ++tree) {
+        const std::int64_t first = start[forest.node_start[tree]];
+        const bool has_some = start[forest.node_start[tree + 1]] > first;
+        require(forest.is_oblique[tree] == 1 || (forest.is_oblique[tree] == 0 && !has_some),
+                reason);
+    }
 }
 
 }  // namespace
 
-const char* find_damage(const Trees& trees, const Leaves& leaves, const Values& values,
-                        const Extent& extent, const Part& part) {
-    if (const char* damage = find_damage_in_trees(trees, leaves, extent, part)) return damage;
-    const Share own(extent.n_members, part);
-    if (!are_below(leaves.members + own.first, own.size(), extent.n_rows))
-        return "members are out of range";
-    if (!are_weights(leaves, own)) return "a weight is not above 0";
-    return part.number == 0 ? find_damage_in_labels(values, extent) : nullptr;
+Leaves LeafArrays::view() const {
+    Leaves leaves;
+    leaves.n_trees = leaf_start.size() - 1;
+    leaves.leaf_start = leaf_start.data();
+    leaves.member_start = member_start.data();
+    leaves.tree_members = tree_members.data();
+    leaves.members = members.data();
+    if (!counts.empty()) leaves.counts = counts.data();
+    if (!weights.empty()) leaves.weights = weights.data();
+    return leaves;
 }
 
-bool are_directions(const std::int32_t* columns, const std::uint16_t* weights, std::size_t n,
-                    std::size_t n_features) {
-    constexpr std::uint16_t exponent = 0x7f80;  // all of its bits: infinite, or no number
-    return are_below(columns, n, n_features) &&
-           all_of(n, [&](std::size_t i) { return (weights[i] & exponent) != exponent; });
+Trees ForestArrays::view() const {
+    Trees trees;
+    trees.n_trees = depths.size();
+    trees.nodes = nodes.data();
+    if (!wide_thresholds.empty()) trees.wide_thresholds = wide_thresholds.data();
+    trees.node_start = node_start.data();
+    if (!is_oblique.empty()) trees.is_oblique = is_oblique.data();
+    return trees;
+}
+
+ObliqueTrees ForestArrays::oblique_view() const {
+    return {depths.size(),
+            nodes.data(),
+            node_start.data(),
+            direction_start.data(),
+            direction_columns.data(),
+            direction_weights.data(),
+            is_oblique.data()};
+}
+
+void check(const LeafArrays& leaves) {
+    const std::size_t n_trees = leaves.leaf_start.size() - 1, n_members = leaves.members.size();
+    require(!leaves.leaf_start.empty() && n_trees > 0, "there is no tree");
+    require(are_starts(leaves.leaf_start, leaves.member_start.size()), "leaves do not add up");
+    require(leaves.tree_members.size() == n_trees + 1 && are_starts(leaves.tree_members, n_members),
+            "members do not add up");
+    for (std::size_t tree = 0; tree < n_trees; ++tree) {
+        const auto first = static_cast<std::size_t>(leaves.leaf_start[tree]);
+        const auto last = static_cast<std::size_t>(leaves.leaf_start[tree + 1]);
+        require(last >= first + 2, "a tree lacks leaves");
+        const auto starts = leaves.member_start.subspan(first, last - first);
+        const auto n_own = leaves.tree_members[tree + 1] - leaves.tree_members[tree];
+        require(starts.front() == 0 && starts.back() == n_own, "a leaf lacks members");
+        require(all_of(starts.size() - 1, [&](std::size_t i) { return starts[i] < starts[i + 1]; }),
+                "a leaf is empty");
+    }
+    require(are_below(leaves.members, leaves.n_rows), "members are out of range");
+    // Weights of nothing, or none at all, would make averages that are no numbers.
+    require(leaves.counts.empty() || leaves.counts.size() == n_members, "a weight is missing");
+    require(all_of(leaves.counts.size(), [&](std::size_t i) { return leaves.counts[i] > 0; }),
+            "a weight is not above 0");
+    require(leaves.weights.empty() || leaves.weights.size() == n_members, "a weight is missing");
+    require(all_of(leaves.weights.size(),
+                   [&](std::size_t i) {
+                       return (leaves.weights[i] > 0) &
+                              (leaves.weights[i] <= std::numeric_limits<double>::max());
+                   }),
+            "a weight is not above 0");
+}
+
+void check(const ForestArrays& forest) {
+    const auto& leaf_start = forest.leaves.leaf_start;
+    const std::size_t n_trees = forest.depths.size(), n_nodes = forest.nodes.size();
+    require(leaf_start.size() == n_trees + 1 && forest.node_start.size() == n_trees + 1 &&
+                are_starts(forest.node_start, n_nodes),
+            "nodes do not add up");
+    check(forest.leaves);
+    require(forest.wide_thresholds.empty() || forest.wide_thresholds.size() == n_nodes,
+            "a threshold is missing");
+    require(forest.gains.empty() || forest.gains.size() == n_nodes, "a gain is missing");
+    Descent descent;
+    for (std::size_t tree = 0; tree < n_trees; ++tree) {
+        const auto first = static_cast<std::size_t>(forest.node_start[tree]);
+        const auto n_own = static_cast<std::size_t>(forest.node_start[tree + 1]) - first;
+        require(leaf_start[tree + 1] - leaf_start[tree] == static_cast<std::int64_t>(n_own) + 2,
+                "a tree lacks leaves");
+        const Node* const nodes = forest.nodes.data() + first;
+        require(are_splits(nodes, n_own, forest.n_features),
+                "a feature does not exist, or a threshold is no number");
+        const std::int32_t depth = descent.depth(nodes, n_own);
+        require(depth >= 0, "a node has not one parent");
+        require(depth == forest.depths[tree], "a tree has another depth");
+    }
+    require(are_numbers(forest.wide_thresholds), "a threshold is no number");
+    require(are_numbers(forest.gains), "a gain is no number");
+    if (!forest.is_oblique.empty()) check_directions(forest);
+}
+
+void check_starts(std::span<const std::int64_t> starts, std::size_t end, const char* reason) {
+    require(are_starts(starts, end), reason);
+}
+
+void check(const SparseRows& rows, std::size_t n_rows, std::size_t n_entries) {
+    require(rows.n_columns <= std::numeric_limits<std::int32_t>::max(),
+            "there are too many labels");
+    require(are_starts({rows.row_start, n_rows + 1}, n_entries), "labels do not add up");
+    require(are_below(std::span(rows.columns, n_entries), rows.n_columns),
+            "labels are out of range");
+    require(are_ascending(rows.row_start, rows.columns, n_rows),
+            "labels of a row are not in order");
+    require(!rows.values || are_finite(std::span(rows.values, n_entries)), "a label is no number");
+}
+
+void check(const FloatRows& x, std::size_t n_entries) {
+    check_finite({x.values, x.is_sparse() ? n_entries : x.n_rows * x.stride});
+    if (!x.is_sparse()) return;
+    require(are_starts({x.row_start, x.n_rows + 1}, n_entries), "features do not add up");
+    require(are_below(std::span(x.columns, n_entries), x.n_features), "features are out of range");
+    require(are_ascending(x.row_start, x.columns, x.n_rows), "features of a row are not in order");
+}
+
+void check_entries(std::span<const std::int64_t> row_start, std::span<const std::int32_t> columns,
+                   std::size_t n_features) {
+    require(are_starts(row_start, columns.size()), "row starts of X do not add up");
+    require(are_below(columns, n_features), "column numbers of X are out of range");
+}
+
+void check_labels(std::span<const std::int64_t> row_start, std::span<const std::int64_t> labels,
+                  std::size_t n_labels) {
+    require(are_starts(row_start, labels.size()), "labels do not add up");
+    require(are_below(labels, n_labels), "labels are out of range");
+    require(are_ascending(row_start.data(), labels.data(), row_start.size() - 1),
+            "labels of a row are not in order");
+}
+
+void check(const Codes& codes, const CodesExtent& extent) {
+    constexpr const char* reason = "codes do not fit the values";
+    if (!codes.by_value) {
+        require(are_starts({codes.value_start, codes.n_features + 1}, extent.n_values), reason);
+        require(all_of(codes.n_features,
+                       [&](std::size_t i) {
+                           return codes.value_start[i + 1] - codes.value_start[i] < 0xffffffff;
+                       }),
+                reason);
+    }
+    if (codes.sparse) {
+        require(!codes.by_value, reason);
+        require(are_starts({codes.row_start, codes.n_rows + 1}, extent.n_entries),
+                "features do not add up");
+        const std::span columns(codes.columns, extent.n_entries);
+        require(are_below(columns, codes.n_features), "features are out of range");
+        require(are_ascending(codes.row_start, codes.columns, codes.n_rows),
+                "features of a row are not in order");
+        std::vector<std::int64_t> size(codes.n_features);
+        for (const std::int32_t column : columns) ++size[column];
+        require(all_of(codes.n_features,
+                       [&](std::size_t i) {
+                           return (size[i] == codes.column_size[i]) &
+                                  (codes.zero_code[i] < codes.missing_code(i));
+                       }),
+                reason);
+        // Without codes an entry is the one value besides zero, or the one that is missing.
+        require(
+            codes.code_bytes > 0 ||
+                all_of(codes.n_features, [&](std::size_t i) { return codes.missing_code(i) <= 2; }),
+            reason);
+    }
+    const bool are_right =
+        codes.by_value || codes.code_bytes == 0 ||
+        (codes.code_bytes == 1   ? are_codes<std::uint8_t>(codes, extent.n_entries)
+         : codes.code_bytes == 2 ? are_codes<std::uint16_t>(codes, extent.n_entries)
+                                 : are_codes<std::uint32_t>(codes, extent.n_entries));
+    require(are_right, reason);
+}
+
+void check_finite(std::span<const float> numbers) {
+    require(are_finite(numbers), "a number is missing or infinite");
+}
+
+void check_finite(std::span<const double> numbers) {
+    require(are_finite(numbers), "a number is missing or infinite");
+}
+
+void check_rows(std::span<const std::int32_t> rows, std::size_t n_rows) {
+    require(are_below(rows, n_rows), "rows are out of range");
+}
+
+void check(const Bag& bag, std::size_t n_rows) {
+    require(!bag.rows.empty() && bag.rows.size() == bag.weights.size(),
+            "a tree needs rows, and a weight for each");
+    check_rows(bag.rows, n_rows);
+    const bool ascend =
+        all_of(bag.rows.size() - 1, [&](std::size_t i) { return bag.rows[i] < bag.rows[i + 1]; });
+    if (!ascend) {
+        std::vector<bool> is_met(n_rows);
+        for (const std::int32_t row : bag.rows) {
+            require(!is_met[row], "rows of a tree must differ");
+            is_met[row] = true;
+        }
+    }
+    require(all_of(bag.weights.size(),
+                   [&](std::size_t i) {
+                       return (bag.weights[i] > 0) &
+                              (bag.weights[i] <= std::numeric_limits<double>::max());
+                   }),
+            "weights of rows must be above 0");
+}
+
+void check_leaf_numbers(const Leaves& leaves, std::span<const std::int32_t> leaf_of) {
+    std::vector<std::int32_t> n_leaves(leaves.n_trees);
+    for (std::size_t tree = 0; tree < leaves.n_trees; ++tree)
+        n_leaves[tree] =
+            static_cast<std::int32_t>(leaves.leaf_start[tree + 1] - leaves.leaf_start[tree] - 1);
+    bool is_wrong = false;
+    for (std::size_t first = 0; first < leaf_of.size(); first += leaves.n_trees)
+        for (std::size_t tree = 0; tree < leaves.n_trees; ++tree)
+            is_wrong |= leaf_of[first + tree] >= n_leaves[tree];
+    require(!is_wrong, "leaves must be those of the forest's trees");
 }
 
 }  // namespace sketchforest

@@ -1,34 +1,80 @@
-// Whether arrays that came from a file are a forest: no walk, leaf or label leads outside of them.
+// Whether arrays are what the core may read: no walk, leaf, row, label or code leads outside of
+// them. A check throws std::invalid_argument with the reason. Each array is read once, front to
+// back.
 #pragma once
 
+#include <span>
+
 #include "forest.hpp"
+#include "oblique.hpp"
 
 namespace sketchforest {
 
-// How long the arrays are, and what else is said of the trees. Arrays with an entry for each tree,
-// and one more, fit n_trees already.
-struct Extent {
-    std::size_t n_nodes = 0;
-    std::size_t n_places = 0;   // in member_start: the leaves of each tree, and one more
-    std::size_t n_members = 0;  // in members, and in their weights
-    std::size_t n_rows = 0;     // of the labels
-    std::size_t n_entries = 0;  // of sparse labels
+// The training rows in the leaves of all trees. An empty span of weights: one each.
+struct LeafArrays {
+    std::span<const std::int64_t> leaf_start, tree_members;
+    std::span<const std::uint32_t> member_start;
+    std::span<const std::int32_t> members;
+    std::span<const std::uint8_t> counts;
+    std::span<const double> weights;
+    std::size_t n_rows = 0;  // of the labels
+
+    Leaves view() const;
+};
+
+// A forest. Empty: wide_thresholds where nodes have floats that separate the training values, gains
+// where they are not known, directions where no tree is oblique.
+struct ForestArrays {
+    LeafArrays leaves;
+    std::span<const std::int64_t> node_start;
+    std::span<const Node> nodes;
+    std::span<const double> wide_thresholds;
+    std::span<const float> gains;
+    std::span<const std::int32_t> depths;
+    std::span<const std::int64_t> direction_start;
+    std::span<const std::int32_t> direction_columns;
+    std::span<const std::uint16_t> direction_weights;
+    std::span<const std::uint8_t> is_oblique;
     std::size_t n_features = 0;
-    const std::int32_t* depths = nullptr;  // said of each tree
-    const float* gains = nullptr;          // said of each node; null: not known
+
+    Trees view() const;
+    ObliqueTrees oblique_view() const;
 };
 
-// One of several parts of the work, which threads do.
-struct Part {
-    std::size_t number = 0, n_parts = 1;
+void check(const LeafArrays& leaves);
+void check(const ForestArrays& forest);
+
+// Starts of pieces that fill [0, end).
+void check_starts(std::span<const std::int64_t> starts, std::size_t end, const char* reason);
+// Sparse rows, of which the columns ascend.
+void check(const SparseRows& rows, std::size_t n_rows, std::size_t n_entries);
+void check(const FloatRows& rows, std::size_t n_entries);
+
+// Sparse X as it comes from outside, in any order.
+void check_entries(std::span<const std::int64_t> row_start, std::span<const std::int32_t> columns,
+                   std::size_t n_features);
+
+// Labels of rows, of n_labels, ascending in each row.
+void check_labels(std::span<const std::int64_t> row_start, std::span<const std::int64_t> labels,
+                  std::size_t n_labels);
+
+// How long the arrays of codes are.
+struct CodesExtent {
+    std::size_t n_entries = 0;  // of sparse X
+    std::size_t n_values = 0;
 };
+void check(const Codes& codes, const CodesExtent& extent);
 
-// Null where all is well, else what is wrong. Each array is read once, from front to back.
-const char* find_damage(const Trees& trees, const Leaves& leaves, const Values& values,
-                        const Extent& extent, const Part& part);
+// Distinct rows of a table of n_rows, ascending, and weights above zero.
+void check(const Bag& bag, std::size_t n_rows);
 
-// Whether entries of directions have features that exist, and finite weights.
-bool are_directions(const std::int32_t* columns, const std::uint16_t* weights, std::size_t n,
-                    std::size_t n_features);
+// Leaves that were found: a number of the tree's, or below zero to leave the tree out.
+void check_leaf_numbers(const Leaves& leaves, std::span<const std::int32_t> leaf_of);
+
+void check_rows(std::span<const std::int32_t> rows, std::size_t n_rows);
+
+// Numbers that can be sorted and added up.
+void check_finite(std::span<const float> numbers);
+void check_finite(std::span<const double> numbers);
 
 }  // namespace sketchforest

@@ -1,19 +1,52 @@
 """The native surface: a handful of functions over plain arrays."""
 
 from enum import Enum
-from typing import Protocol, TypeAlias
+from typing import TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
-
-# What the core reads of an object: fields of EncodedX, SparseRows, Forest and LeafTable. The names
-# exist for type checkers alone.
 
 _Numbers: TypeAlias = NDArray[np.number | np.bool_]
 _Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 _Codes: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32]
 
-class _CodedX(Protocol):
+# Objects that hold arrays: checked when they are made (ValueError), and read-only from then on.
+
+class SparseRows:
+    def __init__(
+        self,
+        row_start: NDArray[np.int64],
+        columns: NDArray[np.int32],
+        values: NDArray[np.float32] | None,
+        n_columns: int,
+    ) -> None: ...
+    @property
+    def row_start(self) -> NDArray[np.int64]: ...
+    @property
+    def columns(self) -> NDArray[np.int32]: ...
+    @property
+    def values(self) -> NDArray[np.float32] | None: ...
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def n_columns(self) -> int: ...
+
+class Codes:
+    def __init__(
+        self,
+        *,
+        n_rows: int,
+        n_features: int,
+        codes: _Codes | None,
+        row_codes: _Codes | None,
+        values: _Floats,
+        value_start: NDArray[np.int64],
+        row_start: NDArray[np.int64] | None = None,
+        columns: NDArray[np.int32] | None = None,
+        column_size: NDArray[np.int32] | None = None,
+        zero_code: NDArray[np.uint32] | None = None,
+        by_value: bool = False,
+    ) -> None: ...
     @property
     def n_rows(self) -> int: ...
     @property
@@ -37,31 +70,17 @@ class _CodedX(Protocol):
     @property
     def by_value(self) -> bool: ...
 
-class _RowsOfEntries(Protocol):
-    @property
-    def row_start(self) -> NDArray[np.int64]: ...
-    @property
-    def columns(self) -> NDArray[np.int32]: ...
-    @property
-    def values(self) -> NDArray[np.float32] | None: ...
-    @property
-    def n_rows(self) -> int: ...
-    @property
-    def n_columns(self) -> int: ...
-
-# Nodes, thresholds, gains, starts of leaves, positions of their members in the bag, (leaf, depth)
-# of parts, depth.
-_Grown: TypeAlias = tuple[
-    NDArray[np.int32],
-    NDArray[np.float64],
-    NDArray[np.float64],
-    NDArray[np.uint32],
-    NDArray[np.uint32],
-    NDArray[np.int32],
-    int,
-]
-
-class _FloatRows(Protocol):
+class FloatRows:
+    @overload
+    def __init__(
+        self,
+        values: NDArray[np.float32],
+        row_start: NDArray[np.int64],
+        columns: NDArray[np.int32],
+        n_features: int,
+    ) -> None: ...
+    @overload
+    def __init__(self, values: NDArray[np.float32], n_features: int) -> None: ...
     @property
     def n_rows(self) -> int: ...
     @property
@@ -73,47 +92,68 @@ class _FloatRows(Protocol):
     @property
     def columns(self) -> NDArray[np.int32] | None: ...
 
-class _Directions(Protocol):
-    @property
-    def start(self) -> NDArray[np.int64]: ...
-    @property
-    def columns(self) -> NDArray[np.int32]: ...
-    @property
-    def weights(self) -> NDArray[np.uint16]: ...
-    @property
-    def is_oblique(self) -> NDArray[np.uint8]: ...
-
-class _Leaves(Protocol):
+class Leaves:
+    def __init__(
+        self,
+        *,
+        leaf_start: NDArray[np.int64],
+        tree_members: NDArray[np.int64],
+        member_start: NDArray[np.uint32],
+        members: NDArray[np.int32],
+        weights: NDArray[np.uint8] | NDArray[np.float64] | None,
+        n_rows: int,
+    ) -> None: ...
     @property
     def n_trees(self) -> int: ...
     @property
+    def n_rows(self) -> int: ...
+    @property
     def leaf_start(self) -> NDArray[np.int64]: ...
     @property
-    def member_start(self) -> NDArray[np.uint32]: ...
-    @property
     def tree_members(self) -> NDArray[np.int64]: ...
+    @property
+    def member_start(self) -> NDArray[np.uint32]: ...
     @property
     def members(self) -> NDArray[np.int32]: ...
     @property
     def weights(self) -> NDArray[np.uint8] | NDArray[np.float64] | None: ...
 
-class _Trees(Protocol):
+class Forest(Leaves):
+    def __init__(self, **fields: object) -> None: ...
     @property
-    def n_trees(self) -> int: ...
+    def n_features(self) -> int: ...
     @property
     def nodes(self) -> NDArray[np.int32]: ...
     @property
     def thresholds(self) -> NDArray[np.float64] | None: ...
     @property
+    def gains(self) -> NDArray[np.float32] | None: ...
+    @property
+    def depths(self) -> NDArray[np.int32]: ...
+    @property
     def node_start(self) -> NDArray[np.int64]: ...
     @property
-    def directions(self) -> _Directions | None: ...
-
-class _TreesInChains(_Trees, Protocol):
+    def direction_start(self) -> NDArray[np.int64]: ...
+    @property
+    def direction_columns(self) -> NDArray[np.int32]: ...
+    @property
+    def direction_weights(self) -> NDArray[np.uint16]: ...
+    @property
+    def is_oblique(self) -> NDArray[np.uint8]: ...
     @property
     def zero_chains(self) -> NDArray[np.uint32] | None: ...
 
-class _TreesWithLeaves(_Trees, _Leaves, Protocol): ...
+# Nodes, thresholds, gains, starts of leaves, positions of their members in the bag, (leaf, depth)
+# of parts, depth.
+_Grown: TypeAlias = tuple[
+    NDArray[np.int32],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.uint32],
+    NDArray[np.int32],
+    NDArray[np.int32],
+    int,
+]
 
 class Impurity(Enum):
     variance = ...
@@ -194,21 +234,21 @@ def encode_csr(
     NDArray[np.int64],
 ]: ...
 def project(
-    labels: _RowsOfEntries, rows: NDArray[np.int32], p: NDArray[np.float32]
+    labels: SparseRows, rows: NDArray[np.int32], p: NDArray[np.float32]
 ) -> NDArray[np.float32]: ...
 def draw_rows(
     key: int, n_rows: int, n_draws: int
 ) -> tuple[NDArray[np.int32], NDArray[np.uint32]]: ...
 def grow(
-    codes: _CodedX,
-    outputs: _RowsOfEntries | _Floats,
+    codes: Codes,
+    outputs: SparseRows | _Floats,
     rows: NDArray[np.int32],
     weights: NDArray[np.float64],
     params: GrowParams,
     stop: StopFlag,
 ) -> _Grown | None: ...
 def grow_oblique(
-    x: _FloatRows,
+    x: FloatRows,
     z: NDArray[np.float32],
     rows: NDArray[np.int32],
     weights: NDArray[np.float64],
@@ -221,36 +261,34 @@ def find_levels(
     bounds: NDArray[np.float64],
     levels: NDArray[np.float32],
     out: NDArray[np.float32],
-    /,
 ) -> None: ...
-def leaves_oblique(forest: _Trees, x: _FloatRows, leaves: NDArray[np.int32]) -> None: ...
-def zero_chains(forest: _Trees) -> NDArray[np.uint32] | None: ...
-def leaves_dense(forest: _Trees, x: _Floats) -> NDArray[np.int32]: ...
+def leaves_dense(
+    forest: Forest, x: _Floats, seen: FloatRows | None = None
+) -> NDArray[np.int32]: ...
 def leaves_sparse(
-    forest: _TreesInChains,
+    forest: Forest,
     values: _Floats,
     columns: NDArray[np.int32],
     row_start: NDArray[np.int64],
-    n_features: int,
-    /,
+    n_columns: int,
+    seen: FloatRows | None = None,
 ) -> NDArray[np.int32]: ...
 def average(
-    forest: _Leaves,
-    values: _RowsOfEntries | NDArray[np.float64],
-    leaves: NDArray[np.int32],
+    leaves: Leaves,
+    values: SparseRows | NDArray[np.float64],
+    found: NDArray[np.int32],
     out: _Floats,
-    /,
 ) -> None: ...
 def average_csr(
-    forest: _Leaves,
-    values: _RowsOfEntries | NDArray[np.float64],
-    leaves: NDArray[np.int32],
+    leaves: Leaves,
+    values: SparseRows | NDArray[np.float64],
+    found: NDArray[np.int32],
     k: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]: ...
 def average_best(
-    forest: _Leaves,
-    values: _RowsOfEntries | NDArray[np.float64],
-    leaves: NDArray[np.int32],
+    leaves: Leaves,
+    values: SparseRows | NDArray[np.float64],
+    found: NDArray[np.int32],
     k: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]: ...
 def ranks_dense(
@@ -272,15 +310,5 @@ def weighted_medians(
     start: NDArray[np.int64],
 ) -> NDArray[np.float64]: ...
 def checksum(bytes: NDArray[np.uint8]) -> int: ...
-def find_damage(
-    forest: _TreesWithLeaves,
-    labels: _RowsOfEntries | NDArray[np.float64],
-    n_features: int,
-    part: int = 0,
-    n_parts: int = 1,
-) -> str | None: ...
-def are_directions(
-    columns: NDArray[np.int32], weights: NDArray[np.uint16], n_features: int
-) -> bool: ...
 def is_closing() -> bool: ...
 def prepare_thread() -> None: ...

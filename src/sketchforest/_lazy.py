@@ -26,6 +26,7 @@ class _Computing:
 
 
 _computing = _Computing()
+lock_of = _computing.lock_of  # of an attribute of an instance
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_computing.forget_other_threads)
 
@@ -54,7 +55,7 @@ class locked_property(Generic[Value]):  # noqa: N801 - used like `property`
             return self
         # Once the value is there, Python finds it before it asks this descriptor.
         values = instance.__dict__
-        with _computing.lock_of(instance, self._name):
+        with lock_of(instance, self._name):
             if self._name not in values:
                 values[self._name] = self._compute(instance)
             value: Value = values[self._name]

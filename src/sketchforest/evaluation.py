@@ -263,7 +263,7 @@ def evaluate(model: "InspectedTrees", X: Matrix, Y: Matrix) -> Evaluation:
     True
     """
     _check_model(model)
-    if model._targets.column_classes is None:
+    if model.fitted_.targets.column_classes is None:
         Y = outputs_as_fitted(getattr(model, "label_names_", None), Y)
     if not is_classifier(model):
         started = time.perf_counter()
@@ -273,10 +273,12 @@ def evaluate(model: "InspectedTrees", X: Matrix, Y: Matrix) -> Evaluation:
         return Evaluation(scores | errors_of(Y, predicted), seconds=seconds)
     truth = _indicator(model, Y)
     scores, predicted, seconds = _predict(model, X)
-    is_ranked = model._targets.column_classes is None  # classes of one column outdo no others
+    is_ranked = (
+        model.fitted_.targets.column_classes is None
+    )  # classes of one column outdo no others
     found = {"rows": float(truth.shape[0])} | (_ranking(model, truth, scores) if is_ranked else {})
     table = LabelTable(
-        names=label_names(model),
+        names=label_names(model.fitted_),
         n_true=_column_counts(truth),
         n_predicted=_column_counts(predicted),
         n_hits=_column_counts(truth.multiply(predicted).tocsr()),
@@ -314,7 +316,7 @@ def _ranking(
     found = {"lrap": lrap(truth, scores)}
     found |= {f"precision_at_{k}": precision_at_k(truth, scores, k) for k in depths}
     found |= {f"ndcg_at_{k}": ndcg_at_k(truth, scores, k) for k in depths}
-    Y_train = model._targets.class_labels.to_csr(np.uint8)
+    Y_train = model.fitted_.targets.class_labels.to_csr(np.uint8)
     if Y_train.shape[0] >= 3:  # fewer rows tell no propensities
         found |= {f"psp_at_{k}": psp_at_k(truth, scores, k=k, Y_train=Y_train) for k in depths}
     return found | {"coverage_error": coverage_error(truth, scores)}
@@ -325,9 +327,9 @@ def _thresholds(
 ) -> list[Decided]:
     """Of a hundred thresholds, and of that of the model where it has one for all labels. As
     numbers that are given: none of them makes a row have a label."""
-    if model._targets.has_classes:
+    if model.fitted_.targets.has_classes:
         return []
-    above = model._decision().above
+    above = model._decision(model.fitted_).above
     own = [] if above is None or np.ndim(above) else [above]
     return threshold_curve(truth, scores, np.append(THRESHOLDS, own))
 
@@ -354,7 +356,7 @@ def _predict(
 
 
 def is_classifier(model: "InspectedTrees") -> "TypeGuard[TreesClassifier]":
-    return model._targets.is_classification
+    return model.fitted_.targets.is_classification
 
 
 def decisions(model: "TreesClassifier", X: Matrix) -> sparse.csr_array:
@@ -364,9 +366,11 @@ def decisions(model: "TreesClassifier", X: Matrix) -> sparse.csr_array:
 
 def _indicator(model: "TreesClassifier", Y: Matrix) -> sparse.csr_array:
     """Y as (n_rows, n_labels), also where it has classes."""
-    columns = model._targets.classes_by_output
-    is_indicator = model._targets.classes is not None and np.ndim(Y) == 2 and np.shape(Y)[1] > 1
-    if not model._targets.has_classes or is_indicator:
+    columns = model.fitted_.targets.classes_by_output
+    is_indicator = (
+        model.fitted_.targets.classes is not None and np.ndim(Y) == 2 and np.shape(Y)[1] > 1
+    )
+    if not model.fitted_.targets.has_classes or is_indicator:
         return sparse.csr_array(Y).astype(bool)
     values = np.asarray(Y).reshape(len(Y), -1)  # fit takes one class a row as a column, too
     if values.shape[1] != len(columns):

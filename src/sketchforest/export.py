@@ -7,10 +7,9 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.sklearn_twin import check_readable_elsewhere
-from sketchforest._trees.fitted import Targets
-from sketchforest._trees.model import Forest
 from sketchforest._trees.node_means import NodeMeans
 from sketchforest._trees.structure import TreeStructure
+from sketchforest._trees.targets import Targets
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -61,7 +60,7 @@ def to_onnx(model: "TreesEstimator") -> "ModelProto":
     check_is_fitted(model)
     check_readable_elsewhere(model, "to_onnx")
     helper, number = onnx.helper, onnx.TensorProto.FLOAT
-    targets = model._targets
+    targets = model.fitted_.targets
     if targets.column_classes is not None:
         raise ValueError(
             "to_onnx is for labels, one class a row or real outputs; this model was fitted on "
@@ -126,13 +125,13 @@ def _decision(targets: Targets) -> tuple[list[Any], Any, Any]:
 def _tree_attributes(model: "TreesEstimator") -> dict[str, Any]:
     """All nodes of all trees, and what is in their leaves, one after the other."""
     joined: dict[str, list[np.ndarray]] = {}
-    for number, grown in enumerate(model._forest.trees()):
-        single = Forest.from_trees([grown])
-        structure = TreeStructure(single, model._targets, model.n_features_in_)
+    for number in range(model.fitted_.forest.n_trees):
+        single = model.fitted_.forest.only(number)
+        structure = TreeStructure(single, model.fitted_.targets, model.n_features_in_)
         for name, values in _nodes(structure).items():
             joined.setdefault(f"nodes_{name}", []).append(values)
         joined.setdefault("nodes_treeids", []).append(np.full(structure.node_count, number))
-        means = _at_least_one_entry(NodeMeans(single, model._targets).of_leaves())
+        means = _at_least_one_entry(NodeMeans(single, model.fitted_.targets).of_leaves())
         leaves = single.hierarchy.numbers[single.hierarchy.n_inner :]
         joined.setdefault("target_treeids", []).append(np.full(means.nnz, number))
         joined.setdefault("target_nodeids", []).append(np.repeat(leaves, np.diff(means.indptr)))

@@ -6,7 +6,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Bunch
-from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.base import TreesEstimator
 from sketchforest._estimators.classifier import TreesClassifier
@@ -21,7 +20,6 @@ from sketchforest._estimators.parameters import (
 from sketchforest._estimators.regressor import TreesRegressor
 from sketchforest._estimators.shared_docs import described
 from sketchforest._estimators.sklearn_twin import sklearn_twin
-from sketchforest._lazy import locked_property
 from sketchforest._trees.hierarchy import decision_paths
 from sketchforest._trees.predict import leaves_of
 from sketchforest._trees.pruning import pruning_path
@@ -57,14 +55,14 @@ class SingleTreeMixin(TreesEstimator):
         -------
         (n_samples, n_nodes) CSR
         """
-        leaves = leaves_of(self._forest, self._check_new(X), self._n_jobs)
-        return decision_paths(self._forest, leaves)[0]
+        fitted = self.fitted_
+        leaves = leaves_of(fitted.forest, self._check_new(X, fitted), self._n_jobs)
+        return decision_paths(fitted.forest, leaves)[0]
 
-    @locked_property
+    @property
     def tree_(self) -> TreeStructure:
         """The tree by its nodes, under scikit-learn's names; see `help(type(tree.tree_))`."""
-        check_is_fitted(self)
-        return TreeStructure(self._forest, self._targets, self.n_features_in_)
+        return self.fitted_.tree_structure
 
     def to_sklearn(self) -> BaseEstimator:
         """The same tree as a fitted estimator of scikit-learn, for tools that ask for one.
@@ -76,7 +74,7 @@ class SingleTreeMixin(TreesEstimator):
         -------
         estimator of scikit-learn
         """
-        return sklearn_twin(self)
+        return sklearn_twin(self._with(self.fitted_))
 
     def cost_complexity_pruning_path(
         self, X: MatrixLike, y: MatrixLike, sample_weight: WeightsLike = None
@@ -95,7 +93,7 @@ class SingleTreeMixin(TreesEstimator):
         Bunch
         """
         whole = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight)
-        alphas, impurities = pruning_path(whole._forest, whole._targets)
+        alphas, impurities = pruning_path(whole.fitted_.forest, whole.fitted_.targets)
         return Bunch(ccp_alphas=alphas, impurities=impurities)
 
     def get_depth(self) -> int:
@@ -105,8 +103,7 @@ class SingleTreeMixin(TreesEstimator):
         -------
         int
         """
-        check_is_fitted(self)
-        return int(self._forest.depths[0])
+        return int(self.fitted_.forest.depths[0])
 
     def get_n_leaves(self) -> int:
         """Number of leaves.
@@ -115,8 +112,7 @@ class SingleTreeMixin(TreesEstimator):
         -------
         int
         """
-        check_is_fitted(self)
-        return self._forest.tree(0).n_leaves
+        return self.fitted_.forest.n_leaves
 
 
 @described

@@ -127,7 +127,7 @@ def test_tags_may_have_another_separator_and_any_spaces(command, tmp_path):
     )
     forest = load_forest(path)
     assert forest.label_names_.tolist() == ["red", "wine"]
-    assert forest._labels.to_csr().toarray()[:3].tolist() == [[1, 1], [0, 1], [0, 0]]
+    assert forest.fitted_.labels.to_csr().toarray()[:3].tolist() == [[1, 1], [0, 1], [0, 0]]
     _, out, _ = command("predict", path, file, "--top", 2)
     assert "|" in out.splitlines()[1]
 

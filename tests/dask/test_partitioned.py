@@ -215,7 +215,7 @@ def test_dask_arrays_and_frames(data, client, tmp_path):
 def test_without_shuffle_each_file_is_a_partition(data, client, tmp_path):
     files = split_into_files(data, tmp_path / "rows", "npz")
     found = fit_partitioned(FOREST, files, client=client, out=tmp_path / "m", shuffle=False)
-    assert [part._labels.n_rows for part in found.parts] == [80] * 5
+    assert [part.fitted_.labels.n_rows for part in found.parts] == [80] * 5
     assert [part.n_estimators_ for part in found.parts] == [2, 2, 3, 2, 3]
 
 

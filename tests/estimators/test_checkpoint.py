@@ -126,9 +126,9 @@ def test_a_warm_start_goes_on_too(data, grown, tmp_path):
 def test_without_a_random_state_the_seed_is_kept(data, grown, tmp_path):
     forest = clone(FORESTS["random forest"]).set_params(random_state=None)
     broken_off(forest, data, tmp_path, grown)
-    seed = clone(forest).fit(*data, checkpoint_dir=tmp_path)._settings.seed
+    seed = clone(forest).fit(*data, checkpoint_dir=tmp_path).fitted_.settings.seed
     assert grown == list(range(5, 12))
-    other = clone(forest).fit(*data, checkpoint_dir=tmp_path)._settings.seed
+    other = clone(forest).fit(*data, checkpoint_dir=tmp_path).fitted_.settings.seed
     assert seed != other
 
 

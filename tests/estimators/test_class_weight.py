@@ -96,7 +96,7 @@ def test_each_bag_is_balanced_by_its_own_counts(which, X, Y, y):
     forest = fitted(RandomForestClassifier, X, target, class_weight="balanced_subsample")
     plain = fitted(RandomForestClassifier, X, target)
     for index in range(5):
-        tree, counted = forest._forest.tree(index), plain._forest.tree(index)
+        tree, counted = forest.fitted_.forest.tree(index), plain.fitted_.forest.tree(index)
         counts = np.zeros(N_ROWS, int)
         counts[counted.members] = counted.weights
         drawn = np.repeat(np.arange(N_ROWS), counts)

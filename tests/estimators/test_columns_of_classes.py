@@ -67,7 +67,7 @@ def test_a_tree_is_that_of_scikit_learn(class_weight):
 def test_balanced_bags_weigh_each_column():
     forest = RandomForestClassifier(3, class_weight="balanced_subsample", random_state=0)
     forest.fit(X, Y)
-    for rows, tree in zip(forest.estimators_samples_, forest._forest.trees(), strict=True):
+    for rows, tree in zip(forest.estimators_samples_, forest.fitted_.forest.trees(), strict=True):
         of_rows = compute_sample_weight("balanced", Y, indices=rows) * np.bincount(rows, None, 200)
         np.testing.assert_allclose(tree.weights, of_rows[tree.members])
 

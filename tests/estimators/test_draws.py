@@ -91,7 +91,7 @@ def test_max_features_means_what_it_means_in_scikit_learn(
     kind, max_features, n_drawn, X, Y, outputs
 ):
     estimator = fitted(kind, X, targets(kind, Y, outputs), max_features=max_features)
-    assert estimator._settings.max_features == n_drawn
+    assert estimator.fitted_.settings.max_features == n_drawn
 
 
 @pytest.mark.parametrize("kind", FORESTS)

@@ -132,7 +132,7 @@ def test_predictions_have_the_container_of_sparse_outputs(kind, container, X, Y,
         assert type(model.predict(X)) is expected
     if kind in FORESTS:
         scored = fitted(kind, X, y, oob_score=True, **OOB)
-        kinds = [type(v) for name, v in vars(scored).items() if name.startswith("oob_")]
+        kinds = [type(v) for v in scored.fitted_.out_of_bag.values()]
         assert expected in kinds
 
 

@@ -32,7 +32,7 @@ FORESTS = {
 
 
 def is_same_forest(one, other):
-    mine, theirs = one._forest, other._forest
+    mine, theirs = one.fitted_.forest, other.fitted_.forest
     arrays = ("nodes", "gains", "member_start", "members", "weights")
     return all(np.array_equal(getattr(mine, name), getattr(theirs, name)) for name in arrays)
 
@@ -63,7 +63,7 @@ def test_what_a_split_must_gain_is_in_the_unit_of_the_outputs(kind, exponent):
     plain = FORESTS[kind](random_state=0, min_impurity_decrease=least).fit(X, Y)
     scaled = FORESTS[kind](random_state=0, min_impurity_decrease=np.ldexp(least, 2 * exponent))
     scaled.fit(X, np.ldexp(Y, exponent))
-    assert 0 < len(plain._forest.nodes) < len(free._forest.nodes)
+    assert 0 < len(plain.fitted_.forest.nodes) < len(free.fitted_.forest.nodes)
     assert is_same_forest(plain, scaled)
 
 

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+import reference
 from scipy import sparse
 
 from sketchforest import (
@@ -16,6 +17,7 @@ from sketchforest import (
 )
 from sketchforest._saving.container import DamagedError
 from sketchforest._saving.directions import direction_arrays, read_directions
+from sketchforest._trees.model import Forest
 from sketchforest.metrics import lrap
 
 RNG = np.random.default_rng(0)
@@ -48,10 +50,10 @@ def test_directions_tell_what_single_features_do_not():
 
 
 def test_trees_see_all_rows_unless_they_must_be_scored():
-    in_bag = fitted(40, threshold=0.5)._forest.in_bag(250)
+    in_bag = fitted(40, threshold=0.5).fitted_.forest.in_bag()
     assert in_bag.nnz == 40 * 250
     scored = fitted(100, oob_score=True)
-    sizes = np.diff(scored._forest.in_bag(250).tocsc().indptr)
+    sizes = np.diff(scored.fitted_.forest.in_bag().tocsc().indptr)
     assert set(sizes) == {250, 200}
     assert 15 < (sizes < 250).sum() < 45  # three of ten on average
     assert abs(scored.oob_score_ - lrap(LABELS[TEST], scored.predict_proba(WORDS[TEST]))) < 0.1
@@ -63,7 +65,7 @@ def test_out_of_bag_predictions_are_of_trees_that_did_not_see_the_row():
         forest = fitted(30, oob_score=True)
     left_out = 0
     for row in range(40):
-        trees = [tree for tree in forest.estimators_ if row not in tree._forest.members]
+        trees = [tree for tree in forest.estimators_ if row not in tree.fitted_.forest.members]
         expected = [t.predict_proba(WORDS[[row]])[0] for t in trees] or [np.zeros(LABELS.shape[1])]
         found = forest.oob_decision_function_[row]
         assert found == pytest.approx(np.mean(expected, axis=0), abs=1e-6)
@@ -139,9 +141,12 @@ def test_a_model_file_keeps_directions(tmp_path):
     ],
 )
 def test_directions_that_point_outside_are_damage(name, change):
-    forest = fitted()._forest
+    forest = fitted().fitted_.forest
     arrays = {n: a for n, a in direction_arrays(forest.directions).items() if a is not None}
-    sizes = forest.node_start, len(forest.nodes), 60
-    assert read_directions(arrays, *sizes) is not None
-    with pytest.raises(DamagedError):
-        read_directions(arrays | {name: change(arrays[name])}, *sizes)
+
+    def made_of(arrays):
+        return Forest(**forest.fields() | {"directions": read_directions(arrays, 60)})
+
+    reference.assert_same_arrays(made_of(arrays), forest)
+    with pytest.raises((DamagedError, ValueError)):
+        made_of(arrays | {name: change(arrays[name])})

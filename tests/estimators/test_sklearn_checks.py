@@ -10,6 +10,7 @@ import joblib
 import numpy as np
 import pytest
 import sklearn_versions
+from mapped_memory import is_mapped
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone, is_classifier
@@ -206,8 +207,8 @@ def test_what_predicting_caches_is_not_pickled(labelled):
 def test_models_of_a_mapped_file_are_not_read_into_memory(labelled, tmp_path):
     X, Y = labelled
     forest = through_joblib(small(RandomForestClassifier).fit(X, Y), tmp_path)
-    assert isinstance(forest._forest.members, np.memmap)
-    assert isinstance(forest._labels.columns, np.memmap)
+    assert is_mapped(forest.fitted_.forest.members)
+    assert is_mapped(forest.fitted_.labels.columns)
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
@@ -531,5 +532,5 @@ def test_attributes_named_in_the_help_are_there_after_fit(labelled):
         named = re.findall(r"^(\w+_) :", inspect.getdoc(kind), flags=re.MULTILINE)
         assert {"feature_importances_", "estimators_", "oob_score_"} <= set(named)
         assert all(hasattr(forest, name) for name in named)
-        public = {name for name in vars(forest) if re.fullmatch(r"[a-z]\w*_", name)}
+        public = forest.fitted_.attributes.keys()
         assert public <= set(named)

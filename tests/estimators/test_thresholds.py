@@ -118,7 +118,7 @@ def test_a_forest_chooses_by_its_out_of_bag_scores(threshold, as_labels):
 
 def test_the_flagship_chooses_by_rows_that_some_trees_leave_out():
     forest = SketchForestClassifier(40, random_state=0).fit(X, LABELS)
-    in_bag = forest._forest.in_bag(150).toarray()
+    in_bag = forest.fitted_.forest.in_bag().toarray()
     left_out = np.flatnonzero(~in_bag.all(axis=1))
     trees = np.flatnonzero(~in_bag.all(axis=0))
     assert len(left_out) == 30
@@ -129,7 +129,7 @@ def test_the_flagship_chooses_by_rows_that_some_trees_leave_out():
     assert forest.thresholds_ == pytest.approx(expected, abs=1e-6)
     assert forest.predict(X).sum(axis=1).min() >= 1
     other = SketchForestClassifier(40, random_state=0, threshold=0.5).fit(X, LABELS)
-    assert other._forest.in_bag(150).toarray().all()
+    assert other.fitted_.forest.in_bag().toarray().all()
 
 
 def test_a_row_may_have_no_label_where_training_rows_that_look_like_it_have_none(tmp_path):
@@ -175,7 +175,7 @@ def test_a_few_rows_or_classes_need_no_choice():
     assert few.thresholds_ == 0.5
     assert few.predict(X).sum(axis=1).min() >= 1
     classes = SketchForestClassifier(5, random_state=0).fit(X, LABELS[:, 0])
-    assert classes._forest.in_bag(150).toarray().all()
+    assert classes.fitted_.forest.in_bag().toarray().all()
     assert not hasattr(classes, "thresholds_")
 
 

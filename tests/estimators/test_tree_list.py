@@ -50,7 +50,10 @@ def test_the_list_is_made_once_and_shares_the_arrays(kind):
     forest = fitted(kind)
     assert isinstance(forest.estimators_, list)
     assert forest.estimators_ is forest.estimators_
-    assert all(np.shares_memory(t._forest.nodes, forest._forest.nodes) for t in forest.estimators_)
+    assert all(
+        np.shares_memory(t.fitted_.forest.nodes, forest.fitted_.forest.nodes)
+        for t in forest.estimators_
+    )
     assert len(forest) == len(forest.estimators_) == forest.n_estimators_ == 6
     assert forest[2] is forest.estimators_[2]
     assert list(forest) == forest.estimators_
@@ -155,7 +158,7 @@ def test_the_samples_of_each_tree_are_as_many_as_were_drawn(kind, n_drawn):
         for tree, rows in zip(forest, forest.estimators_samples_, strict=True):
             assert rows.dtype == np.int32
             assert len(rows) == (n_drawn or 120)
-            assert np.array_equal(np.unique(rows), np.sort(tree._forest.members))
+            assert np.array_equal(np.unique(rows), np.sort(tree.fitted_.forest.members))
     whole = fitted(kind, bootstrap=False)
     assert all(np.array_equal(rows, np.arange(120)) for rows in whole.estimators_samples_)
 

@@ -86,7 +86,7 @@ def test_attributes_are_those_of_scikit_learns_tree(form, limits, X, Y):
 
 def bag_of(tree):
     """The rows that a tree was grown on, and their weights."""
-    grown = tree._forest.tree(0)
+    grown = tree.fitted_.forest.tree(0)
     weights = np.ones(len(grown.members)) if grown.weights is None else grown.weights
     return grown.members, weights.astype(float)
 

@@ -46,7 +46,7 @@ def test_rows_are_drawn_in_proportion_to_their_weights(kind):
     assert (np.abs(counts - expected) <= 5 * np.sqrt(expected)).all()
     # Once drawn, rows count as often as they were drawn: their weight is not used twice.
     for tree in forest:
-        assert np.array_equal(tree._forest.weights, np.rint(tree._forest.weights))
+        assert np.array_equal(tree.fitted_.forest.weights, np.rint(tree.fitted_.forest.weights))
 
 
 @pytest.mark.parametrize("kind", FORESTS)

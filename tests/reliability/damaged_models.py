@@ -171,7 +171,7 @@ def _spoil_array(header, whole, rng) -> None:
 
 def use(model) -> None:
     """Every method that reads the arrays."""
-    n_features, n_labels = model.n_features_in_, model._labels.shape[1]
+    n_features, n_labels = model.n_features_in_, model.fitted_.labels.shape[1]
     repr(model.describe())
     if max(n_features, n_labels) > MOST_COLUMNS:  # a claim, of which rows and results would be made
         return
@@ -186,11 +186,11 @@ def use(model) -> None:
     model.apply(rows)
     if hasattr(model, "predict_proba"):
         model.predict_proba(rows)
-    if hasattr(model, "predict_topk") and model._targets.column_classes is None:
+    if hasattr(model, "predict_topk") and model.fitted_.targets.column_classes is None:
         model.predict_topk(rows, k=1)
     model.similar(rows, k=1)
     repr(model.explain(rows[:1]))
-    if model._forest.gains is not None:
+    if model.fitted_.forest.gains is not None:
         _ = model.feature_importances_
 
 

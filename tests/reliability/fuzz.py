@@ -37,7 +37,7 @@ TAGS, TEXT = Columns(tags="tags"), Columns(text=("text",), tags="tags")
 
 def _load(path: Path) -> None:
     model = load_forest(path, mmap=False)
-    if model.n_features_in_ > 10_000 or model._labels.shape[1] > 10_000:
+    if model.n_features_in_ > 10_000 or model.fitted_.labels.shape[1] > 10_000:
         return  # a claim, of which rows and results would be made
     rows = ["a red fox"] if hasattr(model, "vectorizer_") else np.ones((1, model.n_features_in_))
     model.predict(rows)

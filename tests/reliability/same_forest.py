@@ -40,7 +40,7 @@ N_TREES = 5
 def digest(forest) -> str:
     """Of all arrays of the trees, and of what they predict."""
     found = hashlib.sha256()
-    for array in forest._forest.__getstate__().values():  # and not what was derived of it since
+    for array in forest.fitted_.forest.fields().values():
         if isinstance(array, np.ndarray):
             found.update(np.ascontiguousarray(array).tobytes())
     found.update(np.asarray(forest.predict(X)).tobytes())

@@ -1,14 +1,14 @@
 """A file that is damaged is an error, in one sentence, and never a look outside of an array."""
 
-import dataclasses
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from fitted_models import FITTED, X
 from reference_model import is_forest
 
-from sketchforest import DecisionTreeClassifier, _core, load_forest
+from sketchforest import DecisionTreeClassifier, load_forest
 from sketchforest._estimators.parameters import Parameters
 from sketchforest._saving.container import (
     DamagedError,
@@ -19,7 +19,8 @@ from sketchforest._saving.container import (
 )
 from sketchforest._saving.estimators import load_estimator
 from sketchforest._saving.model_file import read_model, write_model
-from sketchforest._trees.model import SparseRows
+from sketchforest._trees.held import Held
+from sketchforest._trees.model import Forest, SparseRows
 
 
 @pytest.fixture(params=FITTED)
@@ -143,10 +144,8 @@ def test_an_array_that_is_not_there_is_refused(kind, is_mapped, tmp_path):
 @pytest.mark.parametrize("error", [TypeError, AttributeError, KeyError])
 def test_a_mistake_of_ours_is_not_called_damage(error, tmp_path):
     class Mistaken(DecisionTreeClassifier):
-        def __setattr__(self, name, value):
-            if name == "_forest":
-                raise error("ours")
-            super().__setattr__(name, value)
+        def _publish(self, fitted):
+            raise error("ours")
 
     FITTED["tree"]().save(tmp_path / "model.sf")
     with pytest.raises(error, match="ours"):
@@ -180,35 +179,45 @@ def spoil(array, rng):
         array[at] = np.array(rng.choice(choices[rng.integers(3)])).astype(array.dtype)
 
 
+def arrays_of(held):
+    """Copies by name, which can be spoilt."""
+    given = held.fields() if isinstance(held, Held) else {"dense": held}
+    copied = {n: a.copy() if isinstance(a, np.ndarray) else a for n, a in given.items()}
+    return SimpleNamespace(**copied)
+
+
+def is_taken(forest, labels):
+    try:
+        Forest(**vars(forest))
+        if not isinstance(labels, np.ndarray):
+            SparseRows(**vars(labels))
+    except ValueError:
+        return False
+    return isinstance(labels, SimpleNamespace) or bool(np.isfinite(labels).all())
+
+
 def test_the_native_check_is_the_one_in_numpy(model):
     rng = np.random.default_rng(1)
     verdicts = []
     n_features = model.n_features_in_
-    assert is_forest(model._forest, model._labels, n_features)
-    assert _core.find_damage(model._forest, model._labels, n_features) is None
-    for _ in range(300):
-        forest = {n: None if a is None else a.copy() for n, a in vars(model._forest).items()}
-        labels = model._labels
-        parts = [a for a in forest.values() if a is not None and a.size]
-        if isinstance(labels, SparseRows):
-            labels = dataclasses.replace(
-                labels, row_start=labels.row_start.copy(), columns=labels.columns.copy()
-            )
-            parts += [labels.row_start, labels.columns]
-        else:
-            labels = labels.copy()
-            parts.append(labels)
-        spoil(parts[rng.integers(len(parts))], rng)
-        spoilt = type(model._forest)(**forest)
-        expected = is_forest(spoilt, labels, n_features)
-        assert (_core.find_damage(spoilt, labels, n_features) is None) == expected
+    for is_spoilt in (False, *[True] * 300):
+        forest, labels = arrays_of(model.fitted_.forest), arrays_of(model.fitted_.labels)
+        parts = [a for a in vars(forest).values() if isinstance(a, np.ndarray) and a.size]
+        parts += [a for n, a in vars(labels).items() if isinstance(a, np.ndarray) and n != "values"]
+        labels = getattr(labels, "dense", labels)
+        if is_spoilt:
+            spoil(parts[rng.integers(len(parts))], rng)
+        expected = is_forest(forest, labels, n_features)
+        assert is_spoilt or expected
+        assert is_taken(forest, labels) == expected
         verdicts.append(expected)
     assert 0 < sum(verdicts) < len(verdicts)
 
 
 def test_the_last_number_inside_is_taken_and_the_first_outside_refused():
     model = FITTED["tree"]()
-    n_nodes, n_features = len(model._forest.nodes), model.n_features_in_
+    whole, labels = model.fitted_.forest, arrays_of(model.fitted_.labels)
+    n_nodes, n_features = len(whole.nodes), model.n_features_in_
     last = n_nodes - 1  # whose children are leaves
     inside_and_outside = {
         ("nodes", (last, 0)): (n_features - 1, n_features),
@@ -217,25 +226,21 @@ def test_the_last_number_inside_is_taken_and_the_first_outside_refused():
     }
     for (name, at), (inside, outside) in inside_and_outside.items():
         for number, is_whole in ((inside, True), (outside, False)):
-            array = getattr(model._forest, name).copy()
-            array[at] = number
-            forest = dataclasses.replace(model._forest, **{name: array})
-            assert (_core.find_damage(forest, model._labels, n_features) is None) == is_whole
-            assert is_forest(forest, model._labels, n_features) == is_whole
+            forest = arrays_of(whole)
+            getattr(forest, name)[at] = number
+            assert is_taken(forest, labels) == is_whole
+            assert is_forest(forest, labels, n_features) == is_whole
     # A child that is another one leaves one node without a parent and gives two to another.
     for at in range(n_nodes):
         for side in (2, 3):
-            for number in {*range(-2 - n_nodes, n_nodes + 2)} - {model._forest.nodes[at, side]}:
-                nodes = model._forest.nodes.copy()
-                nodes[at, side] = number
-                forest = dataclasses.replace(model._forest, nodes=nodes)
-                assert _core.find_damage(forest, model._labels, n_features) is not None
-    labels = model._labels
+            for number in {*range(-2 - n_nodes, n_nodes + 2)} - {whole.nodes[at, side]}:
+                forest = arrays_of(whole)
+                forest.nodes[at, side] = number
+                assert not is_taken(forest, labels)
     for number, is_whole in ((2, True), (3, False), (-1, False)):
-        columns = labels.columns.copy()
-        columns[5] = number
-        spoilt = dataclasses.replace(labels, columns=columns)
-        assert (_core.find_damage(model._forest, spoilt, n_features) is None) == is_whole
+        spoilt = arrays_of(model.fitted_.labels)
+        spoilt.columns[5] = number
+        assert is_taken(arrays_of(whole), spoilt) == is_whole
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -269,6 +274,6 @@ def test_damaged_bytes_are_refused_or_harmless(model, seed, tmp_path):
             twin.predict(X)
             twin.leaf_weights(X)
             _ = twin.feature_importances_
-            if hasattr(twin, "predict_topk") and twin._targets.column_classes is None:
+            if hasattr(twin, "predict_topk") and twin.fitted_.targets.column_classes is None:
                 twin.predict_topk(X, k=1)
     assert n_refused > 0

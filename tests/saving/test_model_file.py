@@ -8,6 +8,7 @@ import joblib
 import numpy as np
 import pytest
 from fitted_models import FITTED, LABELS, NAMES, X, dense
+from mapped_memory import is_mapped
 
 import sketchforest
 from sketchforest import (
@@ -32,8 +33,8 @@ def test_a_loaded_model_is_the_saved_one_bit_by_bit(model, mmap, tmp_path):
     model.save(tmp_path / "model.sf")
     twin = load_forest(tmp_path / "model.sf", mmap=mmap)
     assert type(twin) is type(model)
-    for name, array in vars(model._forest).items():
-        theirs = getattr(twin._forest, name)
+    for name, array in vars(model.fitted_.forest).items():
+        theirs = getattr(twin.fitted_.forest, name)
         assert (array is None) == (theirs is None)
         assert array is None or np.array_equal(array, theirs)
     assert np.array_equal(dense(model.predict(X)), dense(twin.predict(X)))
@@ -53,7 +54,7 @@ def test_a_loaded_forest_grows_on_by_warm_start(tmp_path):
         grown_on.fit(X[::-1], LABELS)
     grown_on.fit(X, LABELS)
     at_once = RandomForestClassifier(6, n_components=4, random_state=0).fit(X, LABELS)
-    assert np.array_equal(grown_on._forest.nodes, at_once._forest.nodes)
+    assert np.array_equal(grown_on.fitted_.forest.nodes, at_once.fitted_.forest.nodes)
 
 
 def test_a_loaded_forest_knows_its_projections_and_feature_names(tmp_path):
@@ -110,7 +111,7 @@ def test_the_file_is_a_safetensors_file_with_every_array_aligned(model, tmp_path
         header = read_header(file)
     assert (8 + len(header.text)) % ALIGNMENT == 0
     assert set(theirs) == set(header.entries)
-    for name, array in vars(model._forest).items():
+    for name, array in vars(model.fitted_.forest).items():
         if array is not None:
             assert np.array_equal(theirs[f"forest.{name}"], array)
             begin = header.entries[f"forest.{name}"]["data_offsets"][0]
@@ -134,7 +135,7 @@ def test_a_file_says_who_wrote_it(tmp_path):
 def test_a_compact_file_is_smaller_and_predicts_the_same(model, tmp_path):
     model.save(tmp_path / "whole.sf")
     model.save(tmp_path / "compact.sf", compact=True)
-    n_nodes = len(model._forest.nodes)
+    n_nodes = len(model.fitted_.forest.nodes)
     sizes = [(tmp_path / name).stat().st_size for name in ("whole.sf", "compact.sf")]
     assert sizes[0] - sizes[1] >= 4 * n_nodes
     twin = load_forest(tmp_path / "compact.sf")
@@ -240,7 +241,7 @@ def test_pickle_and_joblib_keep_the_model_too(model, tmp_path):
     assert np.array_equal(dense(pickle.loads(pickle.dumps(model)).predict(X)), expected)
     joblib.dump(model, tmp_path / "model.joblib")
     mapped = joblib.load(tmp_path / "model.joblib", mmap_mode="r")
-    assert isinstance(mapped._forest.members, np.memmap)
+    assert is_mapped(mapped.fitted_.forest.members)
     assert np.array_equal(dense(mapped.predict(X)), expected)
 
 

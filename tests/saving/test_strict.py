@@ -172,8 +172,8 @@ def test_sparse_averages_of_dense_values_are_refused_by_the_core():
     model = FITTED["outputs"]()
     leaves = np.zeros((1, 5), np.int32)
     for average in (_core.average_csr, _core.average_best):
-        with pytest.raises(TypeError, match="must be sparse"):
-            average(model._forest, model._labels, leaves, 1)
+        with pytest.raises(TypeError, match="SparseRows"):
+            average(model.fitted_.forest, model.fitted_.labels, leaves, 1)
 
 
 @pytest.mark.parametrize("within", ["about", "header"])
@@ -309,7 +309,7 @@ def test_a_model_that_is_replaced_while_it_is_opened_is_the_old_or_the_new_one(p
     monkeypatch.setattr(model_file, "check_header", replaced)
     opened = load_forest(path)
     assert len(opened.estimators_) == 3
-    assert np.array_equal(opened._forest.nodes, old._forest.nodes)
+    assert np.array_equal(opened.fitted_.forest.nodes, old.fitted_.forest.nodes)
     monkeypatch.setattr(model_file, "check_header", check)
     assert len(load_forest(path).estimators_) == 7
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sketchforest import DecisionTreeClassifier, RandomForestClassifier, __version__, load_forest
-from sketchforest._trees.fitted import F1Thresholds
+from sketchforest._trees.targets import F1Thresholds
 
 SOUP = "How long does soup keep in the fridge?"
 
@@ -38,7 +38,7 @@ def test_thresholds_of_every_kind_decide_as_the_forest_does(models, threshold, t
     forest = load_forest(models["matrix"]).set_params(threshold=threshold)
     # High enough that some rows have no label above them, and one anyway.
     high = F1Thresholds(np.float32(0.6), np.linspace(0.5, 0.7, 8).astype(np.float32))
-    forest._f1_thresholds = high
+    forest.fitted_.f1_thresholds = high
     forest.save(tmp_path / "model.sf")
     served = ServedModel.load(Source("matrix", tmp_path / "model.sf"))
     rows = [{f"word{i}": 1, f"word{i * 7 % 60}": 1} for i in range(40)]

@@ -37,7 +37,9 @@ def test_a_stream_is_its_key():
 def test_trees_have_the_rows_that_they_drew():
     X = np.arange(60.0).reshape(-1, 1)
     forest = RandomForestClassifier(3, random_state=0).fit(X, np.arange(60) % 3)
-    for samples, tree in zip(forest.estimators_samples_, forest._forest.trees(), strict=True):
+    for samples, tree in zip(
+        forest.estimators_samples_, forest.fitted_.forest.trees(), strict=True
+    ):
         rows, counts = np.unique(samples, return_counts=True)
         order = np.argsort(tree.members)
         assert np.array_equal(rows, tree.members[order])

@@ -194,7 +194,7 @@ def mean_of_medians(forest, X, Y, trees_of_row=None):
     """By the definition, from the rows in the leaves."""
     predictions = np.empty((len(X), Y.shape[1]))
     for row, x in enumerate(X):
-        trees = forest._forest.trees()
+        trees = forest.fitted_.forest.trees()
         used = range(len(trees)) if trees_of_row is None else trees_of_row[row]
         found = []
         for tree in (trees[number] for number in used):
@@ -213,7 +213,7 @@ def test_a_forest_by_absolute_error_predicts_means_of_medians():
 def test_medians_of_rows_that_trees_did_not_see():
     forest, X, Y = median_forest(oob_score=True, bootstrap=True)
     left_out = [
-        [i for i, tree in enumerate(forest._forest.trees()) if row not in tree.members]
+        [i for i, tree in enumerate(forest.fitted_.forest.trees()) if row not in tree.members]
         for row in range(len(X))
     ]
     is_scored = np.array([bool(trees) for trees in left_out])

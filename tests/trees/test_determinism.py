@@ -91,7 +91,7 @@ def test_another_seed_grows_another_forest(forest):
     X, Y = real_features(), labels()
     one = clone(forest).fit(X, Y)
     other = clone(forest).set_params(random_state=1).fit(X, Y)
-    assert not np.array_equal(one._forest.members, other._forest.members)
+    assert not np.array_equal(one.fitted_.forest.members, other.fitted_.forest.members)
 
 
 def test_a_forest_grown_in_steps_is_the_forest_grown_at_once(forest):
@@ -108,7 +108,7 @@ def test_the_first_trees_of_a_larger_forest_are_the_smaller_one(forest):
     small = clone(forest).set_params(n_estimators=5).fit(X, Y)
     large = clone(forest).fit(X, Y)
     for t in range(5):
-        ours, theirs = small._forest.tree(t), large._forest.tree(t)
+        ours, theirs = small.fitted_.forest.tree(t), large.fitted_.forest.tree(t)
         np.testing.assert_array_equal(ours.nodes, theirs.nodes)
         np.testing.assert_array_equal(ours.members, theirs.members)
 
@@ -264,7 +264,7 @@ def test_floats_that_are_hardly_apart_grow_the_same_forest_as_their_doubles(fore
     X = (2.0**23 + dense_features()).astype(np.float32)
     Y = labels()
     narrow, wide = (clone(forest).fit(x, Y) for x in (X, X.astype(float)))
-    assert narrow._forest.thresholds is None
+    assert narrow.fitted_.forest.thresholds is None
     assert_same(narrow, wide, X, X.astype(float))
 
 

@@ -52,7 +52,7 @@ def test_rows_that_cannot_be_told_apart_share_one_leaf(kind, X):
         forest = kind(4, bootstrap=False, threshold=0.5, projection=projection, random_state=0).fit(
             X, Y
         )
-        assert forest._forest.nodes.shape == (0, 4)
+        assert forest.fitted_.forest.nodes.shape == (0, 4)
         assert (forest.apply(X) == 0).all()
         expected = np.tile(Y.mean(axis=0), (X.shape[0], 1))
         np.testing.assert_allclose(forest.predict_proba(X), expected, atol=1e-6)
@@ -64,7 +64,7 @@ def test_rows_that_cannot_be_told_apart_share_one_leaf(kind, X):
 def test_rows_without_labels_are_learnt_as_such(kind, make_Y, n_labels):
     X = np.random.default_rng(0).normal(size=(20, 3))
     forest = kind(3, random_state=0).fit(X, make_Y((20, n_labels)))
-    assert len(forest._forest.nodes) == 0
+    assert len(forest.fitted_.forest.nodes) == 0
     assert forest.predict_sparse(X).nnz == 0
     labels, scores = forest.predict_topk(X, 2)
     np.testing.assert_array_equal(labels, np.tile([0, 1], (20, 1)))
@@ -166,12 +166,12 @@ def test_trees_with_wide_and_narrow_thresholds_go_together():
     X = np.column_stack([rng.normal(size=60), 1 + rng.integers(0, 40, 60) * 2.0**-52])
     y = rng.normal(size=60)
     forest = RandomForestRegressor(8, max_depth=2, max_features=1, random_state=0).fit(X, y)
-    alone = [tree._forest for tree in forest.estimators_]
+    alone = [tree.fitted_.forest for tree in forest.estimators_]
     narrow = [
         np.array_equal(tree.thresholds, tree.nodes[:, 1].copy().view(np.float32).astype(float))
         for tree in alone
     ]
-    assert forest._forest.thresholds is not None
+    assert forest.fitted_.forest.thresholds is not None
     assert any(narrow)
     assert not all(narrow)
     expected = np.mean([reference.predict(tree, X, y[:, None]) for tree in alone], axis=0)
@@ -219,8 +219,8 @@ def test_the_unit_of_the_weights_does_not_matter(power, is_sparse):
             ).fit(X, Y, w)
             for w in (weights, np.ldexp(weights, power))
         )
-        assert len(plain._forest.nodes) > 3
-        np.testing.assert_array_equal(plain._forest.nodes, scaled._forest.nodes)
+        assert len(plain.fitted_.forest.nodes) > 3
+        np.testing.assert_array_equal(plain.fitted_.forest.nodes, scaled.fitted_.forest.nodes)
         np.testing.assert_array_equal(plain.predict_proba(X), scaled.predict_proba(X))
 
 
@@ -228,7 +228,7 @@ def test_balanced_classes_of_very_many_labels_still_grow_trees():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(200, 4)), (rng.random((200, 1000)) < 0.005).astype(int)
     forest = RandomForestClassifier(3, class_weight="balanced", random_state=0).fit(X, Y)
-    assert (np.diff(forest._forest.node_start) > 50).all()
+    assert (np.diff(forest.fitted_.forest.node_start) > 50).all()
 
 
 def test_a_large_offset_of_the_outputs_does_not_matter():
@@ -283,5 +283,5 @@ def test_more_rows_than_sixteen_bits_count_are_all_kept_apart(is_sparse):
     for make in (DecisionTreeRegressor, lambda **k: ExtraTreesRegressor(1, **k)):
         tree = make(projection=None, random_state=0).fit(X, x)
         np.testing.assert_allclose(tree.predict(X), x, rtol=1e-12)
-        members = np.sort(tree._forest.members)
+        members = np.sort(tree.fitted_.forest.members)
         np.testing.assert_array_equal(members, np.arange(n))

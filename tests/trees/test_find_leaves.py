@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from sketchforest import RandomForestClassifier, _core
+from sketchforest._trees.model import Forest
 
 # Rows with so many features are not written out in full.
 WIDE = 1 << 20
@@ -21,25 +22,13 @@ def fitted():
     return forest, narrow, names
 
 
-def widened(forest, names):
-    """The forest's nodes, with feature i called names[i]."""
-    nodes = forest._forest.nodes.copy()
+def widened(forest, names, n_features=WIDE):
+    """The forest with feature i called names[i], of many more."""
+    nodes = forest.fitted_.forest.nodes.copy()
     features = nodes[:, 0].view(np.uint32)
     missing_left = features & np.uint32(1 << 31)
     features[:] = names.astype(np.uint32)[features & np.uint32((1 << 31) - 1)] | missing_left
-    return nodes
-
-
-class Trees:
-    """What the core reads of a forest to find leaves."""
-
-    def __init__(self, forest, nodes):
-        self.n_trees = forest._forest.n_trees
-        self.nodes = nodes
-        self.thresholds = forest._forest.thresholds
-        self.node_start = forest._forest.node_start
-        self.directions = None
-        self.zero_chains = None
+    return Forest(**forest.fitted_.forest.fields() | {"nodes": nodes, "n_features": n_features})
 
 
 def leaves(trees, X, n_features):
@@ -62,9 +51,9 @@ def test_wide_sparse_rows_find_the_leaves_of_the_same_rows_in_fewer_columns(fitt
     if missing:
         X[np.random.default_rng(1).random(X.shape) < 0.1] = np.nan
     X[7] = 0  # a row without entries
-    expected = _core.leaves_dense(forest._forest, X)
-    assert np.array_equal(leaves(forest._forest, X, X.shape[1]), expected)
-    trees = Trees(forest, widened(forest, names))
+    expected = _core.leaves_dense(forest.fitted_.forest, X)
+    assert np.array_equal(leaves(forest.fitted_.forest, X, X.shape[1]), expected)
+    trees = widened(forest, names)
     assert np.array_equal(_core.leaves_sparse(trees, *wide_rows(X, names), WIDE), expected)
 
 
@@ -72,7 +61,7 @@ def test_entries_that_are_stored_twice_are_added_up(fitted):
     forest, X, names = fitted
     data, columns, starts = wide_rows(X, names)
     halves = np.repeat(data / 2, 2), np.repeat(columns, 2), 2 * starts
-    trees = Trees(forest, widened(forest, names))
+    trees = widened(forest, names)
     once = _core.leaves_sparse(trees, data, columns, starts, WIDE)
     assert np.array_equal(_core.leaves_sparse(trees, *halves, WIDE), once)
 
@@ -82,9 +71,9 @@ def test_memory_does_not_grow_with_the_number_of_features(fitted):
     forest, X, names = fitted
     n_features = np.iinfo(np.int32).max
     names = names + (n_features - WIDE)
-    trees = Trees(forest, widened(forest, names))
+    trees = widened(forest, names, n_features)
     found = _core.leaves_sparse(trees, *wide_rows(X, names), n_features)
-    assert np.array_equal(found, _core.leaves_dense(forest._forest, X))
+    assert np.array_equal(found, _core.leaves_dense(forest.fitted_.forest, X))
 
 
 @pytest.fixture(scope="module")
@@ -96,10 +85,10 @@ def in_chains():
     X[:, ::7] *= -1
     Y = (X[:, :40] != 0).astype(np.uint8)
     forest = RandomForestClassifier(6, projection=None, random_state=0, max_features=0.5).fit(X, Y)
-    chains = forest._forest.zero_chains
-    is_on_chain = chains[: len(forest._forest.nodes)] > 0
+    chains = forest.fitted_.forest.zero_chains
+    is_on_chain = chains[: len(forest.fitted_.forest.nodes)] > 0
     assert 0 < is_on_chain.sum() < len(is_on_chain)
-    return forest._forest, X
+    return forest.fitted_.forest, X
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -134,4 +123,4 @@ def test_trees_that_are_no_chains_have_none():
     rng = np.random.default_rng(4)
     X = rng.normal(size=(300, 8))
     forest = RandomForestClassifier(5, projection=None, random_state=0).fit(X, X[:, 0] > X[:, 1])
-    assert forest._forest.zero_chains is None
+    assert forest.fitted_.forest.zero_chains is None

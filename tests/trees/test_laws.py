@@ -74,7 +74,7 @@ def first_gain(tree: DecisionTreeClassifier) -> float:
 def test_the_order_of_rows_does_not_matter(case):
     order = case.rng.permutation(len(case.X))
     one, other = grow(case, case.stored, case.Y), grow(case, case.X[order], case.Y[order])
-    assert np.array_equal(one._forest.nodes, other._forest.nodes)
+    assert np.array_equal(one.fitted_.forest.nodes, other.fitted_.forest.nodes)
     assert np.array_equal(one.predict_proba(case.X), other.predict_proba(case.X))
 
 
@@ -83,7 +83,7 @@ def test_the_order_of_rows_does_not_matter(case):
 def test_the_order_of_labels_does_not_matter(case):
     order = case.rng.permutation(case.Y.shape[1])
     one, other = grow(case, case.stored, case.Y), grow(case, case.X, case.Y[:, order])
-    assert np.array_equal(one._forest.nodes, other._forest.nodes)
+    assert np.array_equal(one.fitted_.forest.nodes, other.fitted_.forest.nodes)
     assert np.array_equal(one.predict_proba(case.X)[:, order], other.predict_proba(case.X))
 
 
@@ -119,7 +119,7 @@ def test_outputs_times_a_power_of_two_grow_the_same_trees(case, exponent, kind):
         "extra-trees": lambda: ExtraTreesRegressor(3, projection=None, **case.settings),
     }[kind]
     one, other = make().fit(case.X, Y), make().fit(case.X, np.ldexp(Y, exponent))
-    assert np.array_equal(one._forest.nodes, other._forest.nodes)
+    assert np.array_equal(one.fitted_.forest.nodes, other.fitted_.forest.nodes)
     assert np.array_equal(np.ldexp(one.predict(case.X), exponent), other.predict(case.X))
 
 

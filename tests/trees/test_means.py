@@ -76,7 +76,7 @@ def test_of_tied_classes_the_first_is_predicted(size):
 def members_of(forest, leaves):
     """For each tree, the training rows in the leaf and how often each counts."""
     for number, leaf in enumerate(leaves):
-        tree = forest._forest.tree(number)
+        tree = forest.fitted_.forest.tree(number)
         members = slice(*tree.member_start[leaf : leaf + 2].tolist())
         counts = np.ones(len(tree.members), int) if tree.weights is None else tree.weights
         yield tree.members[members], counts[members].tolist()
@@ -102,7 +102,7 @@ def test_classes_are_tied_where_their_fractions_are(kind, n_trees, storage):
     for seed in range(20):
         forest = kind(n_trees, random_state=seed, max_features=1).fit(X, y)
         predicted = forest.predict(X_new)
-        for leaves, found in zip(find_leaves(forest._forest, X_new), predicted, strict=True):
+        for leaves, found in zip(find_leaves(forest.fitted_.forest, X_new), predicted, strict=True):
             shares = mean_in_fractions(forest, leaves, y)
             heaviest = max(sum(counts) for _, counts in members_of(forest, leaves))
             is_exact = storage == "rows" and heaviest <= 30

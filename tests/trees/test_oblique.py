@@ -23,10 +23,10 @@ def as_oblique(x, is_sparse):
     if is_sparse:
         rows = sparse.csr_array(x)
         arrays = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
-        return ObliqueX(*x.shape, rows.data.astype(np.float32), *arrays)
+        return ObliqueX(rows.data.astype(np.float32), *arrays, x.shape[1])
     padded = np.zeros((len(x), -(-x.shape[1] // 8) * 8), np.float32)
     padded[:, : x.shape[1]] = x
-    return ObliqueX(*x.shape, padded)
+    return ObliqueX(padded, x.shape[1])
 
 
 def grow(x, z, weights=None, is_sparse=False, **params):

@@ -92,7 +92,7 @@ def test_a_tree_of_parts_is_a_tree(name, stored):
     forest = clone(FORESTS[name]).fit(FEATURES[stored], Y)
     leaves = forest.apply(FEATURES[stored])
     for index in range(3):
-        tree = forest._forest.tree(index)
+        tree = forest.fitted_.forest.tree(index)
         depths = depth_of_leaves(tree)
         assert sorted(depths) == list(range(tree.n_leaves))
         assert max(depths.values()) == tree.depth
@@ -120,14 +120,14 @@ def test_parts_are_what_the_whole_tree_would_be(stored, monkeypatch):
 
 
 def leaves_of(estimator):
-    tree = estimator._forest.tree(0)
+    tree = estimator.fitted_.forest.tree(0)
     return {frozenset(rows.tolist()) for rows in np.split(tree.members, tree.member_start[1:-1])}
 
 
 @pytest.mark.parametrize("name", ["projected", "sketch"])
 def test_limits_hold_across_parts(name):
     limits = {"max_depth": 6, "min_samples_leaf": 5, "min_weight_fraction_leaf": 0.01}
-    tree = clone(FORESTS[name]).set_params(**limits).fit(X, Y)._forest.tree(0)
+    tree = clone(FORESTS[name]).set_params(**limits).fit(X, Y).fitted_.forest.tree(0)
     assert tree.depth <= 6
     assert np.diff(tree.member_start).min() >= 5
     weights = np.add.reduceat(tree.member_weights, tree.member_start[:-1].astype(np.int64))

@@ -147,9 +147,9 @@ def test_the_trees_of_a_forest_are_pruned_each_by_its_own_rows(kind, tmp_path):
     params = {"n_estimators": 6, "random_state": 0, "n_components": 3}
     whole = kind(**params).fit(X, Y)
     pruned = kind(**params, ccp_alpha=0.01, n_jobs=2).fit(X, Y)
-    assert pruned._forest.n_leaves < whole._forest.n_leaves
+    assert pruned.fitted_.forest.n_leaves < whole.fitted_.forest.n_leaves
     alone = kind(**params, ccp_alpha=0.01).fit(X, Y)
-    assert np.array_equal(alone._forest.members, pruned._forest.members)
+    assert np.array_equal(alone.fitted_.forest.members, pruned.fitted_.forest.members)
     for before, after in zip(whole.estimators_, pruned.estimators_, strict=True):
         of_leaf = before.decision_path(X).toarray()[:, cheapest_by_levels(before.tree_, 0.01)]
         expected = {frozenset(np.flatnonzero(column).tolist()) for column in of_leaf.T}
@@ -178,7 +178,7 @@ def test_a_warm_start_prunes_the_trees_that_it_adds():
     at_once = RandomForestRegressor(6, ccp_alpha=0.05, random_state=0).fit(X, Y, weights)
     grown_on = RandomForestRegressor(2, ccp_alpha=0.05, random_state=0, warm_start=True)
     grown_on.fit(X, Y, weights).set_params(n_estimators=6).fit(X, Y, weights)
-    assert np.array_equal(at_once._forest.nodes, grown_on._forest.nodes)
+    assert np.array_equal(at_once.fitted_.forest.nodes, grown_on.fitted_.forest.nodes)
 
 
 def test_a_pruned_tree_becomes_one_of_scikit_learn():

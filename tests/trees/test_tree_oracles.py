@@ -44,7 +44,7 @@ def shape_of_sklearn(fitted):
 def assert_same_tree(ours, theirs, check_missing=True):
     """Same features in the same places, same thresholds up to the rounding of a float32, same
     sides for missing values."""
-    ours, theirs = reference.shape_of(ours._forest.tree(0)), shape_of_sklearn(theirs)
+    ours, theirs = reference.shape_of(ours.fitted_.forest.tree(0)), shape_of_sklearn(theirs)
     assert len(ours) == len(theirs)
     assert len(ours) > 3
     for our, their in zip(ours, theirs, strict=True):
@@ -117,7 +117,9 @@ def test_some_rows_of_weight_zero_grow_the_tree_of_the_others():
     ours = DecisionTreeRegressor(projection=None, min_samples_leaf=9).fit(X, Y, weights)
     alone = DecisionTreeRegressor(projection=None, min_samples_leaf=9)
     alone.fit(X[kept], Y[kept], weights[kept])
-    assert reference.shape_of(ours._forest.tree(0)) == reference.shape_of(alone._forest.tree(0))
+    assert reference.shape_of(ours.fitted_.forest.tree(0)) == reference.shape_of(
+        alone.fitted_.forest.tree(0)
+    )
     np.testing.assert_allclose(ours.predict(X), alone.predict(X))
 
 
@@ -271,9 +273,11 @@ def test_a_full_orthogonal_projection_leaves_every_split_unchanged(kind):
     settings = {"min_samples_leaf": 12, "random_state": 2, "max_features": 3}
     plain = kind(10, projection=None, **settings).fit(X, Y)
     turned = kind(10, projection=Fixed(rotation), n_components="all", **settings).fit(X, Y)
-    np.testing.assert_array_equal(plain._forest.nodes, turned._forest.nodes)
-    np.testing.assert_array_equal(plain._forest.members, turned._forest.members)
-    np.testing.assert_allclose(plain._forest.gains, turned._forest.gains, rtol=1e-4, atol=1e-6)
+    np.testing.assert_array_equal(plain.fitted_.forest.nodes, turned.fitted_.forest.nodes)
+    np.testing.assert_array_equal(plain.fitted_.forest.members, turned.fitted_.forest.members)
+    np.testing.assert_allclose(
+        plain.fitted_.forest.gains, turned.fitted_.forest.gains, rtol=1e-4, atol=1e-6
+    )
 
 
 def test_each_tree_of_algorithm_2_has_a_matrix_of_its_own():
@@ -304,10 +308,10 @@ def test_the_trees_of_algorithm_2_are_grown_on_their_own_matrices(projection, ki
     for t in range(3):
         P = reference.dense(forest.projection_matrix(t))
         again = kind(3, projection=Fixed(P), **settings).fit(X, Y)
-        assert_same_tree_arrays(forest._forest.tree(t), again._forest.tree(t))
+        assert_same_tree_arrays(forest.fitted_.forest.tree(t), again.fitted_.forest.tree(t))
         other = (t + 1) % 3
         assert not np.array_equal(
-            forest._forest.tree(other).members, again._forest.tree(other).members
+            forest.fitted_.forest.tree(other).members, again.fitted_.forest.tree(other).members
         )
 
 
@@ -331,9 +335,9 @@ def test_every_split_of_a_projected_tree_is_the_best_on_its_projection():
     forest = RandomForestClassifier(2, n_components=5, max_features=None, random_state=4)
     forest.fit(X, Y)
     for t in range(2):
-        counts = reference.bootstrap_counts(forest._settings.seed, t, len(X), len(X))
+        counts = reference.bootstrap_counts(forest.fitted_.settings.seed, t, len(X), len(X))
         Z = reference.project(Y, forest.projection_matrix(t))
-        grown = forest._forest.tree(t)
+        grown = forest.fitted_.forest.tree(t)
         waiting = [(0, np.flatnonzero(counts))]
         while waiting:
             at, rows = waiting.pop()
@@ -381,7 +385,7 @@ def predictions(forest, X):
 
 def test_a_prediction_is_the_mean_of_the_original_outputs_over_the_leaves_rows(fitted):
     forest, X, Y, _ = fitted
-    expected = reference.predict(forest._forest, reference.dense(X), Y)
+    expected = reference.predict(forest.fitted_.forest, reference.dense(X), Y)
     np.testing.assert_allclose(predictions(forest, X), expected, atol=1e-6)
 
 
@@ -398,9 +402,10 @@ def test_the_table_of_leaf_means_predicts_what_the_rows_do(fitted, monkeypatch):
     results = []
     for big_leaf in (0, 10**9):
         monkeypatch.setattr(_predict, "BIG_LEAF", big_leaf)
-        predictor = _predict.ForestPredictor(forest._forest, forest._labels)
-        one_output = forest._labels.shape[1] == 1
-        assert isinstance(predictor.leaves, _predict.LeafTable) == (big_leaf == 0 or one_output)
+        predictor = _predict.ForestPredictor(forest.fitted_.forest, forest.fitted_.labels)
+        one_output = forest.fitted_.labels.shape[1] == 1
+        is_table = predictor.leaves is not forest.fitted_.forest
+        assert is_table == (big_leaf == 0 or one_output)
         results.append(predictor.average(X, None, np.float64))
     np.testing.assert_allclose(results[0], results[1], atol=1e-7)
 
@@ -428,14 +433,16 @@ def test_the_best_labels_are_the_first_of_the_probabilities_in_order(min_samples
 def test_every_tree_holds_each_of_its_rows_once_with_the_count_that_was_drawn(fitted):
     forest, X, _, sample_weight = fitted
     n = X.shape[0]
-    for t, grown in enumerate(forest._forest.trees()):
+    for t, grown in enumerate(forest.fitted_.forest.trees()):
         rows, weights = map(
             np.concatenate,
             zip(*(reference.leaf_rows(grown, leaf) for leaf in range(grown.n_leaves)), strict=True),
         )
         expected = np.ones(n)
         if forest.bootstrap:
-            expected = reference.bootstrap_counts(forest._settings.seed, t, n, n, sample_weight)
+            expected = reference.bootstrap_counts(
+                forest.fitted_.settings.seed, t, n, n, sample_weight
+            )
         elif sample_weight is not None:
             expected *= sample_weight
         found = np.zeros(n)
@@ -508,7 +515,7 @@ def test_constant_features_count_as_drawn_and_the_search_goes_on_until_one_varie
         forest = RandomForestRegressor(
             n_trees, bootstrap=False, max_features=2, max_depth=1, projection=None, random_state=0
         ).fit(features, y)
-        roots = forest._forest.nodes[:, 0].view(np.uint32) & 0x7FFFFFFF
+        roots = forest.fitted_.forest.nodes[:, 0].view(np.uint32) & 0x7FFFFFFF
         varying = sorted(strongest, key=lambda feature: -root_score(features, y, feature))
         observed = [np.count_nonzero(roots == feature) for feature in varying]
         assert sum(observed) == n_trees
@@ -527,10 +534,10 @@ def test_trees_on_a_bag_of_words_have_as_many_nodes_as_scikit_learns(kind):
     ours = kind(60, projection=None, max_features="sqrt", random_state=0).fit(X, Y)
     theirs = getattr(ensemble, kind.__name__)(60, max_features="sqrt", random_state=0, n_jobs=2)
     theirs.fit(X.astype(np.float32), Y.toarray())
-    our_nodes = np.mean([2 * t.n_leaves - 1 for t in ours._forest.trees()])
+    our_nodes = np.mean([2 * t.n_leaves - 1 for t in ours.fitted_.forest.trees()])
     their_nodes = np.mean([t.tree_.node_count for t in theirs.estimators_])
     assert our_nodes == pytest.approx(their_nodes, rel=0.02)
-    our_depth = np.mean(ours._forest.depths)
+    our_depth = np.mean(ours.fitted_.forest.depths)
     their_depth = np.mean([t.tree_.max_depth for t in theirs.estimators_])
     assert our_depth == pytest.approx(their_depth, rel=0.1)
 
@@ -544,7 +551,7 @@ def test_random_cuts_are_uniform_between_the_smallest_and_the_largest_value():
         forest = ExtraTreesRegressor(2000, max_depth=2, projection=None, random_state=0)
         forest.fit(x[:, None], rng.normal(size=100))
         positions = {"root": [], "below": []}
-        for grown in forest._forest.trees():
+        for grown in forest.fitted_.forest.trees():
             waiting = [(0, "root", x[~np.isnan(x)])]
             while waiting:
                 at, place, values = waiting.pop()
@@ -574,7 +581,7 @@ def test_random_cuts_part_rows_as_often_as_scikit_learns():
     settings = {"max_depth": 1, "max_features": 2, "random_state": 0}
     ours = ExtraTreesRegressor(1500, projection=None, **settings).fit(X, y)
     theirs = ensemble.ExtraTreesRegressor(1500, **settings).fit(X, y)
-    our_nodes = [reference.inner_node(t, 0) for t in ours._forest.trees()]
+    our_nodes = [reference.inner_node(t, 0) for t in ours.fitted_.forest.trees()]
     for feature in range(3):
         our = [node.threshold for node in our_nodes if node.feature == feature]
         their = [t.tree_.threshold[0] for t in theirs.estimators_ if t.tree_.feature[0] == feature]

@@ -45,7 +45,8 @@ def tuned(**params):
 def same_trees(a, b):
     arrays = ("nodes", "members", "member_start", "tree_members")
     return all(
-        np.array_equal(getattr(a._forest, name), getattr(b._forest, name)) for name in arrays
+        np.array_equal(getattr(a.fitted_.forest, name), getattr(b.fitted_.forest, name))
+        for name in arrays
     )
 
 
@@ -162,7 +163,7 @@ def test_the_first_trees_of_the_winner_are_those_of_the_search(monkeypatch):
     forest = tuned(estimators=["random_forest"]).forest
     assert 0 < len(finished) <= 40
     for index, tree in enumerate(finished):
-        kept = forest._forest.tree(index)
+        kept = forest.fitted_.forest.tree(index)
         assert np.array_equal(tree.nodes, kept.nodes)
         assert np.array_equal(tree.members, kept.members)
 
@@ -486,11 +487,11 @@ def test_auto_numbers_of_trees_need_rows_left_out():
 def test_without_a_bootstrap_max_samples_draws_each_row_at_most_once(kind):
     forest = kind(50, bootstrap=False, max_samples=0.75, oob_score=True, random_state=0).fit(X, Y)
     for index in range(5):
-        tree = forest._forest.tree(index)
+        tree = forest.fitted_.forest.tree(index)
         assert len(tree.members) == len(set(tree.members)) == 180
         assert tree.weights is None
     assert 0 < forest.oob_score_ < 1
-    assert set(forest._forest.tree(0).members) != set(forest._forest.tree(1).members)
+    assert set(forest.fitted_.forest.tree(0).members) != set(forest.fitted_.forest.tree(1).members)
 
 
 # ---- forests of oblique and other trees

@@ -1,9 +1,9 @@
 """What all estimators share: one way through fit, and what is known after it."""
 
-import copy
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -20,12 +20,13 @@ from sketchforest._estimators.preparation import (
     prepare,
 )
 from sketchforest._estimators.targets import with_impurity
-from sketchforest._estimators.thresholds import relabelled
+from sketchforest._estimators.thresholds import with_labels
 from sketchforest._estimators.validation import are_texts, check_features, check_width
+from sketchforest._lazy import lock_of
 from sketchforest._saving.estimators import save_estimator
 from sketchforest._saving.json_values import Json
-from sketchforest._trees.fitted import Fitted, Targets
-from sketchforest._trees.model import Forest, Labels, Tree
+from sketchforest._trees.fitted import Fitted
+from sketchforest._trees.model import Forest, Tree
 from sketchforest._trees.outputs import draw_matrix
 from sketchforest._trees.predict import ForestPredictor, leaves_of
 from sketchforest._trees.problem import GrowSettings
@@ -35,9 +36,7 @@ from sketchforest._typing import Matrix, MatrixLike, WeightsLike
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-# What follows from the trees and their labels, and must go when one of the two changes.
-DERIVED = ("oob_score_", "oob_decision_function_", "oob_prediction_", "_f1_thresholds", "tree_")
-# What a file carried along for its readers; it is not true of other data.
+# What a file carries along for its readers; it is not true of other data.
 ATTACHED = (
     "label_names_",
     "feature_names_",
@@ -51,27 +50,28 @@ ATTACHED = (
 
 def joined(prepared: Prepared, trees: Sequence[Tree]) -> ForestPredictor:
     """The trees as one forest, which predicts."""
-    forest = Forest.from_trees(trees, prepared.params.n_jobs)
-    return ForestPredictor.of(forest, prepared.targets)
+    targets, n_features = prepared.targets, prepared.features.n_features
+    n_rows = targets.labels.shape[0]
+    forest = Forest.from_trees(trees, n_features, n_rows, prepared.params.n_jobs)
+    return ForestPredictor.of(forest, targets)
 
 
-def weights_of_rows(model: "TreesEstimator", checked: Matrix) -> sparse.csr_array:
+def weights_of_rows(fitted: Fitted, checked: Matrix, n_jobs: int | None) -> sparse.csr_array:
     """What `leaf_weights` gives for rows that are checked already, whose names are gone."""
-    predictor = ForestPredictor.of_training_rows(model._forest, model._labels.shape[0])
-    return predictor.average_sparse(checked, model._n_jobs, np.float64)
+    predictor = ForestPredictor.of_training_rows(fitted.forest)
+    return predictor.average_sparse(checked, n_jobs, np.float64)
 
 
 class TreesEstimator(PlainState):
-    """Trees grown on a projection of the outputs; their leaves keep training rows."""
+    """Trees grown on a projection of the outputs; their leaves keep training rows.
+
+    All that a fit leaves behind is one object, `fitted_`, which never changes. `fit` makes it aside
+    and publishes it with one assignment; whatever reads the model takes it once.
+    """
 
     _splitter: ClassVar[str] = "best"  # of a forest; a single tree has it as a parameter
     _criteria: ClassVar[tuple[str, ...]]  # that splits may be searched by
-    _forest: Forest
-    _targets: Targets
-    _settings: GrowSettings
-    _fingerprint: str | None
-    _predictor: ForestPredictor
-    _is_relabelled: bool
+    _fitted: Fitted
 
     def fit(self, X: MatrixLike, y: MatrixLike, sample_weight: WeightsLike = None) -> Self:
         """Grow the trees.
@@ -102,56 +102,90 @@ class TreesEstimator(PlainState):
         trees: Sequence[Tree],
         predictor: ForestPredictor | None = None,
     ) -> Self:
-        """Makes the result of a fit this estimator's own: all of it, or after an error nothing. The
-        predictor is of these trees, where one was made before."""
-        predictor = predictor or joined(prepared, trees)
-        fitted = Fitted(predictor.forest, prepared.targets, settings, prepared.fingerprint)
-        if prepared.earlier is None:
-            for name in (*ATTACHED, "feature_names_in_"):
-                self.__dict__.pop(name, None)
-        self._keep(fitted, predictor)
-        self.n_features_in_ = prepared.features.n_features
-        if prepared.features.names is not None:
-            self.feature_names_in_ = prepared.features.names
+        """Publishes the result of a fit; after an error, nothing has changed. The predictor is of
+        these trees, where one was made before."""
+        fitted = Fitted(
+            predictor or joined(prepared, trees),
+            prepared.targets,
+            settings,
+            prepared.features.n_features,
+            prepared.features.names,
+            prepared.fingerprint,
+        )
+        names = {} if prepared.earlier is None else dict(prepared.earlier.attached)
+        if prepared.targets.label_names is not None:
+            names["label_names_"] = prepared.targets.label_names
+        self._publish(self._scored(replace(fitted, attached=names), prepared))
         advance(prepared.params.random_state)
         return self
 
-    def _keep(self, fitted: Fitted, predictor: ForestPredictor | None = None) -> None:
-        """Makes the trees and the labels of their training rows those of this estimator."""
-        for name in DERIVED:
-            self.__dict__.pop(name, None)
-        self._forest, self._targets, self._settings = fitted.forest, fitted.targets, fitted.settings
-        self._fingerprint = fitted.fingerprint
-        self._predictor = predictor or ForestPredictor.of(fitted.forest, fitted.targets)
-        self._is_relabelled = False
-        self.n_outputs_ = fitted.targets.n_outputs
-        if fitted.targets.label_names is not None:
-            self.label_names_ = fitted.targets.label_names
+    def _scored(self, fitted: Fitted, prepared: Prepared) -> Fitted:
+        """With what rows say that trees did not see; a single tree sees all."""
+        return fitted
+
+    @property
+    def fitted_(self) -> Fitted:
+        """The fitted model, which never changes: a later fit makes another one."""
+        check_is_fitted(self)
+        return self._fitted
+
+    def _publish(self, fitted: Fitted) -> None:
+        with lock_of(self, "fitted_"):
+            self.__dict__["_fitted"] = fitted
+
+    def _with(self, fitted: Fitted) -> Self:
+        """This estimator with another fitted model."""
+        twin = object.__new__(type(self))
+        twin.__dict__ = self.__dict__ | {"_fitted": fitted}
+        return twin
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_fitted" in self.__dict__
+
+    def __getattr__(self, name: str) -> Any:
+        fitted = self.__dict__.get("_fitted")
+        if fitted is not None and name in fitted.attributes:
+            return fitted.attributes[name]
+        if hasattr(type(self), name):  # a property that raised: Python asks here what it said
+            return getattr(type(self), name).__get__(self)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in ATTACHED:
+            self._attach({name: value})
+        else:
+            super().__setattr__(name, value)
+
+    def _attach(self, attributes: dict[str, object]) -> None:
+        with lock_of(self, "fitted_"):
+            fitted = self.fitted_
+            self._publish(fitted.but(attached={**fitted.attached, **attributes}))
+
+    def __dir__(self) -> list[str]:
+        fitted = self.__dict__.get("_fitted")
+        return sorted({*super().__dir__(), *(() if fitted is None else fitted.attributes)})
 
     @property
     def n_components_(self) -> int | None:
         """Dimension of the projection that the trees were grown on; None: the outputs themselves,
         or a transformer that has its own."""
-        check_is_fitted(self)
-        oblique = self._settings.oblique
-        is_all_oblique = oblique is not None and oblique.share == 1
-        settings = self._settings.of_oblique_trees if is_all_oblique else self._settings
-        return settings.n_components
+        settings = self.fitted_.settings
+        is_all_oblique = settings.oblique is not None and settings.oblique.share == 1
+        return (settings.of_oblique_trees if is_all_oblique else settings).n_components
 
     @property
     def max_features_(self) -> int:
         """Number of features drawn at each split."""
-        check_is_fitted(self)
-        return self._settings.max_features
+        return self.fitted_.settings.max_features
 
     @property
     def feature_importances_(self) -> np.ndarray:
         """(n_features,) mean over the trees of each feature's share in the decrease of impurity,
         in the space that the splits were searched in: the projected one, where outputs are
         projected."""
-        check_is_fitted(self)
-        importances = np.zeros(self.n_features_in_)
-        used, shares = self._forest.used_features()
+        fitted = self.fitted_
+        importances = np.zeros(fitted.n_features)
+        used, shares = fitted.forest.used_features()
         importances[used] = shares
         return importances
 
@@ -167,8 +201,9 @@ class TreesEstimator(PlainState):
         -------
         (n_samples, n_trees) int array
         """
-        checked = self._check_new(X)
-        return leaf_numbers(self._forest, leaves_of(self._forest, checked, self._n_jobs))
+        fitted = self.fitted_
+        leaves = leaves_of(fitted.forest, self._check_new(X, fitted), self._n_jobs)
+        return leaf_numbers(fitted.forest, leaves)
 
     def leaf_weights(self, X: MatrixLike) -> sparse.csr_array:
         """(n_samples, n_train) CSR: how much each training row contributes to each prediction.
@@ -183,7 +218,8 @@ class TreesEstimator(PlainState):
         -------
         (n_samples, n_train) float64 CSR
         """
-        return weights_of_rows(self, self._check_new(X))
+        fitted = self.fitted_
+        return weights_of_rows(fitted, self._check_new(X, fitted), self._n_jobs)
 
     def relabel(self, Y_new: MatrixLike) -> Self:
         """The same trees with other labels on the same training rows, as a new estimator.
@@ -202,22 +238,28 @@ class TreesEstimator(PlainState):
         estimator
             In O(non-zeros of Y_new).
         """
-        check_is_fitted(self)
-        targets = with_impurity(check_targets(self, Y_new), self._targets.impurity)
-        n_train = self._labels.shape[0]
+        fitted = self.fitted_
+        targets = with_impurity(check_targets(self, Y_new), fitted.targets.impurity)
+        n_train, n_labels = fitted.labels.shape[0], targets.labels.shape[1]
         if targets.labels.shape[0] != n_train:
             raise ValueError(
                 f"Y_new must have one row for each of the {n_train} training rows; "
                 f"got {targets.labels.shape[0]}. Use fit for other rows."
             )
-        twin = copy.copy(self)
-        twin.__dict__.pop("label_names_", None)
-        twin._keep(Fitted(self._forest, targets, self._settings, self._fingerprint))
-        if "_f1_thresholds" in vars(self) and targets.is_indicator:
-            kept = relabelled(vars(self)["_f1_thresholds"], targets.labels.shape[1])
-            twin.__dict__["_f1_thresholds"] = kept
-        twin._is_relabelled = True
-        return twin
+        thresholds = fitted.f1_thresholds if targets.is_indicator else None
+        attached = {name: v for name, v in fitted.attached.items() if name != "label_names_"}
+        if targets.label_names is not None:
+            attached["label_names_"] = targets.label_names
+        relabelled = replace(
+            fitted,
+            predictor=ForestPredictor.of(fitted.forest, targets),
+            targets=targets,
+            f1_thresholds=None if thresholds is None else with_labels(thresholds, n_labels),
+            is_relabelled=True,
+            out_of_bag={},
+            attached=attached,
+        )
+        return self._with(relabelled)
 
     def save(
         self,
@@ -267,10 +309,11 @@ class TreesEstimator(PlainState):
         -------
         (n_outputs, n_components) float32 array or CSR
         """
-        check_is_fitted(self)
-        if not 0 <= tree < self._forest.n_trees:
-            raise ValueError(f"tree must be from 0 to {self._forest.n_trees - 1}; got {tree!r}.")
-        settings, directions = self._settings, self._forest.directions
+        fitted = self.fitted_
+        n_trees, directions = fitted.forest.n_trees, fitted.forest.directions
+        if not 0 <= tree < n_trees:
+            raise ValueError(f"tree must be from 0 to {n_trees - 1}; got {tree!r}.")
+        settings = fitted.settings
         if directions is not None and directions.is_oblique[tree]:
             settings = settings.of_oblique_trees
         if settings.projection is None:
@@ -278,32 +321,28 @@ class TreesEstimator(PlainState):
                 "projection_matrix is for trees grown on a projection; these were grown on the "
                 f"original outputs, with projection={self.projection!r}."
             )
-        if self._is_relabelled:
+        if fitted.is_relabelled:
             raise ValueError(
                 "projection_matrix belongs to the labels that the trees were grown on; these were "
                 "replaced by relabel. Ask the estimator before relabel."
             )
-        # A single tree that was taken from a forest has its number there.
-        stream = vars(self).get("_number", settings.projection_stream(tree))
-        return draw_matrix(self._labels, settings, stream)
-
-    @property
-    def _labels(self) -> Labels:
-        return self._targets.labels
+        # A single tree that was taken from a forest has its stream there.
+        stream = fitted.projection_stream
+        stream = settings.projection_stream(tree) if stream is None else stream
+        return draw_matrix(fitted.labels, settings, stream)
 
     @property
     def _n_jobs(self) -> int | None:
         return getattr(self, "n_jobs", None)
 
-    def _check_new(self, X: MatrixLike) -> Matrix:
-        """Rows as the trees want them; a text model makes them of texts."""
-        check_is_fitted(self)
-        vectorizer = vars(self).get("vectorizer_")
+    def _check_new(self, X: MatrixLike, fitted: Fitted) -> Matrix:
+        """Rows as these trees want them; a text model makes them of texts."""
+        vectorizer = fitted.attached.get("vectorizer_")
         if vectorizer is not None and are_texts(X):
             made: Matrix = vectorizer.transform(X)
-            check_width(made.shape[1], self.n_features_in_)
+            check_width(made.shape[1], fitted.n_features)
             return made
-        return check_features(self, X)
+        return check_features(self._with(fitted), X)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

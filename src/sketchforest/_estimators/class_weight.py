@@ -9,8 +9,8 @@ import numpy as np
 
 from sketchforest._estimators.parameters import ClassWeight
 from sketchforest._estimators.scales import moderate_weights
-from sketchforest._trees.fitted import Targets
 from sketchforest._trees.model import SparseRows
+from sketchforest._trees.targets import Targets
 
 GivenWeights: TypeAlias = str | dict[Hashable, float] | list[dict[Hashable, float]]
 # Weights stay below exp of this, so that sums of many are numbers too.

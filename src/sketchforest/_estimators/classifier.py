@@ -1,10 +1,11 @@
 """Multi-label, multi-class and binary classification: from averages to decisions."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.inspection import InspectedTrees
 from sketchforest._estimators.names import label_names
@@ -16,36 +17,41 @@ from sketchforest._estimators.thresholds import (
     decide,
     f1_kind,
 )
-from sketchforest._trees.fitted import F1Thresholds
+from sketchforest._trees.fitted import Fitted
 from sketchforest._typing import Matrix, MatrixLike
 from sketchforest.metrics import top_k
 from sketchforest.ontology import Ontology
 
 
-class TreesClassifier(ClassifierMixin, InspectedTrees):
-    """Predicts labels, by their probabilities, or classes."""
+class PredictsLabels(ClassifierMixin):
+    """From the averages of a fitted model to labels or classes."""
 
-    _criteria = ("gini", "entropy", "log_loss")
     threshold: Threshold = DEFAULT  # a parameter of the forests
-    _f1_thresholds: F1Thresholds  # where rows were scored
+    if TYPE_CHECKING:  # what estimators and forests of parts have
+
+        @property
+        def fitted_(self) -> Fitted: ...
+        @property
+        def _n_jobs(self) -> int | None: ...
+        def _check_new(self, X: MatrixLike, fitted: Fitted) -> Matrix: ...
 
     @property
     def classes_(self) -> np.ndarray | list[np.ndarray]:
         """(n_classes,) classes, or for many labels (n_labels, 2) with [0, 1] for each; a list of
         them for several columns of classes."""
-        check_is_fitted(self)
-        if self._targets.column_classes is not None:
-            return self._targets.classes_by_output
-        if self._targets.classes is not None:
-            return self._targets.classes
-        return np.tile(np.array([0, 1], dtype=self._targets.dtype), (self.n_outputs_, 1))
+        targets = self.fitted_.targets
+        if targets.column_classes is not None:
+            return targets.classes_by_output
+        if targets.classes is not None:
+            return targets.classes
+        return np.tile(np.array([0, 1], dtype=targets.dtype), (targets.n_outputs, 1))
 
     @property
     def n_classes_(self) -> int | list[int]:
         """Number of classes, or a list of them: 2 for each of many labels."""
-        check_is_fitted(self)
-        numbers: list[int] = self._targets.classes_per_output.tolist()
-        return numbers[0] if self._targets.classes is not None else numbers
+        targets = self.fitted_.targets
+        numbers: list[int] = targets.classes_per_output.tolist()
+        return numbers[0] if targets.classes is not None else numbers
 
     def predict_proba(
         self, X: MatrixLike, *, ontology: Ontology | None = None
@@ -71,13 +77,7 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
             Where the result is larger than the memory: `predict_sparse` and `predict_topk` give
             what matters of it.
         """
-        checked = self._check_new(X)
-        check_ontology(ontology, self._targets)
-        averages = dense_averages(self._predictor, self._targets, checked, self._n_jobs)
-        if ontology is not None:
-            return ontology.respect(averages)
-        is_one = self._targets.column_classes is None
-        return averages if is_one else self._targets.by_column(averages)
+        return self._probabilities(self.fitted_, X, ontology)
 
     def predict_log_proba(self, X: MatrixLike) -> np.ndarray | list[np.ndarray]:
         """The logarithm of `predict_proba`, of the same shape; -inf where that is 0.
@@ -113,23 +113,7 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
             probable one, unless training rows of that kind mostly had none. Of several most
             probable classes, the first is predicted, in each column of classes.
         """
-        checked = self._check_new(X)
-        if ontology is not None:
-            check_ontology(ontology, self._targets)
-            closed = ontology.close(self.predict(checked))
-            return as_given(closed, self._targets) if self._targets.is_sparse else closed
-        if self._targets.column_classes is not None:
-            averages = dense_averages(self._predictor, self._targets, checked, self._n_jobs)
-            return self._targets.most_probable(averages)
-        if self._targets.classes is not None:
-            return self._targets.classes[self._predictor.largest(checked, self._n_jobs)]
-        decision = self._decision()
-        if not (self._targets.is_sparse or decision.at_least_one) and decision.k is None:
-            averages = dense_averages(self._predictor, self._targets, checked, self._n_jobs)
-            return (averages > decision.above).astype(self._targets.dtype)
-        likely = self._likely_labels(checked)
-        likely.data = np.ones(likely.nnz, self._targets.dtype)
-        return as_given(likely, self._targets) if self._targets.is_sparse else likely.toarray()
+        return self._predicted(self.fitted_, X, ontology)
 
     def predict_sparse(self, X: MatrixLike, k: int | None = None) -> sparse.csr_array:
         """(n_samples, n_labels) CSR, float32, of the probabilities above zero, or of the k largest
@@ -144,10 +128,11 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
         -------
         (n_samples, n_labels) float32 CSR
         """
-        checked = self._check_new(X)
+        fitted = self.fitted_
+        checked = self._check_new(X, fitted)
         if k is not None:
-            k = check_k(k, self._labels.shape[1])
-        return self._predictor.average_sparse(checked, self._n_jobs, np.float32, k)
+            k = check_k(k, fitted.labels.shape[1])
+        return fitted.predictor.average_sparse(checked, self._n_jobs, np.float32, k)
 
     def predict_topk(
         self, X: MatrixLike, k: int = 5
@@ -167,12 +152,14 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
         -------
         labels, scores : (n_samples, k) arrays
         """
-        checked = self._check_new(X)
-        if self._targets.column_classes is not None:
-            return self._best_of_columns(checked, k)
-        k = check_k(k, self._labels.shape[1])
-        labels, scores = self._predictor.best(checked, self._n_jobs, k)
-        return (labels if self._targets.classes is None else self._targets.classes[labels]), scores
+        fitted = self.fitted_
+        targets = fitted.targets
+        if targets.column_classes is not None:
+            return self._best_of_columns(fitted, X, k)
+        checked = self._check_new(X, fitted)
+        k = check_k(k, fitted.labels.shape[1])
+        labels, scores = fitted.predictor.best(checked, self._n_jobs, k)
+        return (labels if targets.classes is None else targets.classes[labels]), scores
 
     def suggest(self, rows: MatrixLike, k: int = 5) -> list[list[tuple[str, float]]]:
         """Names and probabilities of the k most probable labels of each row, best first; fewer
@@ -189,10 +176,11 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
         -------
         list of lists of (name, probability)
         """
-        checked, n_labels = self._check_new(rows), self._labels.shape[1]
+        fitted = self.fitted_
+        checked, n_labels = self._check_new(rows, fitted), fitted.labels.shape[1]
         k = min(check_k(k, max(n_labels, k), "labels"), n_labels)
-        labels, scores = self._predictor.best(checked, self._n_jobs, k)
-        names = label_names(self, labels)
+        labels, scores = fitted.predictor.best(checked, self._n_jobs, k)
+        names = label_names(fitted, labels)
         return [
             [(name, score) for name, score in zip(found, values, strict=True) if score > 0]
             for found, values in zip(names.tolist(), scores.tolist(), strict=True)
@@ -201,41 +189,81 @@ class TreesClassifier(ClassifierMixin, InspectedTrees):
     @property
     def thresholds_(self) -> np.ndarray | np.float32:
         """(n_labels,) probabilities that labels must exceed to be predicted, or one for all."""
-        check_is_fitted(self)
+        fitted = self.fitted_
         try:
-            above = None if self._targets.has_classes else self._decision().above
+            above = None if fitted.targets.has_classes else self._decision(fitted).above
         except ValueError as error:
             raise AttributeError(str(error)) from error
         if above is None:
             raise AttributeError("thresholds_ is for labels, and not for classes or the k best")
         return above
 
-    def _best_of_columns(self, X: Matrix, k: int) -> list[tuple[np.ndarray, np.ndarray]]:
-        columns = self._targets.classes_by_output
+    def _probabilities(
+        self, fitted: Fitted, X: MatrixLike, ontology: Ontology | None = None
+    ) -> np.ndarray | list[np.ndarray]:
+        targets, checked = fitted.targets, self._check_new(X, fitted)
+        check_ontology(ontology, targets)
+        averages = dense_averages(fitted.predictor, targets, checked, self._n_jobs)
+        if ontology is not None:
+            return ontology.respect(averages)
+        return averages if targets.column_classes is None else targets.by_column(averages)
+
+    def _predicted(
+        self, fitted: Fitted, X: MatrixLike, ontology: Ontology | None
+    ) -> np.ndarray | sparse.csr_array:
+        targets, predictor, n_jobs = fitted.targets, fitted.predictor, self._n_jobs
+        checked = self._check_new(X, fitted)
+        if ontology is not None:
+            check_ontology(ontology, targets)
+            closed = ontology.close(self._predicted(fitted, checked, None))
+            return as_given(closed, targets) if targets.is_sparse else closed
+        if targets.column_classes is not None:
+            return targets.most_probable(dense_averages(predictor, targets, checked, n_jobs))
+        if targets.classes is not None:
+            return targets.classes[predictor.largest(checked, n_jobs)]
+        decision = self._decision(fitted)
+        if not (targets.is_sparse or decision.at_least_one) and decision.k is None:
+            averages = dense_averages(predictor, targets, checked, n_jobs)
+            return (averages > decision.above).astype(targets.dtype)
+        likely = self._likely_labels(checked, fitted)
+        likely.data = np.ones(likely.nnz, targets.dtype)
+        return as_given(likely, targets) if targets.is_sparse else likely.toarray()
+
+    def _best_of_columns(
+        self, fitted: Fitted, X: MatrixLike, k: int
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        columns = fitted.targets.classes_by_output
         k = check_k(k, max(map(len, columns)), "classes")
-        found = [top_k(shares, min(k, shares.shape[1])) for shares in self.predict_proba(X)]
+        shares_of_columns = self._probabilities(fitted, X)
+        found = [top_k(shares, min(k, shares.shape[1])) for shares in shares_of_columns]
         best = zip(columns, found, strict=True)
         return [(classes[places], scores) for classes, (places, scores) in best]
 
-    def _likely_labels(self, X: Matrix) -> sparse.csr_array:
+    def _likely_labels(self, X: Matrix, fitted: Fitted) -> sparse.csr_array:
         """(n_samples, n_labels) CSR, float32: the probabilities of labels that are predicted."""
-        k, above, at_least_one = self._decision()
-        return self._predictor.average_sparse(
+        k, above, at_least_one = self._decision(fitted)
+        return fitted.predictor.average_sparse(
             X, self._n_jobs, np.float32, k, above, at_least_one=at_least_one
         )
 
-    def _decision(self) -> Decision:
+    def _decision(self, fitted: Fitted) -> Decision:
         """When labels are predicted."""
         check_parameters({"threshold": self.threshold})
-        chosen = vars(self).get("_f1_thresholds")
+        chosen = fitted.f1_thresholds
         if f1_kind(self.threshold) is None or chosen is not None:
-            return decide(self.threshold, chosen, self._labels.shape[1])
-        if self._is_relabelled:
+            return decide(self.threshold, chosen, fitted.labels.shape[1])
+        if fitted.is_relabelled:
             return Decision(above=np.float32(DEFAULT), at_least_one=True)
         raise ValueError(
             f"threshold must be a number or 'top-K' for trees that were not scored; got "
             f"{self.threshold!r}. Fit with that threshold, or with oob_score=True."
         )
+
+
+class TreesClassifier(PredictsLabels, InspectedTrees):
+    """Predicts labels, by their probabilities, or classes."""
+
+    _criteria = ("gini", "entropy", "log_loss")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -15,6 +15,7 @@ from sketchforest._display import (
     signed_bars,
 )
 from sketchforest._estimators.names import label_names, shown_features
+from sketchforest._trees.fitted import Fitted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,22 +91,24 @@ class Description:
 
 
 def describe(model: "TreesEstimator") -> Description:
-    features, shares = np.arange(min(model.n_features_in_, MOST_LISTED)), np.zeros(0)
-    if model._forest.gains is not None:
-        used, importances = model._forest.used_features()
-        if model.n_features_in_ <= MOST_LISTED:
-            shares = np.zeros(model.n_features_in_)
+    fitted = model.fitted_
+    features, shares = np.arange(min(fitted.n_features, MOST_LISTED)), np.zeros(0)
+    if fitted.forest.gains is not None:
+        used, importances = fitted.forest.used_features()
+        if fitted.n_features <= MOST_LISTED:
+            shares = np.zeros(fitted.n_features)
             shares[used] = importances
         else:
             features, shares = used, importances
         order = np.argsort(-shares, kind="stable")
         features, shares = features[order], shares[order]
     title = " ".join(repr(model).split())
-    return Description(title, _facts(model), shown_features(model, features), shares)
+    return Description(title, _facts(model), shown_features(fitted, features), shares)
 
 
 def _facts(model: "TreesEstimator") -> dict[str, str]:
-    forest, targets = model._forest, model._targets
+    fitted = model.fitted_
+    forest, targets = fitted.forest, fitted.targets
     n_rows, n_labels = targets.labels.shape
     facts = {"trees": f"{forest.n_trees:,}"}
     if forest.directions is not None:
@@ -113,29 +116,31 @@ def _facts(model: "TreesEstimator") -> dict[str, str]:
     facts["leaves"] = f"{forest.n_leaves:,}, {forest.n_leaves / forest.n_trees:,.0f} a tree"
     facts["depth"] = f"{int(forest.depths.max()):,} at most"
     facts["training rows"] = f"{n_rows:,}"
-    facts["features"] = _kinds_of_features(model)
+    facts["features"] = _kinds_of_features(fitted)
     what = "outputs" if not targets.is_classification else "labels"
     what = "classes" if targets.has_classes else what
-    some = listed(label_names(model, np.arange(min(n_labels, 5)))) + (", …" if n_labels > 5 else "")
+    some = listed(label_names(fitted, np.arange(min(n_labels, 5)))) + (
+        ", …" if n_labels > 5 else ""
+    )
     facts[what] = f"{n_labels:,}: {some}"
     if targets.is_indicator:
         facts["labels of a row"] = f"{len(targets.class_labels.columns) / n_rows:.1f} on average"
         facts["predicted"] = what_is_predicted(model)
-    score = getattr(model, "oob_score_", None)
+    score = fitted.out_of_bag.get("oob_score_")
     if score is not None:
         facts["out-of-bag score"] = f"{score:.4f}, by rows that trees did not see"
     return facts
 
 
-def _kinds_of_features(model: "TreesEstimator") -> str:
+def _kinds_of_features(fitted: Fitted) -> str:
     """How many are terms of texts, and how many numbers and values of categories beside them."""
-    n, vectorizer = model.n_features_in_, vars(model).get("vectorizer_")
+    n, vectorizer = fitted.n_features, fitted.attached.get("vectorizer_")
     n_terms = 0 if vectorizer is None else len(vectorizer.vocabulary_)
-    columns = vars(model).get("notes_", {}).get("columns", {})
+    columns = fitted.attached.get("notes_", {}).get("columns", {})
     starts = tuple(f"{column}=" for column in columns.get("categories") or ())
     n_values = 0
     if starts:
-        others = shown_features(model, np.arange(n_terms, n))
+        others = shown_features(fitted, np.arange(n_terms, n))
         n_values = sum(str(name).startswith(starts) for name in others)
     n_numbers = n - n_terms - n_values
     kinds = [
@@ -151,7 +156,7 @@ def _kinds_of_features(model: "TreesEstimator") -> str:
 
 def what_is_predicted(model: "TreesEstimator") -> str:
     """When a label is."""
-    if model._targets.has_classes:
+    if model.fitted_.targets.has_classes:
         return "the most probable class" + (" of each column" if model.n_outputs_ > 1 else "")
     threshold = getattr(model, "threshold", 0.5)
     if isinstance(threshold, str) and threshold.startswith("top-"):
@@ -161,7 +166,7 @@ def what_is_predicted(model: "TreesEstimator") -> str:
         return "by predict_proba alone: no threshold is known"
     how = ""
     if isinstance(threshold, str):
-        least = "at least one a row, " if model._decision().at_least_one else ""
+        least = "at least one a row, " if model._decision(model.fitted_).at_least_one else ""
         how = f" ({least}{threshold})"
     if np.ndim(found) == 0:
         return f"labels above {float(found):.3f}{how}"

@@ -1,7 +1,7 @@
 """What forests have and single trees have not."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Self
 
 import numpy as np
@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from sketchforest._estimators.base import TreesEstimator, joined
+from sketchforest._estimators.base import TreesEstimator
 from sketchforest._estimators.checkpoints import checkpointed
 from sketchforest._estimators.growing import grow
 from sketchforest._estimators.oob_attributes import Attributes, oob_attributes
@@ -17,10 +17,10 @@ from sketchforest._estimators.preparation import Prepared, prepare
 from sketchforest._estimators.sklearn_twin import sklearn_twin
 from sketchforest._estimators.tree_list import TreeListMixin
 from sketchforest._trees.bag import drawn_rows
+from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.hierarchy import decision_paths
-from sketchforest._trees.model import Tree
-from sketchforest._trees.predict import ForestPredictor, leaves_of
-from sketchforest._trees.problem import GrowSettings
+from sketchforest._trees.predict import leaves_of
+from sketchforest._trees.targets import F1Thresholds
 from sketchforest._typing import MatrixLike, WeightsLike
 
 
@@ -63,8 +63,7 @@ class ForestMixin(TreeListMixin):
     @property
     def n_estimators_(self) -> int:
         """Number of trees."""
-        check_is_fitted(self)
-        return self._forest.n_trees
+        return self.fitted_.forest.n_trees
 
     @property
     def estimator(self) -> TreesEstimator:
@@ -80,33 +79,28 @@ class ForestMixin(TreeListMixin):
     @property
     def estimators_samples_(self) -> list[np.ndarray]:
         """The rows that each tree was grown on, as int32 numbers, as often as it drew them."""
-        check_is_fitted(self)
-        forest, settings = self._forest, self._settings
-        n_rows = self._labels.shape[0]
-        return [drawn_rows(forest.tree(i), settings, i, n_rows) for i in range(forest.n_trees)]
+        forest, settings = self.fitted_.forest, self.fitted_.settings
+        trees = enumerate(forest.trees())
+        return [drawn_rows(tree, settings, number, forest.n_rows) for number, tree in trees]
 
     @property
     def _n_samples_bootstrap(self) -> int | None:
         """Rows drawn for each tree, under the name that readers of scikit-learn's forests know."""
-        return self._settings.n_draws
+        return self.fitted_.settings.n_draws
 
-    def _commit(
-        self,
-        prepared: Prepared,
-        settings: GrowSettings,
-        trees: Sequence[Tree],
-        predictor: ForestPredictor | None = None,
-    ) -> Self:
-        predictor = predictor or joined(prepared, trees)
-        found = oob_attributes(prepared.params, prepared.targets, prepared.problem, predictor)
-        super()._commit(prepared, settings, trees, predictor)
-        if found:
-            self._set_oob_score_and_attributes(found)
-        return self
+    def _scored(self, fitted: Fitted, prepared: Prepared) -> Fitted:
+        found, thresholds = oob_attributes(
+            prepared.params, prepared.targets, prepared.problem, fitted.forest_predictor
+        )
+        if not found and thresholds is None:
+            return fitted
+        return self._set_oob_score_and_attributes(fitted, found, thresholds)
 
-    def _set_oob_score_and_attributes(self, found: Attributes) -> None:
-        """By scikit-learn's name. Nothing is left to fail."""
-        self.__dict__.update(found)
+    def _set_oob_score_and_attributes(
+        self, fitted: Fitted, found: Attributes, thresholds: F1Thresholds | None
+    ) -> Fitted:
+        """By scikit-learn's name."""
+        return fitted.but(out_of_bag=found, f1_thresholds=thresholds)
 
     def __len__(self) -> int:
         """Number of trees."""
@@ -135,8 +129,9 @@ class ForestMixin(TreeListMixin):
         paths : (n_samples, n_nodes) CSR
         first : (n_trees + 1,) array
         """
-        checked = self._check_new(X)
-        return decision_paths(self._forest, leaves_of(self._forest, checked, self._n_jobs))
+        fitted = self.fitted_
+        leaves = leaves_of(fitted.forest, self._check_new(X, fitted), self._n_jobs)
+        return decision_paths(fitted.forest, leaves)
 
     def to_sklearn(self) -> BaseEstimator:
         """The same trees as a fitted forest of scikit-learn, for tools that ask for one.
@@ -149,4 +144,4 @@ class ForestMixin(TreeListMixin):
         -------
         estimator of scikit-learn
         """
-        return sklearn_twin(self)
+        return sklearn_twin(self._with(self.fitted_))

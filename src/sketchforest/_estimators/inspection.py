@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.base import TreesEstimator, weights_of_rows
 from sketchforest._estimators.description import Description, describe
@@ -20,6 +19,7 @@ from sketchforest._estimators.names import (
 from sketchforest._estimators.parameters import check_k
 from sketchforest._estimators.validation import check_width
 from sketchforest._trees.contributions import contributions
+from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.model import SparseRows
 from sketchforest._trees.predict import ForestPredictor
 from sketchforest._typing import Matrix, MatrixLike
@@ -61,26 +61,31 @@ class InspectedTrees(TreesEstimator):
         -------
         Explanation
         """
-        x = self._check_new(row)
+        fitted = self.fitted_
+        x = self._check_new(row, fitted)
         if x.shape[0] != 1:
             raise ValueError(f"row must be one row; got {x.shape[0]}. Use X[[i]] for row i.")
-        labels = self._most_probable(x, k) if label is None else find_labels(self, label)
-        stored = self._labels
+        labels = (
+            _most_probable(fitted, x, k, self._n_jobs)
+            if label is None
+            else find_labels(fitted, label)
+        )
+        stored = fitted.labels
         Y = stored[:, labels] if isinstance(stored, np.ndarray) else _columns(stored, labels)
-        found = contributions(self._predictor, x, Y)
-        weights = weights_of_rows(self, x)
+        found = contributions(fitted.forest_predictor, x, Y)
+        weights = weights_of_rows(fitted, x, self._n_jobs)
         order = np.argsort(-weights.data, kind="stable")
         rows = weights.indices[order]
         values = _values(x, found.features)
-        ids, texts = getattr(self, "row_ids_", None), getattr(self, "row_texts_", None)
-        numbers = row_numbers(self, rows)
+        ids, texts = fitted.attached.get("row_ids_"), fitted.attached.get("row_texts_")
+        numbers = row_numbers(fitted, rows)
         return Explanation(
             labels=labels,
-            label_names=label_names(self, labels),
+            label_names=label_names(fitted, labels),
             scores=found.scores,
             base=found.base,
             features=found.features,
-            feature_names=shown_features(self, found.features),
+            feature_names=shown_features(fitted, found.features),
             values=values,
             is_present=(values != 0) if sparse.issparse(x) else np.ones(len(values), bool),
             contributions=found.added,
@@ -88,7 +93,7 @@ class InspectedTrees(TreesEstimator):
             row_names=list(map(str, numbers if ids is None else ids[rows])),
             weights=weights.data[order],
             votes=Y[rows],
-            row_labels=self._labels_of(rows),
+            row_labels=_labels_of(fitted, rows),
             row_texts=None if texts is None else [texts[row] for row in rows],
         )
 
@@ -109,12 +114,12 @@ class InspectedTrees(TreesEstimator):
         -------
         rows, weights : (n_rows, k) arrays
         """
-        checked = self._check_new(rows)
-        n_train = self._labels.shape[0]
-        k = check_k(k, n_train, "training rows")
-        predictor = ForestPredictor.of_training_rows(self._forest, n_train)
+        fitted = self.fitted_
+        checked = self._check_new(rows, fitted)
+        k = check_k(k, fitted.labels.shape[0], "training rows")
+        predictor = ForestPredictor.of_training_rows(fitted.forest)
         found, weights = predictor.best(checked, self._n_jobs, k)
-        return row_numbers(self, found), weights
+        return row_numbers(fitted, found), weights
 
     def attach(
         self,
@@ -144,12 +149,12 @@ class InspectedTrees(TreesEstimator):
         -------
         self
         """
-        check_is_fitted(self)
-        n_train, n_labels = self._labels.shape
+        fitted = self.fitted_
+        n_train, n_labels = fitted.labels.shape
         attached: dict[str, object] = {}
         for name, values, length, dtype in (
             ("label_names", label_names, n_labels, str),
-            ("feature_names", feature_names, self.n_features_in_, str),
+            ("feature_names", feature_names, fitted.n_features, str),
             ("row_numbers", row_numbers, n_train, np.int64),
             ("row_ids", row_ids, n_train, str),
             ("row_texts", row_texts, n_train, None),
@@ -162,9 +167,9 @@ class InspectedTrees(TreesEstimator):
             attached[f"{name}_"] = values if dtype is None else np.asarray(values, dtype)
         if vectorizer is not None:
             terms = vectorizer.get_feature_names_out()
-            check_width(len(terms), self.n_features_in_)
+            check_width(len(terms), fitted.n_features)
             attached |= {"vectorizer_": vectorizer, "feature_names_": terms}
-        self.__dict__.update(attached)
+        self._attach(attached)
         return self
 
     def describe(self) -> Description:
@@ -174,8 +179,7 @@ class InspectedTrees(TreesEstimator):
         -------
         Description
         """
-        check_is_fitted(self)
-        return describe(self)
+        return describe(self._with(self.fitted_))
 
     def to_frame(self) -> "DataFrame":
         """A data frame of features and their importances, the most important first.
@@ -203,7 +207,7 @@ class InspectedTrees(TreesEstimator):
     def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
         """In a notebook scikit-learn's diagram of the parameters, and what was fitted."""
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        if "text/html" in bundle and "_forest" in vars(self):
+        if "text/html" in bundle and self.__sklearn_is_fitted__():
             bundle["text/html"] += self.describe()._repr_html_()
         return bundle
 
@@ -212,21 +216,23 @@ class InspectedTrees(TreesEstimator):
         _ = super()._repr_html_  # there is none where scikit-learn is told to show text
         return lambda: self._repr_mimebundle_()["text/html"]
 
-    def _most_probable(self, x: Matrix, k: int) -> np.ndarray:
-        """Column numbers of the k best labels; the first k of a regressor."""
-        n_labels = self._labels.shape[1]
-        k = min(check_k(k, max(n_labels, k), "outputs"), n_labels)
-        if not self._targets.is_classification:
-            return np.arange(k)
-        return self._predictor.best(x, self._n_jobs, k)[0].ravel().astype(np.int64)
 
-    def _labels_of(self, rows: np.ndarray) -> list[list[str]]:
-        """All labels of training rows, by name."""
-        if not self._targets.is_classification:
-            return [[] for _ in rows]
-        found = self._targets.class_labels.to_csr(np.uint8)[rows]
-        names = label_names(self, found.indices)
-        return [names[a:b].tolist() for a, b in pairwise(found.indptr)]
+def _most_probable(fitted: Fitted, x: Matrix, k: int, n_jobs: int | None) -> np.ndarray:
+    """Column numbers of the k best labels; the first k of a regressor."""
+    n_labels = fitted.labels.shape[1]
+    k = min(check_k(k, max(n_labels, k), "outputs"), n_labels)
+    if not fitted.targets.is_classification:
+        return np.arange(k)
+    return fitted.predictor.best(x, n_jobs, k)[0].ravel().astype(np.int64)
+
+
+def _labels_of(fitted: Fitted, rows: np.ndarray) -> list[list[str]]:
+    """All labels of training rows, by name."""
+    if not fitted.targets.is_classification:
+        return [[] for _ in rows]
+    found = fitted.targets.class_labels.to_csr(np.uint8)[rows]
+    names = label_names(fitted, found.indices)
+    return [names[a:b].tolist() for a, b in pairwise(found.indptr)]
 
 
 def _columns(labels: SparseRows, columns: np.ndarray) -> np.ndarray:

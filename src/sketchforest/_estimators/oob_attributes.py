@@ -12,25 +12,25 @@ from sklearn.metrics import accuracy_score
 from sketchforest._estimators.parameters import Parameters
 from sketchforest._estimators.predictions import as_given, averages_as_given, decisions
 from sketchforest._estimators.thresholds import DEFAULT, best_thresholds, decide, f1_kind
-from sketchforest._trees.fitted import F1Thresholds, Targets
-from sketchforest._trees.predict import ForestPredictor
+from sketchforest._trees.predict import ForestPredictor, Predictor
 from sketchforest._trees.problem import Problem
+from sketchforest._trees.targets import F1Thresholds, Targets
 from sketchforest._typing import Matrix
 from sketchforest._warning import warn
 from sketchforest.metrics import get_metric, is_ranking, lrap, r2
 
-Attributes: TypeAlias = dict[str, float | Matrix | list[np.ndarray] | F1Thresholds]
+Attributes: TypeAlias = dict[str, float | Matrix | list[np.ndarray]]
 
 
 def oob_attributes(
     params: Parameters, targets: Targets, problem: Problem, predictor: ForestPredictor
-) -> Attributes:
+) -> tuple[Attributes, F1Thresholds | None]:
     """`oob_score_` and what it is the score of, as far as they are wanted, and thresholds for
     labels wherever rows are scored."""
     wants_thresholds = targets.is_indicator and f1_kind(params.threshold) is not None
     if not (params.oob_score or wants_thresholds):
-        return {}
-    in_bag = predictor.forest.in_bag(targets.labels.shape[0])
+        return {}, None
+    in_bag = predictor.forest.in_bag()
     is_left_out = np.diff(in_bag.indptr) < predictor.forest.n_trees
     leaves_few_out = params.is_mixed and not params.bootstrap and params.max_samples is None
     is_missing = not is_left_out.any() if leaves_few_out else not is_left_out.all()
@@ -49,7 +49,7 @@ def oob_attributes(
     thresholds = None
     if targets.is_indicator:
         pairs = sparse.csr_array(truth[is_left_out]), sparse.csr_array(prediction[is_left_out])
-        thresholds = found["_f1_thresholds"] = best_thresholds(*pairs)
+        thresholds = best_thresholds(*pairs)
     if params.oob_score:
         name = "oob_decision_function_" if targets.is_classification else "oob_prediction_"
         has_columns = targets.column_classes is not None
@@ -58,11 +58,11 @@ def oob_attributes(
         if is_left_out.any():
             score = _metric(params, targets, thresholds)
             found["oob_score_"] = float(score(truth[is_left_out], prediction[is_left_out]))
-    return found
+    return found, thresholds
 
 
 def _predictions(
-    predictor: ForestPredictor,
+    predictor: Predictor,
     targets: Targets,
     X: Matrix,
     n_jobs: int | None,

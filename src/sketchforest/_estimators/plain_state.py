@@ -8,16 +8,19 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from sketchforest._trees.fitted import F1Thresholds, Targets
+from sketchforest._trees.fitted import Fitted
+from sketchforest._trees.held import Held
 from sketchforest._trees.impurity import Impurity
 from sketchforest._trees.model import Forest, ForestDirections, SparseRows
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.predict import ForestPredictor
 from sketchforest._trees.problem import GrowSettings, ObliqueSettings
+from sketchforest._trees.targets import F1Thresholds, Targets
 
 PARTS: dict[str, type[Any]] = {
     part.__name__: part
     for part in (
+        Fitted,
         Forest,
         ForestDirections,
         FeatureMap,
@@ -27,7 +30,6 @@ PARTS: dict[str, type[Any]] = {
         ObliqueSettings,
     )
 }
-MADE_ANEW = ("_predictor", "tree_")  # with their tables, when they are needed
 PART = "sketchforest part"  # the key under which a dict says what it was
 
 
@@ -35,16 +37,13 @@ class PlainState(BaseEstimator):
     """An estimator whose trees, labels and settings are dicts where it is pickled or copied."""
 
     def __getstate__(self) -> dict[str, object]:
-        state: dict[str, object] = super().__getstate__()
-        return {name: _to_plain(value) for name, value in state.items() if name not in MADE_ANEW}
+        state = self.__dict__.copy()  # at once: another thread may publish a fit
+        if "_fitted" in state:
+            state["_fitted"] = _to_plain(self.fitted_)  # as the list of trees says
+        return state
 
     def __setstate__(self, state: dict[str, object]) -> None:
         super().__setstate__({name: _from_plain(value) for name, value in state.items()})
-        known = self.__dict__
-        if "_forest" in known:
-            known["_predictor"] = ForestPredictor.of(known["_forest"], known["_targets"])
-        if "_f1_thresholds" in known:
-            known["_f1_thresholds"] = F1Thresholds(*known["_f1_thresholds"])
 
 
 def _to_plain(value: object) -> object:
@@ -55,14 +54,26 @@ def _to_plain(value: object) -> object:
     name = type(value).__name__
     if PARTS.get(name) is not type(value):
         return value
-    named = {field.name: _to_plain(getattr(value, field.name)) for field in fields(PARTS[name])}
-    return {PART: name, **named}
+    return {PART: name, **{name: _to_plain(part) for name, part in _parts_of(value).items()}}
+
+
+def _parts_of(value: Any) -> dict[str, Any]:
+    if isinstance(value, Held):
+        return value.fields()
+    named = {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, Fitted):  # its tables are made anew when they are needed
+        named["forest"] = named.pop("predictor").forest
+    return named
 
 
 def _from_plain(value: object) -> object:
     if not (isinstance(value, dict) and PART in value):
         return value
-    named = {name: _from_plain(part) for name, part in value.items() if name != PART}
+    named: dict[str, Any] = {n: _from_plain(part) for n, part in value.items() if n != PART}
     if "impurity" in named:
         named["impurity"] = Impurity(str(named["impurity"]))
+    if named.get("f1_thresholds") is not None:
+        named["f1_thresholds"] = F1Thresholds(*named["f1_thresholds"])
+    if "predictor" not in named and value[PART] == Fitted.__name__:
+        named["predictor"] = ForestPredictor.of(named.pop("forest"), named["targets"])
     return PARTS[value[PART]](**named)

@@ -4,15 +4,15 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest._estimators.thresholds import Decision
-from sketchforest._trees.fitted import Targets
-from sketchforest._trees.predict import ForestPredictor, check_fits_memory, first_largest
+from sketchforest._trees.predict import Predictor, check_fits_memory, first_largest
+from sketchforest._trees.targets import Targets
 from sketchforest._typing import Matrix
 from sketchforest.metrics import top_k
 from sketchforest.ontology import Ontology
 
 
 def averages_as_given(
-    predictor: ForestPredictor,
+    predictor: Predictor,
     targets: Targets,
     X: Matrix,
     n_jobs: int | None,
@@ -53,7 +53,7 @@ def decisions(averages: Matrix, decision: Decision, targets: Targets) -> Matrix:
 
 
 def dense_averages(
-    predictor: ForestPredictor,
+    predictor: Predictor,
     targets: Targets,
     X: Matrix,
     n_jobs: int | None,

@@ -37,12 +37,11 @@ from sketchforest._estimators.validation import (
 from sketchforest._estimators.warm_start import (
     changes_nothing,
     check_warm_start,
-    earlier_fit,
     warn_of_no_new_trees,
 )
 from sketchforest._selection.auto import AUTO_MAX_FEATURES, AUTO_N_COMPONENTS, keep_choices
 from sketchforest._trees.encoding import encode
-from sketchforest._trees.fitted import Fitted, Targets
+from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.impurity import CRITERIA, Impurity
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.problem import (
@@ -53,6 +52,7 @@ from sketchforest._trees.problem import (
     rows_of_share,
 )
 from sketchforest._trees.random import TreeSeed
+from sketchforest._trees.targets import Targets
 from sketchforest._typing import Matrix, MatrixLike, WeightsLike
 from sketchforest.projection import (
     Projection,
@@ -101,7 +101,8 @@ def prepare(
 ) -> Prepared:
     """Checks and encodes what a fit is given. The estimator stays as it is."""
     params = Parameters.of(estimator)
-    earlier = earlier_fit(estimator) if params.warm_start else None
+    is_added_to = params.warm_start and estimator.__sklearn_is_fitted__()
+    earlier = estimator.fitted_ if is_added_to else None
     X, features = check_training_features(estimator, X, is_warm_start=earlier is not None)
     targets = with_impurity(check_targets(estimator, y), CRITERIA[params.criterion])
     _check_threshold(params, targets)
@@ -115,7 +116,7 @@ def prepare(
     n_drawable = X.shape[0] if rows is None else len(rows)
     check_oob_metric(params, targets)
     settings = _grow_settings(params, X.shape, targets, n_drawable, earlier)
-    has_all = earlier is not None and changes_nothing(estimator, params, earlier)
+    has_all = earlier is not None and changes_nothing(params, earlier)
     if has_all:
         warn_of_no_new_trees()
     elif earlier is not None:

@@ -27,8 +27,9 @@ class TreesRegressor(RegressorMixin, InspectedTrees):
         -------
         (n_samples,) or (n_samples, n_outputs) float64 array, or CSR
         """
-        checked = self._check_new(X)
-        return averages_as_given(self._predictor, self._targets, checked, self._n_jobs)
+        fitted = self.fitted_
+        checked = self._check_new(X, fitted)
+        return averages_as_given(fitted.predictor, fitted.targets, checked, self._n_jobs)
 
     def score(self, X: MatrixLike, y: MatrixLike, sample_weight: WeightsLike = None) -> float:
         """Coefficient of determination R2 of `predict(X)`, the mean over the outputs; Y may be

@@ -4,7 +4,6 @@ Both are multiplied by powers of two, which changes no digit: trees do not depen
 and only ratios of weights count.
 """
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -67,7 +66,7 @@ def _scaled_entries(labels: SparseRows) -> SearchOutputs:
         return SearchOutputs(labels, 0)
     exponent = int(np.frexp(np.abs(labels.values).max())[1])
     values = np.ldexp(labels.values, -exponent)
-    return SearchOutputs(replace(labels, values=values), exponent)
+    return SearchOutputs(SparseRows(**labels.fields() | {"values": values}), exponent)
 
 
 def _centred(labels: np.ndarray, rows: np.ndarray | None) -> np.ndarray:

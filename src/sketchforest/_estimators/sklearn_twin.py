@@ -13,10 +13,10 @@ from sklearn.tree._tree import Tree as SklearnTree
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.thresholds import DEFAULT
-from sketchforest._trees.fitted import Targets
 from sketchforest._trees.memory import memory_size
 from sketchforest._trees.model import Forest
 from sketchforest._trees.structure import TreeStructure
+from sketchforest._trees.targets import Targets
 
 if TYPE_CHECKING:
     from sketchforest._estimators.base import TreesEstimator
@@ -34,28 +34,30 @@ def sklearn_twin(estimator: "TreesEstimator") -> BaseEstimator:
     """scikit-learn's estimator of the same kind, fitted with the trees of ours."""
     check_is_fitted(estimator)
     check_readable_elsewhere(estimator, "to_sklearn")
-    _check_fits_memory(estimator._forest, estimator._targets)
+    _check_fits_memory(estimator.fitted_.forest, estimator.fitted_.targets)
     twin = _twin_class(estimator)()
     twin.set_params(**_common_params(estimator, twin))
-    classes = estimator._targets.classes_by_output
+    classes = estimator.fitted_.targets.classes_by_output
     if hasattr(estimator, "feature_names_in_"):
         twin.feature_names_in_ = estimator.feature_names_in_
     if "n_estimators" not in twin.get_params(deep=False):
-        return _with_tree(twin, estimator, estimator._forest, classes)
+        return _with_tree(twin, estimator, estimator.fitted_.forest, classes)
     # Its forests hand codes of classes to their trees.
     codes = [np.arange(len(values), dtype=float) for values in classes]
     twin.estimator_ = twin.estimator
     twin.estimators_ = []
-    for grown in estimator._forest.trees():
+    for number in range(estimator.fitted_.forest.n_trees):
         member = type(twin.estimator)()
         member.set_params(**_common_params(estimator, member))
-        twin.estimators_.append(_with_tree(member, estimator, Forest.from_trees([grown]), codes))
+        twin.estimators_.append(
+            _with_tree(member, estimator, estimator.fitted_.forest.only(number), codes)
+        )
     return _described(twin, estimator, classes)
 
 
 def check_readable_elsewhere(estimator: "TreesEstimator", what: str) -> None:
     """Refuses what other programs' trees cannot hold. `what` is the name that users called."""
-    forest = estimator._forest
+    forest = estimator.fitted_.forest
     if forest.directions is not None:
         raise ValueError(
             f"{what} is for trees that split by one feature at a node; "
@@ -68,7 +70,7 @@ def check_readable_elsewhere(estimator: "TreesEstimator", what: str) -> None:
             "trees split between values that it does not. Fit on X.astype('float32')."
         )
     threshold = getattr(estimator, "threshold", DEFAULT)
-    if estimator._targets.is_indicator and not np.array_equal(threshold, DEFAULT):
+    if estimator.fitted_.targets.is_indicator and not np.array_equal(threshold, DEFAULT):
         raise ValueError(
             f"threshold must be {DEFAULT} for {what}; got {threshold!r}. "
             f"Use set_params(threshold={DEFAULT}): probabilities stay the same."
@@ -100,7 +102,7 @@ def _common_params(estimator: "TreesEstimator", twin: BaseEstimator) -> dict[str
     names = twin.get_params(deep=False)
     params = {name: v for name, v in estimator.get_params(deep=False).items() if name in names}
     if "n_estimators" in params:
-        params["n_estimators"] = estimator._forest.n_trees
+        params["n_estimators"] = estimator.fitted_.forest.n_trees
     if params["max_features"] in ("auto", "4sqrt"):
         params["max_features"] = estimator.max_features_
     if isinstance(params.get("oob_score"), str):
@@ -112,7 +114,7 @@ def _common_params(estimator: "TreesEstimator", twin: BaseEstimator) -> dict[str
 def _with_tree(
     twin: BaseEstimator, estimator: "TreesEstimator", single: Forest, classes: list[np.ndarray]
 ) -> BaseEstimator:
-    structure = TreeStructure(single, estimator._targets, estimator.n_features_in_)
+    structure = TreeStructure(single, estimator.fitted_.targets, estimator.n_features_in_)
     twin.max_features_ = estimator.max_features_
     twin.tree_ = _sklearn_tree(structure)
     return _described(twin, estimator, classes)

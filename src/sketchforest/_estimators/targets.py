@@ -17,10 +17,10 @@ from sketchforest._estimators.validation import (
     reworded,
 )
 from sketchforest._trees.encoding import canonical
-from sketchforest._trees.fitted import Targets
 from sketchforest._trees.impurity import Impurity
 from sketchforest._trees.model import Labels, SparseRows
 from sketchforest._trees.predict import check_fits_memory
+from sketchforest._trees.targets import Targets
 from sketchforest._typing import Matrix, MatrixLike
 from sketchforest._warning import warn
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from sketchforest._trees.fitted import F1Thresholds
 from sketchforest._trees.predict import first_largest
+from sketchforest._trees.targets import F1Thresholds
 
 # Chosen by rows that trees did not see: one for all labels, or one for each.
 GLOBAL, PER_LABEL = "f1", "f1-per-label"
@@ -105,7 +105,7 @@ def best_thresholds(truth: sparse.csr_array, scores: sparse.csr_array) -> F1Thre
     return _best_cuts(truth, scores, is_true, best)
 
 
-def relabelled(chosen: F1Thresholds, n_labels: int) -> F1Thresholds:
+def with_labels(chosen: F1Thresholds, n_labels: int) -> F1Thresholds:
     """The same for other labels of the same rows: one for each where there are as many."""
     if len(chosen.for_each) == n_labels:
         return chosen

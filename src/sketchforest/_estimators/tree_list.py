@@ -1,47 +1,70 @@
 """The trees of a forest as a list of estimators, which is the user's to change."""
 
 from operator import is_
-from typing import ClassVar
-
-from sklearn.utils.validation import check_is_fitted
+from typing import ClassVar, NamedTuple
 
 from sketchforest._estimators.base import TreesEstimator
 from sketchforest._estimators.parameters import is_by_kind
+from sketchforest._lazy import lock_of
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.model import Forest
 from sketchforest._trees.predict import ForestPredictor
 from sketchforest._trees.random import TreeSeed
 
-# What a tree has of its forest, besides the parameters that both have.
-OF_THE_FOREST = ("n_features_in_", "feature_names_in_", "label_names_", "feature_names_")
 # Not said of a tree: its members have the weights of their classes, as they were drawn.
 NOT_OF_A_TREE = ("class_weight", "random_state")
+NAMES = ("label_names_", "feature_names_")
+
+
+class Listed(NamedTuple):
+    """The list, and its trees as they are in the forest's arrays."""
+
+    trees: list[TreesEstimator]
+    known: tuple[TreesEstimator, ...]
+
+    @property
+    def is_known(self) -> bool:
+        return len(self.trees) == len(self.known) and all(map(is_, self.trees, self.known))
 
 
 class TreeListMixin(TreesEstimator):
     """Trees that are put into the list, or taken out of it, are so in the forest, which looks at
-    the list before its arrays are used."""
+    the list whenever its fitted model is asked for."""
 
     _tree_class: ClassVar[type[TreesEstimator]]
-    _listed: list[TreesEstimator]
-    _known: list[TreesEstimator]  # the list as it was when the arrays were made
 
     @property
     def estimators_(self) -> list[TreesEstimator]:
         """The trees, each as a fitted single-tree estimator on the forest's own arrays. Some may
         be taken out of the list, or trees put into it that were grown on the same labels."""
-        check_is_fitted(self)
-        if "_listed" not in vars(self):
-            params = self._tree_params()
-            numbers = range(self._forest.n_trees)
-            self._listed = [self._single_tree(number, params) for number in numbers]
-            self._known = self._listed.copy()
-        return self._listed
+        fitted = super().fitted_  # whatever the list holds by now
+        with lock_of(fitted, "listed"):
+            if "listed" not in vars(fitted):
+                params = self._tree_params()
+                numbers = range(fitted.forest.n_trees)
+                trees = [self._single_tree(fitted, number, params) for number in numbers]
+                vars(fitted)["listed"] = Listed(trees, tuple(trees))
+            listed: Listed = vars(fitted)["listed"]
+            return listed.trees
 
     @estimators_.setter
     def estimators_(self, trees: list[TreesEstimator]) -> None:
         if self.estimators_ is not trees:
-            self._listed = trees
+            derived = vars(self._fitted)
+            derived["listed"] = derived["listed"]._replace(trees=trees)
+
+    @property
+    def fitted_(self) -> Fitted:
+        """The fitted model, which never changes: a later fit makes another one, and so does a
+        change of `estimators_`."""
+        fitted = super().fitted_
+        listed = vars(fitted).get("listed")
+        if listed is None or listed.is_known:
+            return fitted
+        with lock_of(self, "fitted_"):
+            if self._fitted is fitted:  # another thread may have been here, or a fit
+                self._publish(self._with_trees(fitted, listed.trees))
+        return self.fitted_
 
     def _tree_params(self) -> dict[str, object]:
         """The parameters of a single tree that is grown like those of the forest."""
@@ -54,71 +77,56 @@ class TreeListMixin(TreesEstimator):
         }
         return params | {"splitter": self._splitter}
 
-    def _single_tree(self, number: int, params: dict[str, object]) -> TreesEstimator:
-        forest = self._forest.only(number)
+    def _single_tree(
+        self, fitted: Fitted, number: int, params: dict[str, object]
+    ) -> TreesEstimator:
+        forest = fitted.forest.only(number)
         tree = self._tree_class(**params)
-        tree.random_state = TreeSeed.of(self._settings.seed, number)
+        tree.random_state = TreeSeed.of(fitted.settings.seed, number)
         if forest.directions is not None:
             tree.splitter = "oblique"
-        tree.__dict__.update({name: v for name, v in vars(self).items() if name in OF_THE_FOREST})
-        tree._keep(Fitted(forest, self._targets, self._settings))
-        tree._is_relabelled = self._is_relabelled
-        tree._number = self._settings.projection_stream(number)
+        tree._publish(
+            Fitted(
+                ForestPredictor.of(forest, fitted.targets),
+                fitted.targets,
+                fitted.settings,
+                fitted.n_features,
+                fitted.feature_names,
+                is_relabelled=fitted.is_relabelled,
+                projection_stream=fitted.settings.projection_stream(number),
+                attached={name: v for name, v in fitted.attached.items() if name in NAMES},
+            )
+        )
         return tree
 
-    def _follow_the_list(self) -> None:
-        listed = vars(self).get("_listed")
-        if listed is None:
-            return
-        if len(listed) == len(self._known) and all(map(is_, listed, self._known)):
-            return
-        self._check_listed(listed)
-        forest = Forest.from_trees([tree._forest.tree(0) for tree in listed])
-        self.__dict__["_forest"] = forest
-        self.__dict__["_predictor"] = ForestPredictor.of(forest, self._targets)
-        self._known = listed.copy()
+    def _with_trees(self, fitted: Fitted, trees: list[TreesEstimator]) -> Fitted:
+        known = tuple(trees)
+        models = _models_of(known, fitted, self._tree_class)
+        grown = [model.forest.tree(0) for model in models]
+        forest = Forest.from_trees(grown, fitted.n_features, fitted.labels.shape[0])
+        changed = fitted.but(predictor=ForestPredictor.of(forest, fitted.targets))
+        vars(changed)["listed"] = Listed(trees, known)
+        return changed
 
-    def _check_listed(self, listed: list[TreesEstimator]) -> None:
-        if not listed:
-            raise ValueError("estimators_ must hold at least one tree; got none. Fit anew.")
-        for tree in listed:
-            if not isinstance(tree, self._tree_class) or "_forest" not in vars(tree):
-                raise ValueError(
-                    f"estimators_ must hold fitted trees of type {self._tree_class.__name__}; "
-                    f"got {tree!r}."
-                )
-            is_same = tree._targets is self._targets or tree._targets.equals(self._targets)
-            if not is_same or tree.n_features_in_ != self.n_features_in_:
-                raise ValueError(
-                    "estimators_ must hold trees that were grown on the labels and features of the "
-                    "forest, whose rows their leaves name; got one that was not. Use "
-                    "sklearn.ensemble.VotingClassifier or VotingRegressor for trees of other rows."
-                )
 
-    def __getstate__(self) -> dict[str, object]:
-        self._follow_the_list()
-        state: dict[str, object] = super().__getstate__()
-        # Each tree would be written once more.
-        return {name: value for name, value in state.items() if name not in ("_listed", "_known")}
-
-    @property
-    def _forest(self) -> Forest:
-        self._follow_the_list()
-        forest: Forest = vars(self)["_forest"]
-        return forest
-
-    @_forest.setter
-    def _forest(self, forest: Forest) -> None:
-        for name in ("_listed", "_known"):
-            self.__dict__.pop(name, None)
-        self.__dict__["_forest"] = forest
-
-    @property
-    def _predictor(self) -> ForestPredictor:
-        self._follow_the_list()
-        predictor: ForestPredictor = vars(self)["_predictor"]
-        return predictor
-
-    @_predictor.setter
-    def _predictor(self, predictor: ForestPredictor) -> None:
-        self.__dict__["_predictor"] = predictor
+def _models_of(
+    trees: tuple[TreesEstimator, ...], fitted: Fitted, kind: type[TreesEstimator]
+) -> list[Fitted]:
+    """Those of trees that may be in the forest."""
+    if not trees:
+        raise ValueError("estimators_ must hold at least one tree; got none. Fit anew.")
+    for tree in trees:
+        if not isinstance(tree, kind) or not tree.__sklearn_is_fitted__():
+            raise ValueError(
+                f"estimators_ must hold fitted trees of type {kind.__name__}; got {tree!r}."
+            )
+    models = [tree.fitted_ for tree in trees]
+    for model in models:
+        is_same = model.targets is fitted.targets or model.targets.equals(fitted.targets)
+        if not is_same or model.n_features != fitted.n_features:
+            raise ValueError(
+                "estimators_ must hold trees that were grown on the labels and features of the "
+                "forest, whose rows their leaves name; got one that was not. Use "
+                "sklearn.ensemble.VotingClassifier or VotingRegressor for trees of other rows."
+            )
+    return models

@@ -1,6 +1,5 @@
 """Rows and their weights as users give them, checked: what is wrong is said in one sentence."""
 
-import copy
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,9 +63,12 @@ def check_training_features(
 ) -> tuple[Matrix, FeatureNames]:
     """X as a numeric array, or a CSR or CSC matrix, and its columns, which a warm start has seen
     before. The estimator stays as it is."""
-    scratch = copy.copy(estimator)  # scikit-learn writes what it finds on it
+    scratch = object.__new__(type(estimator))  # scikit-learn writes what it finds on it
+    scratch.__dict__ = vars(estimator).copy()
+    if not is_warm_start:
+        scratch.__dict__.pop("_fitted", None)
     checked = check_features(scratch, X, reset=not is_warm_start)
-    names = vars(scratch).get("feature_names_in_")
+    names = getattr(scratch, "feature_names_in_", None)
     _warn_of_large_integers(checked)
     return checked, FeatureNames(scratch.n_features_in_, names)
 

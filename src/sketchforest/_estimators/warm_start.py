@@ -1,28 +1,17 @@
 """Trees that are added to those of an earlier fit: from where, and whether they may be."""
 
-from sklearn.base import BaseEstimator
-
 from sketchforest._estimators.parameters import Parameters
 from sketchforest._estimators.thresholds import f1_kind
-from sketchforest._trees.fitted import Fitted, Targets
+from sketchforest._trees.fitted import Fitted
+from sketchforest._trees.targets import Targets
 from sketchforest._warning import warn
 
 
-def earlier_fit(estimator: BaseEstimator) -> Fitted | None:
-    """What a warm start adds trees to."""
-    if "_forest" not in vars(estimator):
-        return None
-    return Fitted(
-        estimator._forest, estimator._targets, estimator._settings, estimator._fingerprint
-    )
-
-
-def changes_nothing(estimator: BaseEstimator, params: Parameters, earlier: Fitted) -> bool:
+def changes_nothing(params: Parameters, earlier: Fitted) -> bool:
     """Whether there are no trees to add, and what rows say that trees did not see is known. As in
     scikit-learn, the fit then only warns, and does not look at what it is given."""
-    known = vars(estimator)
-    lacks_score = bool(params.oob_score) and "oob_score_" not in known
-    lacks_thresholds = f1_kind(params.threshold) is not None and "_f1_thresholds" not in known
+    lacks_score = bool(params.oob_score) and "oob_score_" not in earlier.out_of_bag
+    lacks_thresholds = f1_kind(params.threshold) is not None and earlier.f1_thresholds is None
     has_all_trees = params.n_estimators == earlier.forest.n_trees
     return has_all_trees and not lacks_score and not lacks_thresholds
 

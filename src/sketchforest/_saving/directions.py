@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sketchforest import _core
 from sketchforest._saving.container import DamagedError
 from sketchforest._trees.model import ForestDirections
 from sketchforest._trees.oblique_features import FeatureMap
@@ -36,24 +35,11 @@ def direction_arrays(directions: ForestDirections | None) -> dict[str, np.ndarra
     return arrays | {f"features.{name}": getattr(features, name) for name in _FEATURES}
 
 
-def read_directions(
-    arrays: Mapping[str, np.ndarray], node_start: np.ndarray, n_nodes: int, n_features: int
-) -> ForestDirections | None:
-    """Checked: every index lies where it is looked up, and weights are finite."""
+def read_directions(arrays: Mapping[str, np.ndarray], n_features: int) -> ForestDirections | None:
+    """Arrays of the right types: the forest that has them checks the rest."""
     if arrays.keys().isdisjoint(DIRECTION_ARRAYS):
         return None
-    n_trees = len(node_start) - 1
-    _check(_are_starts(node_start, n_nodes), "nodes")
     found = {name: _vector(arrays, "directions", name, t) for name, t in _DIRECTIONS.items()}
-    start, columns = found["start"], found["columns"]
-    _check(len(start) == n_nodes + 1 and len(found["weights"]) == len(columns), "directions")
-    _check(_are_starts(start, len(columns)), "directions")
-    _check(_core.are_directions(columns, found["weights"], n_features), "directions")
-    is_oblique = found["is_oblique"]
-    _check(len(is_oblique) == n_trees and bool((is_oblique < 2).all()), "directions")
-    # Trees that are not oblique have none.
-    entries = np.diff(start[node_start])
-    _check(not entries[is_oblique == 0].any(), "directions")
     return ForestDirections(**found, feature_map=_read_features(arrays, n_features))
 
 

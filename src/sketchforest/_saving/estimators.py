@@ -7,7 +7,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._saving.container import DamagedError, ForeignError
 from sketchforest._saving.json_values import Json, arguments, converted, to_json
@@ -21,15 +20,15 @@ from sketchforest._saving.schema import (
 )
 from sketchforest._saving.stored_texts import StoredTexts, read_texts
 from sketchforest._saving.vectorizer import Vectorizer, restore_vectorizer, vectorizer_state
-from sketchforest._trees.fitted import F1Thresholds, Fitted, Targets
+from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.impurity import Impurity
 from sketchforest._trees.model import Forest, Labels, SparseRows
+from sketchforest._trees.predict import ForestPredictor
 from sketchforest._trees.problem import GrowSettings, ObliqueSettings
+from sketchforest._trees.targets import F1Thresholds, Targets
 from sketchforest.projection import resolve_projection
 
-# Fitted attributes that are plain values, kept where an estimator has them.
 AT_LEAST_ONE = "_predicts_at_least_one"  # label a row, where thresholds were chosen; else it does
-PLAIN = ("_is_relabelled", "_number", "_fingerprint", "oob_score_")
 # Names that a file carries for its readers; the estimators themselves count from 0.
 NAMES = ("label_names", "feature_names")
 
@@ -37,14 +36,12 @@ NAMES = ("label_names", "feature_names")
 class Estimator(Protocol):
     """What is asked of an estimator to be saved and loaded."""
 
-    _forest: Forest
-    _targets: Targets
-    _settings: GrowSettings
-    n_features_in_: int
+    @property
+    def fitted_(self) -> Fitted: ...
 
     def get_params(self, deep: bool = True) -> dict[str, object]: ...
 
-    def _keep(self, fitted: Fitted) -> None: ...
+    def _publish(self, fitted: Fitted) -> None: ...
 
 
 def save_estimator(
@@ -58,14 +55,13 @@ def save_estimator(
     """Names, vectorizer and notes are those that the estimator was loaded with, unless given."""
     from sketchforest import __version__
 
-    check_is_fitted(estimator)
-    state = vars(estimator)
-    forest, targets = estimator._forest, estimator._targets
+    fitted = estimator.fitted_
+    state, targets, thresholds = fitted.attached, fitted.targets, fitted.f1_thresholds
+    forest = fitted.forest
     if compact:
-        forest = dataclasses.replace(forest, gains=None)
+        forest = Forest(**forest.fields() | {"gains": None})
     more = {}
-    if "_f1_thresholds" in state:
-        thresholds: F1Thresholds = state["_f1_thresholds"]
+    if thresholds is not None:
         more["threshold_for_all"] = np.asarray(thresholds.for_all)
         more["threshold_for_each"] = np.asarray(thresholds.for_each)
     more |= _row_arrays(state)
@@ -77,16 +73,25 @@ def save_estimator(
         known = given.get("feature_names")  # the terms, and perhaps other features behind them
         if known is None or list(known[: len(terms)]) != terms:
             given["feature_names"] = terms
-    settings = _settings_to_json(estimator._settings)
-    classes, names_in = targets.classes, state.get("feature_names_in_")
+    settings = _settings_to_json(fitted.settings)
+    classes, names_in = targets.classes, fitted.feature_names
     columns = {}
     if targets.column_classes is not None:
         columns["column_classes"] = [
             {"classes": found.tolist(), "classes_dtype": found.dtype.str}
             for found in targets.column_classes
         ]
-    plain = _state_of(targets) | {name: state[name] for name in PLAIN if name in state}
-    if "_f1_thresholds" in state and not state["_f1_thresholds"].at_least_one:
+    plain: dict[str, Json] = {**_state_of(targets), "_is_relabelled": fitted.is_relabelled}
+    plain |= {
+        name: value
+        for name, value in (
+            ("_number", fitted.projection_stream),
+            ("_fingerprint", fitted.fingerprint),
+            ("oob_score_", fitted.out_of_bag.get("oob_score_")),
+        )
+        if value is not None or name == "_fingerprint"
+    }
+    if thresholds is not None and not thresholds.at_least_one:
         plain[AT_LEAST_ONE] = False
     about = {
         "library_version": __version__,
@@ -94,15 +99,15 @@ def save_estimator(
         "params": to_json(estimator.get_params(deep=False)),
         "state": plain,
         "settings": settings,
-        "is_projected": estimator._settings.projection is not None,
-        "n_features_in": estimator.n_features_in_,
+        "is_projected": fitted.settings.projection is not None,
+        "n_features_in": fitted.n_features,
         "feature_names_in": None if names_in is None else names_in.tolist(),
         "classes": None if classes is None else classes.tolist(),
         "classes_dtype": None if classes is None else classes.dtype.str,
         "label_dtype": None if targets.dtype is None else targets.dtype.str,
         **text,
         **columns,
-        **_check_names(given, estimator),
+        **_check_names(given, targets.labels.shape[1], fitted.n_features),
         "notes": state.get("notes_") if notes is None else notes,
     }
     write_model(path, Model(forest, targets.labels, about, more))
@@ -142,30 +147,39 @@ def _restored(
         raise DamagedError("its labels are not those of its estimator")
     if "n_estimators" not in params and forest.n_trees > 1:
         raise DamagedError("it has more than one tree")
-    estimator._keep(Fitted(forest, _targets(about, labels), _settings(about, params)))
-    state = {name: about["state"][name] for name in PLAIN if name in about["state"]}
-    vars(estimator).update(state | {"n_features_in_": about["n_features_in"]})
+    targets, state = _targets(about, labels), about["state"]
     names_in = about["feature_names_in"]
-    if names_in is not None:
-        if len(names_in) != about["n_features_in"]:
-            raise DamagedError("feature_names_in have another number")
-        vars(estimator)["feature_names_in_"] = np.array(names_in, dtype=object)
+    if names_in is not None and len(names_in) != about["n_features_in"]:
+        raise DamagedError("feature_names_in have another number")
     names = {name: about[name] for name in NAMES if about[name] is not None}
     try:
-        _check_names(names, estimator)
+        _check_names(names, labels.shape[1], about["n_features_in"])
     except ValueError as error:
         raise DamagedError(str(error).rstrip(".")) from error
-    vars(estimator).update({f"{name}_": text_array(given) for name, given in names.items()})
+    attached: dict[str, object] = {f"{name}_": text_array(v) for name, v in names.items()}
     if about["notes"] is not None:
-        vars(estimator)["notes_"] = about["notes"]
+        attached["notes_"] = about["notes"]
     if "text" in about:
-        vectorizer = restore_vectorizer(about["text"], names.get("feature_names"), more.get("idf"))
-        vars(estimator)["vectorizer_"] = vectorizer
-    vars(estimator).update(_row_attributes(more, labels.shape[0]))
+        terms = names.get("feature_names")
+        attached["vectorizer_"] = restore_vectorizer(about["text"], terms, more.get("idf"))
     thresholds = _f1_thresholds(more, labels.shape[1])
     if thresholds is not None:
-        at_least_one = about["state"].get(AT_LEAST_ONE, True)
-        vars(estimator)["_f1_thresholds"] = thresholds._replace(at_least_one=at_least_one)
+        thresholds = thresholds._replace(at_least_one=state.get(AT_LEAST_ONE, True))
+    estimator._publish(
+        Fitted(
+            ForestPredictor.of(forest, targets),
+            targets,
+            _settings(about, params),
+            about["n_features_in"],
+            None if names_in is None else np.array(names_in, dtype=object),
+            state.get("_fingerprint"),
+            thresholds,
+            is_relabelled=state.get("_is_relabelled", False),
+            projection_stream=state.get("_number"),
+            out_of_bag={name: state[name] for name in ("oob_score_",) if name in state},
+            attached=attached | _row_attributes(more, labels.shape[0]),
+        )
+    )
     return estimator
 
 
@@ -317,13 +331,10 @@ def _column_classes(about: dict[str, Any], labels: Labels) -> tuple[np.ndarray, 
 
 
 def _check_names(
-    names: Mapping[str, Sequence[str] | np.ndarray | None], estimator: Estimator
+    names: Mapping[str, Sequence[str] | np.ndarray | None], n_labels: int, n_features: int
 ) -> dict[str, list[str] | None]:
     """As lists, one name for each label and for each feature."""
-    lengths = {
-        "label_names": estimator._targets.labels.shape[1],
-        "feature_names": estimator.n_features_in_,
-    }
+    lengths = {"label_names": n_labels, "feature_names": n_features}
     for name, given in names.items():
         if given is not None and len(given) != lengths[name]:
             raise ValueError(

@@ -6,14 +6,13 @@ is opened, in one pass over it: a damaged file is an error, and never a look out
 
 import json
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sketchforest import _core
 from sketchforest._saving.container import (
     ARRAY_CHECKSUMS,
     CHECKSUM,
@@ -35,17 +34,15 @@ from sketchforest._trees.parallel import run_blocks
 FORMAT = "sketchforest"
 # 3: each array has a checksum. 2: without. 1: without, and without oblique trees.
 FORMAT_VERSION = 3
-PARTS = 4  # of the trees, that threads look through
 
 _LABEL_ARRAYS = ("row_start", "columns", "values")
-_FOREST_ARRAYS = tuple(name for name in Forest.__dataclass_fields__ if name != "directions")
 _OPTIONAL = {"thresholds", "gains", "weights"}
 _MORE_ARRAYS = (
     *("thresholds", "threshold_for_all", "threshold_for_each", "idf"),
     *("row_numbers", "row_ids", "row_ids_start", "row_texts", "row_texts_start"),
 )
 _ARRAYS = {
-    *(f"forest.{name}" for name in _FOREST_ARRAYS),
+    *(f"forest.{name}" for name in Forest.ARRAYS),
     *(f"labels.{name}" for name in (*_LABEL_ARRAYS, "dense")),
     *(f"more.{name}" for name in _MORE_ARRAYS),
     *DIRECTION_ARRAYS,
@@ -64,7 +61,7 @@ class Model(NamedTuple):
 def write_model(path: str | os.PathLike[str], model: Model) -> None:
     """The file is whole, or it is the old one."""
     about = {**model.about, "format_version": FORMAT_VERSION}
-    arrays = {f"forest.{name}": getattr(model.forest, name) for name in _FOREST_ARRAYS}
+    arrays = {f"forest.{name}": getattr(model.forest, name) for name in Forest.ARRAYS}
     arrays |= direction_arrays(model.forest.directions)
     if isinstance(model.labels, SparseRows):
         about["n_label_columns"] = model.labels.n_columns
@@ -87,29 +84,37 @@ def read_model(path: str | os.PathLike[str], mmap: bool = True) -> Model:
     unknown = arrays.keys() - _ARRAYS
     if unknown:
         raise DamagedError(f"it has an array {min(unknown)!r}")
-    parts = {name: arrays.get(f"forest.{name}") for name in _FOREST_ARRAYS}
-    forest = Forest(**parts)  # type: ignore[arg-type]
     labels = _labels(arrays, about)
-    _check_shapes(forest, labels)
+    trees = {name: arrays.get(f"forest.{name}") for name in Forest.ARRAYS}
+    _check_types(trees)
     n_features = _count(about, "n_features_in")
+    directions = read_directions(arrays, n_features)
     sums = read_checksums(header) or {}
+    n_rows = labels.shape[0]
+    # The forest first, which takes longest to check.
     checks: list[Callable[[], Any]] = [
-        partial(read_directions, arrays, forest.node_start, len(forest.nodes), n_features),
-        *(partial(_core.find_damage, forest, labels, n_features, p, PARTS) for p in range(PARTS)),
-        *(partial(_changed, name, arrays[name], expected) for name, expected in sums.items()),
+        partial(Forest, **trees, directions=directions, n_features=n_features, n_rows=n_rows),
+        *(partial(_check_unchanged, name, arrays[name], sums[name]) for name in sums),
     ]
-    directions, *damages = run_blocks(lambda check: check(), checks, n_jobs=2)
-    for damage in damages:
-        if damage is not None:
-            raise DamagedError(damage)
-    forest = replace(forest, directions=directions)
+    with _damage():
+        forest, *_ = run_blocks(lambda check: check(), checks, n_jobs=2)
     mapped.release_pages()
     more = {n.removeprefix("more."): a for n, a in arrays.items() if n.startswith("more.")}
     return Model(forest, labels, about, more)
 
 
-def _changed(name: str, array: np.ndarray, expected: object) -> str | None:
-    return None if array_checksum(array) == expected else f"{name} is not as it was written"
+@contextmanager
+def _damage() -> Iterator[None]:
+    """What the core finds wrong with arrays is wrong with the file."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise DamagedError(str(error)) from error
+
+
+def _check_unchanged(name: str, array: np.ndarray, expected: object) -> None:
+    if array_checksum(array) != expected:
+        raise DamagedError(f"{name} is not as it was written")
 
 
 def _read_about(header: Header, path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -141,53 +146,50 @@ def _labels(arrays: Mapping[str, np.ndarray], about: Mapping[str, object]) -> La
     if "labels.dense" in given:
         if len(given) > 1 or "n_label_columns" in about:
             raise DamagedError("its labels are given twice")
-        return arrays["labels.dense"]
+        dense = arrays["labels.dense"]
+        _check_array("labels", dense, np.float64, 2)
+        if not dense.size:
+            raise DamagedError("there are no labels")
+        if not np.isfinite(dense).all():
+            raise DamagedError("a label is no number")
+        return dense
     parts = {name: arrays.get(f"labels.{name}") for name in _LABEL_ARRAYS}
-    return SparseRows(**parts, n_columns=_count(about, "n_label_columns"))  # type: ignore[arg-type]
-
-
-def _check_shapes(forest: Forest, labels: Labels) -> None:
-    """Raises unless the arrays have the types and lengths that the core reads."""
-    _check_array("node_start", forest.node_start, np.int64, (-1,))
-    _check_array("nodes", forest.nodes, np.int32, (-1, 4))
-    _check_array("members", forest.members, np.int32, (-1,))
-    n_starts, n_nodes, n_members = map(len, (forest.node_start, forest.nodes, forest.members))
-    if n_starts < 2:
-        raise DamagedError("there is no tree")
-    has_counts = forest.weights is None or forest.weights.dtype == np.uint8
-    for name, dtype, length in (
-        ("gains", np.float32, n_nodes),
-        ("thresholds", np.float64, n_nodes),
-        ("depths", np.int32, n_starts - 1),
-        ("leaf_start", np.int64, n_starts),
-        ("tree_members", np.int64, n_starts),
-        ("member_start", np.uint32, -1),
-        ("weights", np.uint8 if has_counts else np.float64, n_members),
-    ):
-        array = getattr(forest, name)
-        if array is not None or name not in _OPTIONAL:
-            _check_array(name, array, dtype, (length,))
-    if isinstance(labels, np.ndarray):
-        _check_array("labels", labels, np.float64, (-1, -1))
-        is_empty = 0 in labels.shape
-    else:
-        _check_array("labels", labels.row_start, np.int64, (-1,))
-        _check_array("labels", labels.columns, np.int32, (-1,))
-        if labels.values is not None:
-            _check_array("labels", labels.values, np.float32, (len(labels.columns),))
-        is_empty = labels.n_rows < 1 or labels.n_columns < 1
-    if is_empty:
+    _check_array("labels", parts["row_start"], np.int64, 1)
+    _check_array("labels", parts["columns"], np.int32, 1)
+    if parts["values"] is not None:
+        _check_array("labels", parts["values"], np.float32, 1)
+    with _damage():
+        labels = SparseRows(**parts, n_columns=_count(about, "n_label_columns"))  # type: ignore[arg-type]
+    if labels.n_rows < 1:
         raise DamagedError("there are no labels")
+    return labels
 
 
-def _check_array(
-    name: str, array: np.ndarray | None, dtype: type[np.number], shape: tuple[int, ...]
-) -> None:
-    """Raises unless the array has that type and shape, in which -1 is any length."""
+_TYPES: dict[str, type[np.number]] = {
+    "nodes": np.int32,
+    "thresholds": np.float64,
+    "gains": np.float32,
+    "member_start": np.uint32,
+    "members": np.int32,
+    "depths": np.int32,
+    "node_start": np.int64,
+    "leaf_start": np.int64,
+    "tree_members": np.int64,
+}
+
+
+def _check_types(trees: Mapping[str, np.ndarray | None]) -> None:
+    """Raises unless arrays are of the types that the core reads, which checks the rest."""
+    for name, dtype in _TYPES.items():
+        if trees[name] is not None or name not in _OPTIONAL:
+            _check_array(name, trees[name], dtype, 2 if name == "nodes" else 1)
+    weights = trees["weights"]
+    if weights is not None:
+        _check_array("weights", weights, np.uint8 if weights.itemsize == 1 else np.float64, 1)
+
+
+def _check_array(name: str, array: np.ndarray | None, dtype: type[np.number], n_axes: int) -> None:
     if array is None:
         raise DamagedError(f"it has no {name}")
-    fits = len(array.shape) == len(shape) and all(
-        wanted in (-1, length) for wanted, length in zip(shape, array.shape, strict=True)
-    )
-    if array.dtype != dtype or not fits:
+    if array.dtype != dtype or array.ndim != n_axes:
         raise DamagedError(f"{name} has another shape")

@@ -112,10 +112,13 @@ class OutOfBagScorer:
 
     def find_leaves(self, trees: Sequence[Tree]) -> np.ndarray:
         """(n_rows, n_trees) leaves of the scored rows; -1 in trees that were grown on them."""
-        forest = Forest.from_trees(trees)
+        forest = self._forest(trees)
         leaves = find_leaves(forest, self._X)
-        leaves[forest.in_bag(self._n_train)[self.rows].nonzero()] = -1
+        leaves[forest.in_bag()[self.rows].nonzero()] = -1
         return leaves
+
+    def _forest(self, trees: Sequence[Tree]) -> Forest:
+        return Forest.from_trees(trees, self._X.shape[1], self._n_train)
 
     def learning_curve(
         self, trees: Sequence[Tree], leaves: np.ndarray, n_jobs: int | None
@@ -127,7 +130,7 @@ class OutOfBagScorer:
         if largest <= 2 * SMALLEST:
             return None
         predictor = ForestPredictor(
-            Forest.from_trees(trees),
+            self._forest(trees),
             self._labels,
             may_tabulate=False,
             takes_medians=self._takes_medians,

@@ -26,7 +26,7 @@ def predict_whole_forest(
     if not settings.leaves_rows_out:
         return None
     # Some forests leave the same few rows out of many trees, and the others of none.
-    n_trees_of_row = np.diff(forest.in_bag(labels.shape[0]).indptr)
+    n_trees_of_row = np.diff(forest.in_bag().indptr)
     rows = np.flatnonzero(n_trees_of_row < forest.n_trees)
     if not len(rows):
         return None

@@ -5,13 +5,13 @@ them sorts and compares integers.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
 
 from sketchforest import _core
+from sketchforest._trees.held import Held
 from sketchforest._trees.parallel import run_blocks
 from sketchforest._typing import Matrix
 
@@ -31,25 +31,19 @@ ROW_BLOCK_CELLS = 1 << 22
 MOST_FEATURES = np.iinfo(np.int32).max
 
 
-@dataclass(frozen=True)
-class EncodedX:
+class EncodedX(Held, _core.Codes):
     """Codes of X, dense (n_features, n_rows) or sparse by row.
 
     `codes` is None where X is sparse and each feature has one value besides zero: that an entry
-    is there says it all.
+    is there says it all. `row_codes` are dense codes once more, by row: small nodes read them so.
+    `column_size` counts the entries of each feature. Where X is coded `by_value`, codes are the
+    values themselves, as numbers that sort as they do.
     """
 
-    n_rows: int
-    n_features: int
-    codes: np.ndarray | None
-    row_codes: np.ndarray | None  # dense codes once more, by row: small nodes read them so
-    values: np.ndarray
-    value_start: np.ndarray
-    row_start: np.ndarray | None = None
-    columns: np.ndarray | None = None
-    column_size: np.ndarray | None = None  # entries of each feature
-    zero_code: np.ndarray | None = None
-    by_value: bool = False  # codes are the values themselves, as numbers that sort as they do
+    FIELDS = (
+        *("n_rows", "n_features", "codes", "row_codes", "values", "value_start"),
+        *("row_start", "columns", "column_size", "zero_code", "by_value"),
+    )
 
 
 def encode(X: Matrix, random_cuts: bool = False, n_jobs: int | None = None) -> EncodedX:

@@ -1,132 +1,75 @@
-"""What a fit leaves behind, whatever the estimator: trees, the labels of their rows, settings."""
+"""The fitted model as one object."""
 
-import math
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
-from sketchforest._trees.impurity import Impurity
-from sketchforest._trees.model import Forest, Labels, SparseRows
+from sketchforest._lazy import locked_property
+from sketchforest._trees.model import Forest, Labels
+from sketchforest._trees.predict import ForestPredictor, Predictor
 from sketchforest._trees.problem import GrowSettings
+from sketchforest._trees.structure import TreeStructure
+from sketchforest._trees.targets import F1Thresholds, Targets
 
 
-@dataclass(frozen=True)
-class Targets:
-    """The labels of the training rows, and the form in which they were given."""
-
-    labels: Labels
-    is_sparse: bool
-    classes: np.ndarray | None = None  # where each row has one class
-    dtype: np.dtype | None = None  # of a classifier's Y
-    is_vector: bool = False  # one real output, given as (n_samples,)
-    label_names: np.ndarray | None = None  # of a data frame with names of type str
-    is_spmatrix: bool = False  # sparse, in scipy's container of the older interface
-    # Of several columns of classes, whose indicators are the labels, one column after the other.
-    column_classes: tuple[np.ndarray, ...] | None = None
-    impurity: Impurity = Impurity.VARIANCE  # of nodes, by which trees are grown and pruned
-
-    @property
-    def is_classification(self) -> bool:
-        return self.dtype is not None
-
-    @property
-    def is_indicator(self) -> bool:
-        """Whether rows have labels, and not classes or real outputs."""
-        return self.is_classification and not self.has_classes
-
-    @property
-    def has_classes(self) -> bool:
-        """Whether rows have one class each, or one in each of several columns."""
-        return self.classes is not None or self.column_classes is not None
-
-    @property
-    def n_outputs(self) -> int:
-        return len(self.classes_by_output) if self.has_classes else self.labels.shape[1]
-
-    @property
-    def classes_by_output(self) -> list[np.ndarray]:
-        """The classes of each output; none where outputs are real."""
-        if self.column_classes is not None:
-            return list(self.column_classes)
-        if self.classes is not None:
-            return [self.classes]
-        if not self.is_classification:
-            return []
-        return [np.array([0, 1], dtype=self.dtype)] * self.labels.shape[1]
-
-    @property
-    def classes_per_output(self) -> np.ndarray:
-        """(n_outputs,) number of classes; 2 for a label, 1 for a real output."""
-        if not self.has_classes:
-            return np.full(self.n_outputs, 1 + self.is_classification, dtype=np.intp)
-        return np.array([len(classes) for classes in self.classes_by_output], dtype=np.intp)
-
-    def by_column(self, of_classes: np.ndarray) -> list[np.ndarray]:
-        """The columns of (n, labels) values that belong to each column of classes."""
-        ends = np.cumsum(self.classes_per_output)[:-1]
-        return np.split(of_classes, ends, axis=1)
-
-    def most_probable(self, of_classes: np.ndarray) -> np.ndarray:
-        """(n, columns of classes) the class of the largest of (n, labels) values, in each column;
-        of equal ones the first."""
-        largest = [found.argmax(axis=1) for found in self.by_column(of_classes)]
-        return np.stack(list(map(np.take, self.classes_by_output, largest)), axis=1)
-
-    @property
-    def impurity_scale(self) -> float:
-        """From the impurity summed over labels to scikit-learn's."""
-        if self.impurity is Impurity.ENTROPY:
-            return 1 / (self.n_outputs * math.log(2))  # in bits
-        if self.has_classes:
-            # Gini, 1 - sum p^2, is the summed variance of the classes' indicators.
-            return 1 / self.n_outputs
-        n_labels = self.labels.shape[1]
-        return 2 / n_labels if self.is_classification else 1 / n_labels  # mean of 2 p (1 - p)
-
-    @property
-    def native_impurity(self) -> str:
-        """As the core calls it. Labels have an entropy each, of rows with and without it."""
-        is_of_labels = self.impurity is Impurity.ENTROPY and not self.has_classes
-        return "label_entropy" if is_of_labels else self.impurity.value
-
-    def equals(self, other: "Targets") -> bool:
-        """Whether the rows have the same labels or classes, in whatever container."""
-        mine, theirs = _arrays_of(self), _arrays_of(other)
-        has_same_shape = self.labels.shape == other.labels.shape and len(mine) == len(theirs)
-        return has_same_shape and all(map(_is_same, mine, theirs))
-
-    @property
-    def class_labels(self) -> SparseRows:
-        """The labels of a classifier, which are sparse however they were given."""
-        assert isinstance(self.labels, SparseRows)
-        return self.labels
-
-
-class F1Thresholds(NamedTuple):
-    """Probabilities that make F1 largest where labels above them are predicted."""
-
-    for_all: np.float32
-    for_each: np.ndarray  # (n_labels,) float32
-    at_least_one: bool = True  # the most probable label of a row, where none is above
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fitted:
-    """What a fit leaves behind."""
+    """Everything that is read of a fitted estimator. It never changes, so that any thread may use
+    it; whatever changes an estimator gives it another one."""
 
-    forest: Forest
+    predictor: Predictor
     targets: Targets
     settings: GrowSettings
+    n_features: int
+    feature_names: np.ndarray | None = None  # of a data frame with names of type str
     fingerprint: str | None = None  # of X and the weights of its rows; None: of a single tree
+    f1_thresholds: F1Thresholds | None = None  # where rows were scored
+    is_relabelled: bool = False
+    projection_stream: int | None = None  # of a single tree that was taken from a forest
+    out_of_bag: Mapping[str, Any] = field(default_factory=dict)  # public attributes, by name
+    attached: Mapping[str, Any] = field(default_factory=dict)  # the same, of names and texts
 
+    @property
+    def forest(self) -> Forest:
+        return self.forest_predictor.forest
 
-def _arrays_of(targets: Targets) -> list[np.ndarray | None]:
-    labels, classes = targets.labels, (targets.classes, *(targets.column_classes or ()))
-    if isinstance(labels, np.ndarray):
-        return [labels, None, None, *classes]
-    return [labels.row_start, labels.columns, labels.values, *classes]
+    @property
+    def forest_predictor(self) -> ForestPredictor:
+        """Of trees that were grown on the same rows."""
+        if not isinstance(self.predictor, ForestPredictor):
+            raise TypeError(
+                "This needs one forest; the model is one of several parts, whose trees were grown "
+                "on other rows each. Use one of its `parts`."
+            )
+        return self.predictor
 
+    @property
+    def labels(self) -> Labels:
+        """Of the training rows."""
+        return self.targets.labels
 
-def _is_same(one: np.ndarray | None, other: np.ndarray | None) -> bool:
-    return one is other if one is None or other is None else np.array_equal(one, other)
+    @locked_property
+    def attributes(self) -> Mapping[str, Any]:
+        """The values that the estimator shows as attributes of its own."""
+        known: dict[str, Any] = {
+            "n_features_in_": self.n_features,
+            "n_outputs_": self.targets.n_outputs,
+        }
+        if self.feature_names is not None:
+            known |= {"feature_names_in_": self.feature_names}
+        return MappingProxyType({**known, **self.out_of_bag, **self.attached})
+
+    @locked_property
+    def tree_structure(self) -> TreeStructure:
+        """Of a single tree, by its nodes."""
+        return TreeStructure(self.forest, self.targets, self.n_features)
+
+    def but(self, **changes: Any) -> "Fitted":
+        """The same trees and labels with something else said of them. What was derived stays."""
+        changed = replace(self, **changes)
+        names = {"attributes", *(each.name for each in fields(self))}
+        vars(changed).update({name: v for name, v in vars(self).items() if name not in names})
+        return changed

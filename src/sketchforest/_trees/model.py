@@ -4,37 +4,26 @@ Leaves hold training rows. Labels are stored once, and a prediction averages the
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from sketchforest import _core
 from sketchforest._lazy import locked_property
+from sketchforest._trees.held import Held
 from sketchforest._trees.hierarchy import Hierarchy
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.parallel import run_blocks
 
-# Arrays of a tree, which a forest has one after the other.
-_OF_TREES = ("nodes", "thresholds", "gains", "member_start", "members", "weights")
 MISSING_LEFT = np.uint32(1 << 31)
 
 
-class _PickledByFields:
-    """A dataclass that is sent and copied without what was derived of its fields."""
+class SparseRows(Held, _core.SparseRows):
+    """A sparse matrix by rows. `values` is None where all are 1."""
 
-    def __getstate__(self) -> dict[str, object]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True)
-class SparseRows(_PickledByFields):
-    """A sparse matrix by rows, as the native core reads it. `values` is None where all are 1."""
-
-    row_start: np.ndarray
-    columns: np.ndarray
-    values: np.ndarray | None
-    n_columns: int
+    FIELDS = ("row_start", "columns", "values", "n_columns")
 
     @classmethod
     def from_csr(cls, matrix: sparse.csr_array) -> "SparseRows":
@@ -46,10 +35,6 @@ class SparseRows(_PickledByFields):
             values=None if has_ones else matrix.data.astype(np.float32, copy=False),
             n_columns=matrix.shape[1],
         )
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.row_start) - 1
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -67,7 +52,8 @@ class SparseRows(_PickledByFields):
         """The columns that have entries alone, numbered anew."""
         place = np.zeros(self.n_columns, np.int32)
         place[self.occurring] = np.arange(len(self.occurring), dtype=np.int32)
-        return replace(self, columns=place[self.columns], n_columns=len(self.occurring))
+        columns = place[self.columns]
+        return SparseRows(self.row_start, columns, self.values, len(self.occurring))
 
     def to_csr(self, dtype: type[np.generic] = np.float32) -> sparse.csr_array:
         values = np.ones(len(self.columns), dtype) if self.values is None else self.values
@@ -130,24 +116,33 @@ class Tree:
         return np.ones(len(self.members)) if self.weights is None else self.weights.astype(float)
 
 
-@dataclass(frozen=True)
-class Forest(_PickledByFields):
-    """The trees, one after the other, in one array for each field of `Tree`."""
+class Forest(Held, _core.Forest):
+    """The trees, one after the other, in one array for each field of `Tree`.
 
-    nodes: np.ndarray
-    thresholds: np.ndarray | None
-    gains: np.ndarray | None
-    member_start: np.ndarray
-    members: np.ndarray
-    weights: np.ndarray | None
-    depths: np.ndarray
-    node_start: np.ndarray
-    leaf_start: np.ndarray  # first place of each tree in member_start
-    tree_members: np.ndarray  # first place of each tree in members
-    directions: ForestDirections | None = None  # where some trees are oblique
+    `leaf_start` and `tree_members` are the first places of each tree in `member_start` and in
+    `members`. Whatever is not a forest of `n_features` features, whose leaves hold rows below
+    `n_rows`, is a ValueError.
+    """
+
+    OF_TREES: ClassVar = ("nodes", "thresholds", "gains", "member_start", "members", "weights")
+    ARRAYS: ClassVar = (*OF_TREES, "depths", "node_start", "leaf_start", "tree_members")
+    FIELDS = (*ARRAYS, "n_features", "n_rows", "directions")
+
+    def __init__(self, *, directions: "ForestDirections | None" = None, **fields: Any) -> None:
+        if directions is not None:
+            fields |= {
+                "direction_start": directions.start,
+                "direction_columns": directions.columns,
+                "direction_weights": directions.weights,
+                "is_oblique": directions.is_oblique,
+            }
+        super().__init__(**fields)
+        self._feature_map = None if directions is None else directions.feature_map
 
     @classmethod
-    def from_trees(cls, trees: Sequence[Tree], n_jobs: int | None = 1) -> "Forest":
+    def from_trees(
+        cls, trees: Sequence[Tree], n_features: int, n_rows: int, n_jobs: int | None = 1
+    ) -> "Forest":
         # Memory that is new to the process comes slowly, but to several threads at once.
         arrays: dict[str, Callable[[], np.ndarray | None]] = {
             "nodes": lambda: np.concatenate([tree.nodes for tree in trees]),  # the largest first
@@ -159,17 +154,28 @@ class Forest(_PickledByFields):
         }
         joined = run_blocks(lambda join: join(), list(arrays.values()), n_jobs=n_jobs)
         return cls(
-            **dict(zip(arrays, joined, strict=True)),  # type: ignore[arg-type]
+            **dict(zip(arrays, joined, strict=True)),
             depths=np.array([tree.depth for tree in trees], np.int32),
             node_start=_starts([len(tree.nodes) for tree in trees]),
             leaf_start=_starts([len(tree.member_start) for tree in trees]),
             tree_members=_starts([len(tree.members) for tree in trees]),
             directions=_joined_directions(trees),
+            n_features=n_features,
+            n_rows=n_rows,
         )
 
-    @property
-    def n_trees(self) -> int:
-        return len(self.node_start) - 1
+    @locked_property
+    def directions(self) -> "ForestDirections | None":
+        """Of the nodes of all trees, where some are oblique."""
+        if self._feature_map is None:
+            return None
+        return ForestDirections(
+            self.direction_start,
+            self.direction_columns,
+            self.direction_weights,
+            self._feature_map,
+            self.is_oblique,
+        )
 
     @property
     def leaves_per_tree(self) -> np.ndarray:
@@ -190,22 +196,17 @@ class Forest(_PickledByFields):
         """The nodes of all trees by their relations."""
         return Hierarchy.of(self)
 
-    @locked_property
-    def zero_chains(self) -> np.ndarray | None:
-        """Where rows that lack a feature go on to the node that follows, for sparse X."""
-        return _core.zero_chains(self)
-
     def leaf_bounds(self) -> np.ndarray:
         """(n_leaves + 1,) places in `members` between which each leaf of each tree lies."""
         bounds = self.member_start + np.repeat(self.tree_members[:-1], np.diff(self.leaf_start))
         # The end of a tree's last leaf is the beginning of the next tree's first one.
         return np.delete(bounds, self.leaf_start[1:-1] - 1)
 
-    def in_bag(self, n_train: int) -> sparse.csr_array:
-        """(n_train, n_trees) with an entry where the tree was grown on the row."""
+    def in_bag(self) -> sparse.csr_array:
+        """(n_rows, n_trees) with an entry where the tree was grown on the row."""
         tree_of_member = np.repeat(np.arange(self.n_trees), np.diff(self.tree_members))
         entries = (np.ones(len(self.members), bool), (self.members, tree_of_member))
-        return sparse.csr_array(entries, shape=(n_train, self.n_trees))
+        return sparse.csr_array(entries, shape=(self.n_rows, self.n_trees))
 
     def tree(self, index: int) -> Tree:
         """One tree, as views of the forest's arrays."""
@@ -229,12 +230,14 @@ class Forest(_PickledByFields):
             parts = vars(tree.directions) | {"start": tree.directions.start.astype(np.int64)}
             directions = ForestDirections(**parts, is_oblique=np.ones(1, np.uint8))
         return Forest(
-            **{name: getattr(tree, name) for name in _OF_TREES},
+            **{name: getattr(tree, name) for name in self.OF_TREES},
             depths=self.depths[index : index + 1],
             node_start=_starts([len(tree.nodes)]),
             leaf_start=_starts([len(tree.member_start)]),
             tree_members=_starts([len(tree.members)]),
             directions=directions,
+            n_features=self.n_features,
+            n_rows=self.n_rows,
         )
 
     def _directions_of(self, index: int) -> Directions | None:

@@ -10,9 +10,9 @@ from scipy.special import xlogy
 
 from sketchforest._lazy import locked_property
 from sketchforest._trees.ancestry import Ancestry, NodeMedians
-from sketchforest._trees.fitted import Targets
 from sketchforest._trees.impurity import Impurity
 from sketchforest._trees.model import Forest
+from sketchforest._trees.targets import Targets
 
 # Means are made for as many labels at a time as take about so much memory.
 BLOCK_BYTES = 1 << 25

@@ -7,6 +7,7 @@ scale for all.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -19,6 +20,7 @@ from sketchforest._trees.encoding import (
     is_worth_sparse,
     row_blocks,
 )
+from sketchforest._trees.held import Held
 from sketchforest._trees.parallel import run_blocks
 from sketchforest._typing import Matrix
 
@@ -28,15 +30,13 @@ MOST_LEVELS = 256
 FARTHEST = 1e6
 
 
-@dataclass(frozen=True)
-class ObliqueX:
+class ObliqueX(Held, _core.FloatRows):
     """Rows of floats, dense with zeros up to a multiple of 8 features, or sparse."""
 
-    n_rows: int
-    n_features: int
-    values: np.ndarray
-    row_start: np.ndarray | None = None
-    columns: np.ndarray | None = None
+    FIELDS = ("values", "row_start", "columns", "n_features")
+
+    def fields(self) -> dict[str, Any]:
+        return {name: value for name, value in super().fields().items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,10 @@ class FeatureMap:
             values = np.log1p(np.maximum(values, 0)) * self.idf[rows.indices]
             values = _in_rows_of_unit_length(values, rows.indptr)
         return ObliqueX(
-            rows.shape[0],
-            rows.shape[1],
             values.astype(np.float32, copy=False),
             rows.indptr.astype(np.int64, copy=False),
             rows.indices.astype(np.int32, copy=False),
+            rows.shape[1],
         )
 
     def _by_rank(self, X: Matrix, n_jobs: int | None) -> ObliqueX:
@@ -99,7 +98,7 @@ class FeatureMap:
         # A value is looked for in so many steps, each about as long as the coding of a cell.
         n_steps = MOST_LEVELS.bit_length()
         run_blocks(find_block, row_blocks(len(dense), n_steps * self.n_features), n_jobs=n_jobs)
-        return ObliqueX(X.shape[0], self.n_features, out)
+        return ObliqueX(out, self.n_features)
 
 
 def _in_rows_of_unit_length(values: np.ndarray, row_start: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from sketchforest import _core
+from sketchforest._trees.encoding import MOST_FEATURES
 from sketchforest._trees.model import Directions, Forest, Tree
 from sketchforest._trees.parallel import run_blocks
 from sketchforest._trees.random import part_key
@@ -58,13 +59,12 @@ def grow_in_parts(
             parts.extend(_parts_below(part, tree, below))
             leaves.extend((len(trees), leaf) for leaf in below[:, 0].tolist())
             trees.append(tree)
-    return _joined(trees, np.array(leaves)) if leaves else trees[0]
+    return _joined(parts, trees, np.array(leaves)) if leaves else trees[0]
 
 
 def _in_whole(tree: Tree, part: Part) -> Tree:
-    """With positions in the bag and its depth in the whole tree."""
-    members = tree.members if part.positions is None else part.positions[tree.members]
-    return replace(tree, members=members, depth=part.depth + tree.depth)
+    """With positions in the bag."""
+    return tree if part.positions is None else replace(tree, members=part.positions[tree.members])
 
 
 def _parts_below(part: Part, tree: Tree, leaves: np.ndarray) -> Iterator[Part]:
@@ -84,9 +84,11 @@ def _largest_first(
     return [grown[place] for place in np.argsort(order)]
 
 
-def _joined(trees: list[Tree], leaves: np.ndarray) -> Tree:
+def _joined(parts: list[Part], trees: list[Tree], leaves: np.ndarray) -> Tree:
     """One tree, where the j-th of `leaves`, pairs of a tree and its leaf, is tree j + 1."""
-    forest = Forest.from_trees(trees)
+    # Gains are doubles until they are shares of all.
+    bare = [replace(tree, gains=None) for tree in trees]
+    forest = Forest.from_trees(bare, MOST_FEATURES, parts[0].n_rows)
     first_leaf = forest.first_leaves
     part_leaves = first_leaf[leaves[:, 0]] + leaves[:, 1]
     is_leaf = np.ones(forest.n_leaves, bool)
@@ -108,11 +110,11 @@ def _joined(trees: list[Tree], leaves: np.ndarray) -> Tree:
     return Tree(
         nodes=nodes,
         thresholds=forest.thresholds,
-        gains=forest.gains,
+        gains=np.concatenate([tree.gains for tree in trees]),
         member_start=np.append(0, np.cumsum(sizes[is_leaf])).astype(np.uint32),
         members=forest.members[np.repeat(is_leaf, sizes)],
         weights=None,
-        depth=max(tree.depth for tree in trees),
+        depth=max(part.depth + tree.depth for part, tree in zip(parts, trees, strict=True)),
         directions=None
         if directions is None
         else Directions(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -11,11 +11,11 @@ from sketchforest import _core
 from sketchforest._lazy import locked_property
 from sketchforest._trees.ancestry import Ancestry
 from sketchforest._trees.encoding import float_type
-from sketchforest._trees.fitted import Targets
 from sketchforest._trees.impurity import Impurity
 from sketchforest._trees.memory import memory_size
 from sketchforest._trees.model import Forest, Labels, SparseRows, Tree
 from sketchforest._trees.parallel import count_threads, run_blocks
+from sketchforest._trees.targets import Targets
 from sketchforest._typing import Matrix
 
 Result = TypeVar("Result")
@@ -31,16 +31,47 @@ BIG_LEAF = 4
 MOST_TABULATED = np.iinfo(np.int32).max  # leaves, which are counted by 32 bits
 
 
-@dataclass(frozen=True)
-class LeafTable:
-    """Leaves that hold one "training row" each: their mean. Read by the core like a forest."""
+class Predictor(Protocol):
+    """What a fitted model is asked for: averages over its trees of the labels of training rows, on
+    threads. Rows are checked already."""
 
-    n_trees: int
-    leaf_start: np.ndarray
-    member_start: np.ndarray
-    tree_members: np.ndarray
-    members: np.ndarray
-    weights: None = None
+    def average(
+        self,
+        X: Matrix,
+        n_jobs: int | None,
+        dtype: type[np.floating],
+        exclude: sparse.csr_array | None = None,
+    ) -> np.ndarray:
+        """(n_rows, n_outputs) averages, dense. Trees that `exclude` (n_rows, n_trees) marks for a
+        row are left out of its average, here and in `average_sparse`."""
+        ...
+
+    def average_sparse(
+        self,
+        X: Matrix,
+        n_jobs: int | None,
+        dtype: type[np.floating],
+        k: int | None = None,
+        above: np.ndarray | np.floating | None = None,
+        at_least_one: bool = False,
+        exclude: sparse.csr_array | None = None,
+    ) -> sparse.csr_array:
+        """(n_rows, n_outputs) averages that are not zero, or the k largest of each row, or those
+        above a threshold, one for all outputs or one for each; and the largest of a row even if it
+        is not, where there must be at least one."""
+        ...
+
+    def largest(self, X: Matrix, n_jobs: int | None) -> np.ndarray:
+        """(n_rows,) output of the largest average, the first of several."""
+        ...
+
+    def best(self, X: Matrix, n_jobs: int | None, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The k best outputs of each row and their averages, both (n_rows, k), best first."""
+        ...
+
+    def warm_up(self) -> None:
+        """Derive what the first prediction would."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +91,9 @@ class ForestPredictor:
         return cls(forest, targets.labels, takes_medians=takes_medians)
 
     @classmethod
-    def of_training_rows(cls, forest: Forest, n_train: int) -> "ForestPredictor":
+    def of_training_rows(cls, forest: Forest) -> "ForestPredictor":
         """Averages the training rows themselves: the weight of each in a prediction."""
+        n_train = forest.n_rows
         rows = np.arange(n_train, dtype=np.int32)
         one_each = np.arange(n_train + 1, dtype=np.int64)
         return cls(forest, SparseRows(one_each, rows, None, n_train), may_tabulate=False)
@@ -73,8 +105,6 @@ class ForestPredictor:
         dtype: type[np.floating],
         exclude: sparse.csr_array | None = None,
     ) -> np.ndarray:
-        """(n_rows, n_outputs) averages, dense. Trees that `exclude` (n_rows, n_trees) marks for a
-        row are left out of its average, here and in `average_sparse`."""
         out = np.empty((X.shape[0], self.labels.shape[1]), dtype)
 
         def fill(block: slice, leaves: np.ndarray) -> None:
@@ -93,28 +123,16 @@ class ForestPredictor:
         at_least_one: bool = False,
         exclude: sparse.csr_array | None = None,
     ) -> sparse.csr_array:
-        """(n_rows, n_outputs) averages that are not zero, or the k largest of each row, or those
-        above a threshold, one for all outputs or one for each; and the largest of a row even if it
-        is not, where there must be at least one."""
-
         def average(block: slice, leaves: np.ndarray) -> sparse.csr_array:
             data, columns, row_start = _core.average_csr(self.leaves, self.values, leaves, k or 0)
             arrays = (data.astype(dtype, copy=False), columns, row_start)
             rows = sparse.csr_array(arrays, shape=(len(leaves), self.labels.shape[1]))
-            if above is not None:
-                least = above[columns] if isinstance(above, np.ndarray) else above
-                is_kept = rows.data > least
-                if at_least_one:
-                    is_kept[first_largest(rows)] = True
-                rows.data[~is_kept] = 0
-                rows.eliminate_zeros()
-            return rows
+            return rows if above is None else keep_above(rows, above, at_least_one)
 
         return sparse.vstack(self._by_blocks(average, X, n_jobs, exclude=exclude), format="csr")
 
     def largest(self, X: Matrix, n_jobs: int | None) -> np.ndarray:
-        """(n_rows,) output of the largest average, the first of several; as argmax of the averages,
-        which are never held for more than a block of rows."""
+        """As argmax of the averages, which are never held for more than a block of rows."""
         n_outputs = self.labels.shape[1]
 
         def find_largest(block: slice, leaves: np.ndarray) -> np.ndarray:
@@ -125,13 +143,14 @@ class ForestPredictor:
         return np.concatenate(self._by_blocks(find_largest, X, n_jobs, n_outputs))
 
     def best(self, X: Matrix, n_jobs: int | None, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """The k best outputs of each row and their averages, both (n_rows, k), best first."""
-
         def find_best(block: slice, leaves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             return _core.average_best(self.leaves, self.values, leaves, k)
 
         labels, scores = zip(*self._by_blocks(find_best, X, n_jobs), strict=True)
         return np.concatenate(labels), np.concatenate(scores)
+
+    def warm_up(self) -> None:
+        _ = self.leaves, self._additions_per_row, self.forest.zero_chains
 
     def _check_sums(self, n_rows: int, n_jobs: int | None) -> None:
         """A thread has a sum for each output, and a mark."""
@@ -157,7 +176,7 @@ class ForestPredictor:
         return by_blocks(work, self.forest, X, n_jobs, additions, exclude)
 
     @locked_property
-    def _leaves_and_values(self) -> tuple[Forest | LeafTable, Labels]:
+    def _leaves_and_values(self) -> tuple[_core.Leaves, Labels]:
         """The labels themselves, or a table of leaf means where leaves are big or labels few."""
         if self.takes_medians:
             return _leaf_table(self.forest), _leaf_medians(self.forest, self.labels)
@@ -172,7 +191,7 @@ class ForestPredictor:
         return self.forest, self.labels
 
     @property
-    def leaves(self) -> Forest | LeafTable:
+    def leaves(self) -> _core.Leaves:
         return self._leaves_and_values[0]
 
     @property
@@ -204,6 +223,19 @@ class ForestPredictor:
         return ForestPredictor, given
 
 
+def keep_above(
+    rows: sparse.csr_array, above: np.ndarray | np.floating, at_least_one: bool
+) -> sparse.csr_array:
+    """The entries above a threshold; and the largest of each row, if there must be one."""
+    least = above[rows.indices] if isinstance(above, np.ndarray) else above
+    is_kept = rows.data > least
+    if at_least_one:
+        is_kept[first_largest(rows)] = True
+    rows.data[~is_kept] = 0
+    rows.eliminate_zeros()
+    return rows
+
+
 def first_largest(rows: sparse.csr_array) -> np.ndarray:
     """Places in the data of the largest entry of each row that has one; of equal ones the first."""
     sizes = np.diff(rows.indptr)
@@ -219,20 +251,18 @@ def first_largest(rows: sparse.csr_array) -> np.ndarray:
 def find_leaves(forest: Forest, X: Matrix) -> np.ndarray:
     """(n_rows, n_trees) number of the leaf, within its tree, that each row falls into."""
     dtype = float_type(X.dtype)
+    seen = None if forest.directions is None else forest.directions.feature_map.transform(X)
     if isinstance(X, np.ndarray):
-        leaves = _core.leaves_dense(forest, X.astype(dtype, copy=False))
-    else:
-        leaves = _core.leaves_sparse(
-            forest,
-            X.data.astype(dtype, copy=False),
-            X.indices.astype(np.int32, copy=False),
-            X.indptr.astype(np.int64, copy=False),
-            X.shape[1],
-        )
-    if forest.directions is not None:
-        seen = forest.directions.feature_map.transform(X)
-        _core.leaves_oblique(forest, seen, leaves)
-    return leaves
+        return _core.leaves_dense(forest, X.astype(dtype, copy=False), seen)
+    rows = X.tocsr()
+    return _core.leaves_sparse(
+        forest,
+        rows.data.astype(dtype, copy=False),
+        rows.indices.astype(np.int32, copy=False),
+        rows.indptr.astype(np.int64, copy=False),
+        rows.shape[1],
+        seen,
+    )
 
 
 def leaves_of(forest: Forest, X: Matrix, n_jobs: int | None) -> np.ndarray:
@@ -283,14 +313,15 @@ def check_fits_memory(
         )
 
 
-def _leaf_table(forest: Forest) -> LeafTable:
+def _leaf_table(forest: Forest) -> _core.Leaves:
     leaves_per_tree = forest.leaves_per_tree
-    return LeafTable(
-        n_trees=forest.n_trees,
+    return _core.Leaves(
         leaf_start=forest.leaf_start,
         member_start=np.concatenate([np.arange(n + 1, dtype=np.uint32) for n in leaves_per_tree]),
         tree_members=np.append(0, np.cumsum(leaves_per_tree)).astype(np.int64),
         members=np.arange(forest.n_leaves, dtype=np.int32),
+        weights=None,
+        n_rows=forest.n_leaves,
     )
 
 

@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sketchforest._trees.fitted import Targets
+from sketchforest._trees.encoding import MOST_FEATURES
 from sketchforest._trees.hierarchy import Hierarchy
 from sketchforest._trees.model import Directions, Forest, Tree
 from sketchforest._trees.node_means import NodeMeans
+from sketchforest._trees.targets import Targets
 
 
 class PruningStep(NamedTuple):
@@ -83,7 +84,7 @@ def _above(node: int, parents: list[int]) -> list[int]:
 
 def prune(tree: Tree, targets: Targets, alpha: float) -> Tree:
     """The smallest of the trees, cut off at some nodes, that are cheapest at this alpha."""
-    single = Forest.from_trees([tree])
+    single = Forest.from_trees([tree], MOST_FEATURES, targets.labels.shape[0])
     steps = pruning_steps(single.hierarchy, leaf_costs(single, targets), alpha)
     undone = [step.node for step in steps]
     return _cut_off(tree, single.hierarchy, undone) if undone else tree

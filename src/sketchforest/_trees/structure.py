@@ -4,12 +4,12 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest._lazy import locked_property
-from sketchforest._trees.fitted import Targets
 from sketchforest._trees.hierarchy import decision_paths
 from sketchforest._trees.memory import memory_size
 from sketchforest._trees.model import MISSING_LEFT, Forest
 from sketchforest._trees.node_means import NodeMeans
 from sketchforest._trees.predict import find_leaves
+from sketchforest._trees.targets import Targets
 from sketchforest._typing import Matrix
 
 # What scikit-learn writes where a leaf has no child, and no feature or threshold.

@@ -164,7 +164,7 @@ def read_labelled(
     if format in TABLE_FORMATS:
         _check_text(model, columns, path)
         _check_labels(model, columns, path)
-    if format in TABLE_FORMATS and feature_names(model) is not None:
+    if format in TABLE_FORMATS and feature_names(model.fitted_) is not None:
         wanted = table_features(model, columns).names
         dataset, texts = read_table(path, columns, format, wanted, encoding)
         X: Matrix = dataset.X
@@ -176,7 +176,7 @@ def read_labelled(
             options["n_features"] = model.n_features_in_
         dataset, _ = read_training(path, format, columns, encoding, **options)
         X = _aligned(path, dataset, model)
-    labels = label_names(model)
+    labels = label_names(model.fitted_)
     have = dataset.label_names
     have = np.arange(dataset.Y.shape[1]).astype(str) if have is None else have.astype(str)
     place = {name: at for at, name in enumerate(labels.tolist())}
@@ -195,7 +195,7 @@ def _table_blocks(
     table: Table, model: Model, columns: Columns, keep: Sequence[str]
 ) -> Iterator[Rows]:
     _check_text(model, columns, table.path)
-    if feature_names(model) is None:
+    if feature_names(model.fitted_) is None:
         numbers = columns.numbers_among(table.names)
         _check_count(table.path, len(numbers), model)
         features = TableFeatures(tuple(numbers), {})
@@ -228,7 +228,7 @@ def _check_labels(model: Model, columns: Columns, path: AnyPath) -> None:
     if is_classifier(model):
         reason = "name the column of tags in --tags-column, or those of labels in --label-columns"
     else:
-        outputs = _some(label_names(model))
+        outputs = _some(label_names(model.fitted_))
         reason = f"name the columns of the model's outputs, {outputs}, in --label-columns"
     raise bad_file(path, None, reason)
 
@@ -249,7 +249,7 @@ def _vectorizer(model: Model, path: AnyPath) -> Vectorizer:
 
 def _aligned(path: AnyPath, dataset: Dataset, model: Model) -> Matrix:
     """X with the model's features in their order: by name where both have names."""
-    names = feature_names(model)
+    names = feature_names(model.fitted_)
     if names is None or dataset.feature_names is None:
         _check_count(path, dataset.X.shape[1], model)
         return dataset.X

@@ -1,7 +1,7 @@
 """What a fitted model knows of the file it was trained on, and what it says of rows."""
 
 import hashlib
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TypedDict
@@ -87,8 +87,10 @@ def read_model(path: AnyPath) -> Model:
 def name_features(model: Model) -> None:
     """What a data frame called its columns is kept as the names of a file are, so that
     scikit-learn need not warn that rows have no names."""
-    if hasattr(model, "feature_names_in_"):
-        model.__dict__.setdefault("feature_names_", model.__dict__.pop("feature_names_in_"))
+    fitted = model.fitted_
+    if fitted.feature_names is not None:
+        names = {"feature_names_": fitted.feature_names} | dict(fitted.attached)
+        model._publish(replace(fitted, feature_names=None, attached=names))
 
 
 def notes_of(model: Model) -> Notes:
@@ -142,15 +144,17 @@ def set_threshold(model: Model, threshold: object) -> None:
 
 def best_labels(model: Classifier, X: MatrixLike, top: int | None) -> RankedLabels:
     """Labels and scores of each row, best first: the `top` best, or those that are predicted."""
-    if top is None and model._targets.column_classes is not None:
+    fitted = model.fitted_
+    if top is None and fitted.targets.column_classes is not None:
         return _best_of_columns(model, X)
-    if top is None and model._targets.classes is None:
-        likely = model._likely_labels(model._check_new(X))
+    checked = model._check_new(X, fitted)
+    if top is None and fitted.targets.classes is None:
+        likely = model._likely_labels(checked, fitted)
         rows = np.repeat(np.arange(likely.shape[0]), np.diff(likely.indptr))
         order = np.lexsort((likely.indices, -likely.data, rows))
         return as_lists(likely.indices[order], likely.data[order], likely.indptr)
-    k = min(top or 1, model._labels.shape[1])
-    labels, scores = model._predictor.best(model._check_new(X), model._n_jobs, k)
+    k = min(top or 1, fitted.labels.shape[1])
+    labels, scores = fitted.predictor.best(checked, model._n_jobs, k)
     counts = np.count_nonzero(scores > 0, axis=1).tolist()
     found = zip(labels.tolist(), scores.tolist(), counts, strict=True)
     return [(row[:n], values[:n]) for row, values, n in found]

@@ -24,7 +24,7 @@ Scales = dict[str, tuple[float, float]]  # of numbers: what is 0, and how far 1 
 
 def table_features(model: Model, columns: Columns) -> TableFeatures:
     """The features of a model that are no terms of texts."""
-    names = feature_names(model)
+    names = feature_names(model.fitted_)
     assert names is not None
     others = names[n_terms(model) :]
     return TableFeatures.of_names([str(name) for name in others], columns.categories)

@@ -306,15 +306,16 @@ def _fit(estimator: str, params: Params, X: Matrix, Y: Matrix, where: Where) -> 
 
 def _predicted_score(model: Model, X: Matrix) -> OutOfBag | None:
     """Where trees leave rows out: the score of all of them on new rows."""
-    if not model._targets.is_indicator:
+    if not model.fitted_.targets.is_indicator:
         return None
     asked_for = getattr(model, "oob_score", None)
     metric = asked_for if isinstance(asked_for, str) else "lrap"
+    fitted = model.fitted_
     found = predict_whole_forest(
-        model._forest,
-        model._check_new(X),
-        model._labels,
-        model._settings,
+        fitted.forest,
+        model._check_new(X, fitted),
+        fitted.labels,
+        fitted.settings,
         metric,
         model.get_params().get("n_jobs"),
     )

@@ -47,7 +47,7 @@ def explain(
     blocks = feature_blocks(file, format, forest, known, encoding)
     x = read_rows(blocks, [row])
     # A name may have a comma itself.
-    labels = [label] if label in label_names(forest) else options.names(label)
+    labels = [label] if label in label_names(forest.fitted_) else options.names(label)
     content = as_json(explained(forest, x, labels or None, top), row, is_classifier(forest))
     if json:
         options.print_json(content)

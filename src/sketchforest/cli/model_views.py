@@ -19,7 +19,7 @@ _COUNTS = ("trees", "nodes", "leaves", "depth", "training_rows", "features")
 
 def describe(model: Model, path: Path) -> dict[str, Any]:
     """What a model file holds, as plain values."""
-    forest, params = model._forest, model.get_params(deep=False)
+    forest, params = model.fitted_.forest, model.get_params(deep=False)
     return {
         "estimator": type(model).__name__,
         "bytes": path.stat().st_size,
@@ -27,14 +27,14 @@ def describe(model: Model, path: Path) -> dict[str, Any]:
         "nodes": len(forest.nodes) + forest.n_leaves,  # as scikit-learn counts them
         "leaves": forest.n_leaves,
         "depth": int(forest.depths.max()),
-        "training_rows": model._labels.shape[0],
+        "training_rows": model.fitted_.labels.shape[0],
         "features": model.n_features_in_,
-        "labels": model._labels.shape[1],
+        "labels": model.fitted_.labels.shape[1],
         "reads_text": hasattr(model, "vectorizer_"),
         "oob_score": number_or_none(getattr(model, "oob_score_", np.nan)),
         "oob_metric": _oob_metric(model),
         "oob_predicted": notes_of(model).get("out_of_bag"),
-        "oob_rows_of_threshold": model._settings.out_of_bag_rows or None,
+        "oob_rows_of_threshold": model.fitted_.settings.out_of_bag_rows or None,
         "parameters": params,
         "chosen": {
             name: getattr(model, f"{name}_")
@@ -42,7 +42,7 @@ def describe(model: Model, path: Path) -> dict[str, Any]:
             if isinstance(value, str) and value == "auto"
         },
         "important_features": _important_features(model),
-        "label_names": label_names(model).tolist(),
+        "label_names": label_names(model.fitted_).tolist(),
         "thresholds": getattr(model, "thresholds_", None),
         "notes": notes_of(model),
     }
@@ -54,15 +54,15 @@ def _oob_metric(model: Model) -> str:
         return score_name(asked_for)
     if not is_classifier(model):
         return "R²"
-    return "accuracy" if model._targets.has_classes else "LRAP"
+    return "accuracy" if model.fitted_.targets.has_classes else "LRAP"
 
 
 def _important_features(model: Model) -> list[dict[str, object]]:
-    if model._forest.gains is None:
+    if model.fitted_.forest.gains is None:
         return []
-    used, shares = model._forest.used_features()
+    used, shares = model.fitted_.forest.used_features()
     largest = np.argsort(-shares, kind="stable")[:SHOWN]
-    names = shown_features(model, used[largest])
+    names = shown_features(model.fitted_, used[largest])
     found = zip(names.tolist(), shares[largest].tolist(), strict=True)
     return [{"feature": str(name), "share": share} for name, share in found]
 

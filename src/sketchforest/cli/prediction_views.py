@@ -32,7 +32,7 @@ def predicted_lines(
     before what is predicted."""
     if output not in OUTPUT_FORMATS:
         raise ValueError(f"output must be one of {', '.join(OUTPUT_FORMATS)}; got {output!r}.")
-    names = label_names(model).tolist()
+    names = label_names(model.fitted_).tolist()
     columns = _FOUND if is_classifier(model) else tuple(names)
     if top is not None and not is_classifier(model):
         raise ValueError(f"top is for models of labels; got {top} and a regressor. Leave it out.")

@@ -232,7 +232,7 @@ def report_of(
         evaluation=evaluation,
         settings=settings_of(model),
         threshold=own_threshold(model),
-        is_of_classes=model._targets.classes is not None,
+        is_of_classes=model.fitted_.targets.classes is not None,
         about_model=about_model or {},
         about_data=about_data or {},
         made=f"{now}, sketchforest {__version__}",

@@ -73,8 +73,8 @@ class RowReader:
         """The fields of a table that are no text."""
         if self.is_text_alone:
             return TableFeatures((), {})
-        if feature_names(self.model) is None:
-            return TableFeatures(tuple(shown_features(self.model).tolist()), {})
+        if feature_names(self.model.fitted_) is None:
+            return TableFeatures(tuple(shown_features(self.model.fitted_).tolist()), {})
         return table_features(self.model, self.columns)
 
     @locked_property
@@ -88,7 +88,9 @@ class RowReader:
     @locked_property
     def _place(self) -> dict[str, int]:
         """Columns of X by the names of features."""
-        return {str(name): at for at, name in enumerate(shown_features(self.model).tolist())}
+        return {
+            str(name): at for at, name in enumerate(shown_features(self.model.fitted_).tolist())
+        }
 
     def read(self, rows: Sequence[Row], first: int = 0) -> Matrix:
         """X of the rows, which are numbered from `first` where something is wrong."""

@@ -90,7 +90,7 @@ class ServedModel:
             )
         if source.threshold is not None:
             set_threshold(model, source.threshold)
-        names = label_names(model)
+        names = label_names(model.fitted_)
         served = cls(source.name, model, reader, names, frozenset(names.tolist()), _decision(model))
         served.warm_up()
         return served
@@ -98,7 +98,7 @@ class ServedModel:
     def warm_up(self) -> None:
         """What is derived from a model once is derived before the first request, but for what only
         explanations need: each worker has its own of it."""
-        _ = self.model._predictor.leaves, self.model._predictor._additions_per_row
+        self.model.fitted_.predictor.warm_up()
         _ = self.reader.fields, self.reader.expected, self.reader._place, self.reader._names
 
     def suggest(self, rows: Sequence[Row], k: int, deadline: float) -> list[list[Json]]:
@@ -116,7 +116,7 @@ class ServedModel:
 
     def _suggest_block(self, X: Matrix, k: int) -> list[list[Json]]:
         k = min(k, len(self.names))
-        labels, scores = self.model._predictor.best(X, 1, k)
+        labels, scores = self.model.fitted_.predictor.best(X, 1, k)
         predicted = self._is_predicted(labels, scores)
         return [
             [
@@ -135,7 +135,7 @@ class ServedModel:
     def _is_predicted(self, labels: np.ndarray, scores: np.ndarray) -> np.ndarray:
         """(n_rows, k) of labels in the order of their scores, the best first."""
         rank = np.arange(labels.shape[1])
-        if self.model._targets.column_classes is not None:
+        if self.model.fitted_.targets.column_classes is not None:
             return self._is_first_of_column(labels)
         k, above, at_least_one = self.decision
         if k is not None:
@@ -145,7 +145,7 @@ class ServedModel:
 
     def _is_first_of_column(self, labels: np.ndarray) -> np.ndarray:
         """Of several columns of classes, the best class of each."""
-        sizes = self.model._targets.classes_per_output
+        sizes = self.model.fitted_.targets.classes_per_output
         column = np.repeat(np.arange(len(sizes)), sizes)[labels]
         is_first = np.zeros(labels.shape, bool)
         for row, found in enumerate(column):
@@ -211,8 +211,8 @@ class ServedModel:
         about: Json = {
             "name": self.name,
             "estimator": type(model).__name__,
-            "trees": model._forest.n_trees,
-            "training_rows": model._labels.shape[0],
+            "trees": model.fitted_.forest.n_trees,
+            "training_rows": model.fitted_.labels.shape[0],
             "features": model.n_features_in_,
             "labels": len(self.names),
             "reads_text": bool(reader.text_fields),
@@ -227,10 +227,10 @@ class ServedModel:
 
 
 def _decision(model: Classifier) -> Decision:
-    if model._targets.has_classes:
+    if model.fitted_.targets.has_classes:
         return Decision(k=1)
     try:
-        return model._decision()
+        return model._decision(model.fitted_)
     except ValueError:  # no threshold was chosen in training; the most probable label is one
         return Decision(above=np.float32(DEFAULT), at_least_one=True)
 

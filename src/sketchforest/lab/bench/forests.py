@@ -82,7 +82,7 @@ class SketchForest(ForestAdapter):
 
     def fit(self) -> None:
         super().fit()
-        n_splits = len(self.estimator._forest.nodes) / self.n_estimators
+        n_splits = len(self.estimator.fitted_.forest.nodes) / self.n_estimators
         self.nodes_per_tree = 2 * n_splits + 1
 
     def predict(self, X: Matrix) -> np.ndarray:

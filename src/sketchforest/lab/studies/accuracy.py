@@ -129,9 +129,9 @@ def _measure_tuned(kinds: Sequence[str], options: Options, data: TrainTestSplit)
 
 def _scored_forest(forest: Forest, fit_seconds: float, data: TrainTestSplit) -> AccuracyResult:
     predict_seconds, scores = processor_timed(partial(forest.predict_proba, data.X_test))
-    arrays = [*vars(forest._forest).values()]
-    if forest._forest.directions is not None:
-        arrays += vars(forest._forest.directions).values()
+    arrays = [*forest.fitted_.forest.fields().values()]
+    if forest.fitted_.forest.directions is not None:
+        arrays += vars(forest.fitted_.forest.directions).values()
     n_bytes = sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
     return _scored(data, np.asarray(scores), fit_seconds, predict_seconds, n_bytes)
 

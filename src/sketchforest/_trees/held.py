@@ -1,0 +1,20 @@
+"""Native objects as values: they are pickled and copied by the arrays that they hold."""
+
+from typing import Any, ClassVar
+
+
+class Held:
+    """A native object that holds the arrays it was made of, and checked them once. They are
+    read-only; it is pickled and copied by them."""
+
+    FIELDS: ClassVar[tuple[str, ...]]
+
+    def fields(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.FIELDS}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made, (type(self), self.fields())
+
+
+def _made(kind: type[Held], fields: dict[str, Any]) -> Held:
+    return kind(**fields)

@@ -1,0 +1,121 @@
+"""The labels of the training rows, and when labels are predicted."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from sketchforest._trees.impurity import Impurity
+from sketchforest._trees.model import Labels, SparseRows
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The labels of the training rows, and the form in which they were given."""
+
+    labels: Labels
+    is_sparse: bool
+    classes: np.ndarray | None = None  # where each row has one class
+    dtype: np.dtype | None = None  # of a classifier's Y
+    is_vector: bool = False  # one real output, given as (n_samples,)
+    label_names: np.ndarray | None = None  # of a data frame with names of type str
+    is_spmatrix: bool = False  # sparse, in scipy's container of the older interface
+    # Of several columns of classes, whose indicators are the labels, one column after the other.
+    column_classes: tuple[np.ndarray, ...] | None = None
+    impurity: Impurity = Impurity.VARIANCE  # of nodes, by which trees are grown and pruned
+
+    @property
+    def is_classification(self) -> bool:
+        return self.dtype is not None
+
+    @property
+    def is_indicator(self) -> bool:
+        """Whether rows have labels, and not classes or real outputs."""
+        return self.is_classification and not self.has_classes
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether rows have one class each, or one in each of several columns."""
+        return self.classes is not None or self.column_classes is not None
+
+    @property
+    def n_outputs(self) -> int:
+        return len(self.classes_by_output) if self.has_classes else self.labels.shape[1]
+
+    @property
+    def classes_by_output(self) -> list[np.ndarray]:
+        """The classes of each output; none where outputs are real."""
+        if self.column_classes is not None:
+            return list(self.column_classes)
+        if self.classes is not None:
+            return [self.classes]
+        if not self.is_classification:
+            return []
+        return [np.array([0, 1], dtype=self.dtype)] * self.labels.shape[1]
+
+    @property
+    def classes_per_output(self) -> np.ndarray:
+        """(n_outputs,) number of classes; 2 for a label, 1 for a real output."""
+        if not self.has_classes:
+            return np.full(self.n_outputs, 1 + self.is_classification, dtype=np.intp)
+        return np.array([len(classes) for classes in self.classes_by_output], dtype=np.intp)
+
+    def by_column(self, of_classes: np.ndarray) -> list[np.ndarray]:
+        """The columns of (n, labels) values that belong to each column of classes."""
+        ends = np.cumsum(self.classes_per_output)[:-1]
+        return np.split(of_classes, ends, axis=1)
+
+    def most_probable(self, of_classes: np.ndarray) -> np.ndarray:
+        """(n, columns of classes) the class of the largest of (n, labels) values, in each column;
+        of equal ones the first."""
+        largest = [found.argmax(axis=1) for found in self.by_column(of_classes)]
+        return np.stack(list(map(np.take, self.classes_by_output, largest)), axis=1)
+
+    @property
+    def impurity_scale(self) -> float:
+        """From the impurity summed over labels to scikit-learn's."""
+        if self.impurity is Impurity.ENTROPY:
+            return 1 / (self.n_outputs * math.log(2))  # in bits
+        if self.has_classes:
+            # Gini, 1 - sum p^2, is the summed variance of the classes' indicators.
+            return 1 / self.n_outputs
+        n_labels = self.labels.shape[1]
+        return 2 / n_labels if self.is_classification else 1 / n_labels  # mean of 2 p (1 - p)
+
+    @property
+    def native_impurity(self) -> str:
+        """As the core calls it. Labels have an entropy each, of rows with and without it."""
+        is_of_labels = self.impurity is Impurity.ENTROPY and not self.has_classes
+        return "label_entropy" if is_of_labels else self.impurity.value
+
+    def equals(self, other: "Targets") -> bool:
+        """Whether the rows have the same labels or classes, in whatever container."""
+        mine, theirs = _arrays_of(self), _arrays_of(other)
+        has_same_shape = self.labels.shape == other.labels.shape and len(mine) == len(theirs)
+        return has_same_shape and all(map(_is_same, mine, theirs))
+
+    @property
+    def class_labels(self) -> SparseRows:
+        """The labels of a classifier, which are sparse however they were given."""
+        assert isinstance(self.labels, SparseRows)
+        return self.labels
+
+
+class F1Thresholds(NamedTuple):
+    """Probabilities that make F1 largest where labels above them are predicted."""
+
+    for_all: np.float32
+    for_each: np.ndarray  # (n_labels,) float32
+    at_least_one: bool = True  # the most probable label of a row, where none is above
+
+
+def _arrays_of(targets: Targets) -> list[np.ndarray | None]:
+    labels, classes = targets.labels, (targets.classes, *(targets.column_classes or ()))
+    if isinstance(labels, np.ndarray):
+        return [labels, None, None, *classes]
+    return [labels.row_start, labels.columns, labels.values, *classes]
+
+
+def _is_same(one: np.ndarray | None, other: np.ndarray | None) -> bool:
+    return one is other if one is None or other is None else np.array_equal(one, other)

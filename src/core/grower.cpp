@@ -1,6 +1,7 @@
 #include "grower.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -242,9 +243,17 @@ class Grower {
                 {{middle, node.range.end}, node.depth, node.tree_depth + 1, index, 1}};
     }
 
+    // A float keeps seven digits of a cut, unless that is so large or so near zero that it becomes
+    // the largest float, zero or something in between that is far off.
+    static bool is_out_of_floats(double cut, float rounded) {
+        using Float = std::numeric_limits<float>;
+        return rounded != cut && !(std::abs(cut) >= Float::min() && std::abs(cut) <= Float::max());
+    }
+
     // Half-way between the two values, as a float, rounded away from the value on the right. Where
-    // that is beyond the one on the left too, the tree keeps its table of doubles. All at the end:
-    // the values lie far apart in memory, and one after the other would wait for each of them.
+    // that is beyond the one on the left too, or no float is near, the tree keeps its table of
+    // doubles. All at the end: the values lie far apart in memory, and one after the other would
+    // wait for each of them.
     void set_thresholds() {
         bool needs_doubles = false;
         tree_.wide_thresholds.resize(tree_.nodes.size());
@@ -259,7 +268,7 @@ class Grower {
                 cut = is_random ? drawn : low / 2 + high / 2;
                 if (!(low <= cut && cut < high)) cut = low;
                 rounded = rounded_down(cut);
-                needs_doubles |= rounded < low;
+                needs_doubles |= rounded < low || is_out_of_floats(cut, rounded);
             }
             tree_.nodes[i].threshold = rounded;
             tree_.wide_thresholds[i] = cut;

@@ -160,6 +160,51 @@ def test_values_that_differ_are_told_apart(edge, n_zeros):
             np.testing.assert_allclose(fitted.predict(X_again), y, rtol=1e-12)
 
 
+OUT_OF_FLOATS = [
+    (0.0, 1e60),
+    (-1e60, 0.0),
+    (0.0, 1e-60),
+    (-1e-60, 0.0),
+    (-1e-60, 1e-50),
+    (1.0, 1e300),
+    (-1e300, 1e-300),
+    (0.0, 1e-320),
+    (0.0, 1e-40),
+    (1e39, 1e60),
+]
+
+
+@pytest.mark.parametrize(("low", "high"), OUT_OF_FLOATS)
+@pytest.mark.parametrize("is_sparse", [False, True])
+@pytest.mark.parametrize("splitter", ["best", "random"])
+def test_cuts_that_no_float_is_near_are_kept_as_doubles(splitter, is_sparse, low, high):
+    """They were the largest float, or zero: values in between then went to the other side."""
+    x = np.append(np.repeat([low, high], 5), np.zeros(200 * is_sparse))
+    X, y = x[:, None], (x == high).astype(float)
+    last_left = x[x < high].max()
+    cuts = set()
+    for seed in range(5):
+        tree = DecisionTreeRegressor(
+            projection=None, splitter=splitter, max_depth=1, random_state=seed
+        ).fit(sparse.csr_array(X) if is_sparse else X, y)
+        cut = tree.tree_.threshold[0]
+        assert splitter == "random" or cut == last_left / 2 + high / 2
+        near = [np.nextafter(cut, -np.inf), cut, np.nextafter(cut, np.inf)]
+        probes = np.concatenate([near, x.min() + np.linspace(0, 1, 9) * (high - x.min())])[:, None]
+        leftmost = tree.apply([[-np.finfo(float).max]])
+        np.testing.assert_array_equal(tree.apply(probes) == leftmost, probes[:, 0] <= cut)
+        np.testing.assert_array_equal(tree.apply(sparse.csr_array(probes)), tree.apply(probes))
+        cuts.add(cut)
+    assert splitter == "best" or len(cuts) == 5
+
+
+def test_cuts_of_ordinary_values_are_floats():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=200), rng.integers(-3, 3, 200), rng.normal(size=200) ** 9])
+    forest = RandomForestRegressor(5, random_state=0).fit(X, rng.normal(size=200))
+    assert forest._forest.thresholds is None
+
+
 def test_trees_with_wide_and_narrow_thresholds_go_together():
     """One tree needs doubles, another does not; both are stored in the same arrays."""
     rng = np.random.default_rng(0)

@@ -60,7 +60,7 @@ struct SparseCodes {
 };
 
 // Entries of rows [row_start[i], row_start[i + 1]); explicit zeros are dropped. Half of it, where
-// `stop` was requested.
+// `stop` was requested. Throws std::invalid_argument where an entry lies outside of X.
 template <class T>
 SparseCodes<T> encode_sparse(std::span<const T> values, std::span<const std::int32_t> columns,
                              std::span<const std::int64_t> row_start, std::size_t n_features,

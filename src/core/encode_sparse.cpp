@@ -1,18 +1,41 @@
+#include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <stdexcept>
+#include <string>
 
 #include "encode.hpp"
 
 namespace sketchforest {
+namespace {
 
 constexpr std::size_t asked_after = 1 << 16;  // entries, whether to stop
+
+constexpr const char* has_changed =
+    "X must stay as it is while trees are grown; its zeros changed. Fit on a copy.";
+
+// A copy, so that what is checked here is what is used below.
+std::vector<std::int64_t> checked_starts(std::span<const std::int64_t> row_start,
+                                         std::size_t n_columns, std::size_t n_values) {
+    std::vector<std::int64_t> starts(row_start.begin(), row_start.end());
+    if (starts.empty() || starts.front() != 0 || !std::ranges::is_sorted(starts) ||
+        n_columns != n_values || static_cast<std::size_t>(starts.back()) != n_values)
+        throw std::invalid_argument(
+            "X must be sparse with an indptr that ascends from 0 to the number of its values; got "
+            "another. Build it anew from its entries.");
+    return starts;
+}
+
+}  // namespace
 
 template <class T>
 SparseCodes<T> encode_sparse(std::span<const T> values, std::span<const std::int32_t> columns,
                              std::span<const std::int64_t> row_start, std::size_t n_features,
                              Stop& stop) {
     SparseCodes<T> coded;
-    const std::size_t n_rows = row_start.size() - 1;
+    const std::vector<std::int64_t> starts =
+        checked_starts(row_start, columns.size(), values.size());
+    const std::size_t n_rows = starts.size() - 1;
     coded.row_start.reserve(n_rows + 1);
     coded.row_start.push_back(0);
     coded.columns.reserve(columns.size());
@@ -20,15 +43,21 @@ SparseCodes<T> encode_sparse(std::span<const T> values, std::span<const std::int
     std::vector<T> first_value(n_features, T{0});
     bool one_value_each = true;
     for (std::size_t row = 0; row < n_rows; ++row) {
-        if (stop.requested(1 + static_cast<std::size_t>(row_start[row + 1] - row_start[row])))
+        if (stop.requested(1 + static_cast<std::size_t>(starts[row + 1] - starts[row])))
             return coded;
-        for (std::int64_t at = row_start[row]; at < row_start[row + 1]; ++at) {
-            if (values[at] == 0) continue;
+        for (std::int64_t at = starts[row]; at < starts[row + 1]; ++at) {
+            const T value = values[at];
+            if (value == 0) continue;
             const std::int32_t column = columns[at];
+            if (column < 0 || static_cast<std::size_t>(column) >= n_features)
+                throw std::invalid_argument(
+                    "X must be sparse with a column for each index; got index " +
+                    std::to_string(column) + " for " + std::to_string(n_features) +
+                    " columns. Build it anew from its entries.");
             coded.columns.push_back(column);
-            if (++column_start[column + 1] == 1) first_value[column] = values[at];
-            one_value_each &= values[at] == first_value[column] ||
-                              (std::isnan(values[at]) && std::isnan(first_value[column]));
+            if (++column_start[column + 1] == 1) first_value[column] = value;
+            one_value_each &= value == first_value[column] ||
+                              (std::isnan(value) && std::isnan(first_value[column]));
         }
         coded.row_start.push_back(static_cast<std::int64_t>(coded.columns.size()));
     }
@@ -47,6 +76,8 @@ SparseCodes<T> encode_sparse(std::span<const T> values, std::span<const std::int
     }
 
     // Column by column: rank the values together with one zero, and put the ranks back by row.
+    // Another thread may have changed the values meanwhile: what is counted must be what is placed.
+    const auto n_kept = static_cast<std::int64_t>(coded.columns.size());
     std::partial_sum(column_start.begin(), column_start.end(), column_start.begin());
     std::vector<T> by_column(coded.columns.size());
     std::vector<std::int64_t> place(coded.columns.size());  // of an entry, in order of columns
@@ -55,11 +86,14 @@ SparseCodes<T> encode_sparse(std::span<const T> values, std::span<const std::int
         std::int64_t kept = 0;
         for (std::size_t at = 0; at < values.size(); ++at) {
             if (at % asked_after == 0 && stop.requested(asked_after)) return coded;
-            if (values[at] == 0) continue;
-            const std::int64_t to = next[columns[at]]++;
-            by_column[to] = values[at];
+            const T value = values[at];
+            if (value == 0) continue;
+            if (kept == n_kept) throw std::invalid_argument(has_changed);
+            const std::int64_t to = next[coded.columns[kept]]++;
+            by_column[to] = value;
             place[to] = kept++;
         }
+        if (kept < n_kept) throw std::invalid_argument(has_changed);
     }
     coded.codes.resize(coded.columns.size());
     Ranker<T> ranker;

@@ -17,6 +17,7 @@ TOOLS = {
     "_lazy",
     "_progress",
     "_random_signs",
+    "_sparse",
     "_transformer_projection",
     "_typing",
     "_units",

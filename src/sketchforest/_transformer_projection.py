@@ -7,6 +7,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
 from sketchforest._random_signs import Matrix
+from sketchforest._sparse import checked_csr
 from sketchforest._typing import MatrixLike
 
 
@@ -57,5 +58,5 @@ def check_finite(made: Matrix, name: str) -> None:
 
 def as_float32(A: MatrixLike) -> Matrix:
     if sparse.issparse(A):
-        return sparse.csr_array(A, dtype=np.float32)
+        return checked_csr("The result of projection", A).astype(np.float32)
     return np.ascontiguousarray(A, dtype=np.float32)

@@ -10,19 +10,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from sketchforest._display import (
-    aligned,
-    as_frame,
-    html_table,
-    new_axes,
-    shortened,
-    tidy,
-)
+from sketchforest._display import aligned, as_frame, html_table, new_axes, shortened, tidy
 from sketchforest._estimators.names import label_names
 from sketchforest._estimators.targets import outputs_as_fitted
 from sketchforest._estimators.thresholds import Decided, threshold_curve
 from sketchforest._evaluation_pictures import draw_calibration, draw_curve, draw_labels
 from sketchforest._progress import stage
+from sketchforest._sparse import checked_if_sparse
 from sketchforest._typing import Matrix
 from sketchforest.metrics import coverage_error, lrap, ndcg_at_k, precision_at_k, psp_at_k, r2
 from sketchforest.metrics._r2 import errors_of
@@ -263,6 +257,7 @@ def evaluate(model: "InspectedTrees", X: Matrix, Y: Matrix) -> Evaluation:
     True
     """
     _check_model(model)
+    X, Y = checked_if_sparse("X", X), checked_if_sparse("Y", Y)
     if model.fitted_.targets.column_classes is None:
         Y = outputs_as_fitted(getattr(model, "label_names_", None), Y)
     if not is_classifier(model):

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest._lazy import locked_property
+from sketchforest._sparse import checked_csr
 from sketchforest._typing import Matrix, MatrixLike
 
 __all__ = ["Ontology"]
@@ -266,7 +267,7 @@ class Ontology:
         return order
 
     def _checked(self, matrix: MatrixLike, name: str) -> Matrix:
-        checked = sparse.csr_array(matrix) if sparse.issparse(matrix) else np.asarray(matrix)
+        checked = checked_csr(name, matrix) if sparse.issparse(matrix) else np.asarray(matrix)
         if checked.ndim != 2 or checked.shape[1] != self.n_labels:
             raise ValueError(
                 f"{name} must have a column for each of {self.n_labels} labels of the ontology; "

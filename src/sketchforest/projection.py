@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 
 from sketchforest._eigenvectors import eigenvectors_by_products, eigenvectors_of_gram
 from sketchforest._random_signs import Matrix, random_signs
+from sketchforest._sparse import checked_if_sparse
 from sketchforest._transformer_projection import TransformerProjection, as_float32, check_finite
 
 __all__ = [
@@ -201,13 +202,14 @@ class PCAProjection(Projection):
     def fit(
         self, Y: Matrix, n_components: int, rng: np.random.Generator | None = None
     ) -> np.ndarray:
+        Y = checked_if_sparse("Y", Y)
         n_labels = Y.shape[1]
         if n_components > min(Y.shape):
             raise ValueError(
                 f"n_components must be at most min(n_samples, n_labels)={min(Y.shape)} for "
                 f"projection='pca'; got {n_components}. Use 'rademacher' for more components."
             )
-        Y = sparse.csr_array(Y, dtype=float) if sparse.issparse(Y) else np.asarray(Y, dtype=float)
+        Y = Y.astype(float) if sparse.issparse(Y) else np.asarray(Y, dtype=float)
         # ARPACK keeps 2m + 1 vectors: past half of the labels, the Gram matrix is no larger.
         if n_labels <= MAX_GRAM_LABELS or 2 * n_components >= n_labels:
             P = eigenvectors_of_gram(Y, n_components)
@@ -290,6 +292,7 @@ def resolve_n_components(n_components: object, n_labels: int) -> int | None:
 def project_labels(Y: Matrix, P: Matrix) -> np.ndarray:
     """Z = Y @ P (n_samples, n_components), dense float32; Y is never made dense."""
     # Dense rows are streamed: with s = 3 on Delicious, over ten times faster than in CSR.
+    Y, P = checked_if_sparse("Y", Y), checked_if_sparse("P", P)
     if not isinstance(P, np.ndarray) and DENSE_ENOUGH * P.nnz >= P.shape[0] * P.shape[1]:
         P = P.toarray()
     Z = Y @ P
@@ -302,7 +305,7 @@ def matrix(
     projection: ProjectionLike, Y: Matrix, n_components: int, rng: np.random.Generator
 ) -> Matrix:
     """P (n_labels, n_components), float32, dense or CSR: the matrix that `sketch` would use."""
-    projection = resolve_projection(projection)
+    projection, Y = resolve_projection(projection), checked_if_sparse("Y", Y)
     if projection is None or isinstance(projection, TransformerProjection):
         raise ValueError(
             f"projection must be a name or a Projection to have a matrix; got {projection!r}. "
@@ -349,7 +352,7 @@ def sketch(
     """
     projection = resolve_projection(projection)
     if isinstance(projection, TransformerProjection):
-        return projection.fit_transform(Y, rng)
+        return projection.fit_transform(checked_if_sparse("Y", Y), rng)
     if projection is None or n_components is None:
         return Y
     return project_labels(Y, matrix(projection, Y, n_components, rng))

@@ -99,3 +99,17 @@ def test_weights_of_classes_and_rows_together_stay_numbers():
     shares = forest.fit(X, y, RNG.random(150) * 1e307).predict_proba(X)
     assert np.allclose(shares.sum(axis=1), 1)
     assert np.array_equal(forest.predict(X), y)
+
+
+@pytest.mark.parametrize("largest", [1e308, -1e308])
+def test_relabel_refuses_what_fit_refuses(largest):
+    X, Y = (
+        np.arange(6.0)[:, None],
+        np.array([[1.0, 2], [largest, 0], [3, 1], [0, 0], [1, 1], [2, 2]]),
+    )
+    fitted = RandomForestRegressor(2, random_state=0).fit(X, np.ones((6, 2)))
+    refused = r"^Y must not have values beyond 1e\+300, .*; got 1e\+308\. Use another unit\.$"
+    for give in (lambda: RandomForestRegressor(2).fit(X, Y), lambda: fitted.relabel(Y)):
+        with pytest.raises(ValueError, match=refused):
+            give()
+    assert np.isfinite(fitted.relabel(np.clip(Y, -1e300, 1e300)).predict(X)).all()

@@ -49,3 +49,19 @@ def test_outputs_of_another_shape_are_refused(matrices):
     Y, P = matrices
     with pytest.raises(ValueError, match=r"shape of Y_pred, \(40, 12\); got \(40, 5\)"):
         r2(sparse.csr_array(Y[:, :5]), P)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_outputs_that_are_no_numbers_are_refused(matrices, value):
+    Y, P = matrices
+    wrong = Y.copy()
+    wrong[3, 2] = value
+    for truth, guess, name in (
+        (sparse.csr_array(wrong), sparse.csr_array(P), "Y_true"),
+        (wrong, sparse.csr_array(P), "Y_true"),
+        (sparse.csc_array(Y), sparse.coo_array(wrong), "Y_pred"),
+    ):
+        with pytest.raises(ValueError, match=f"^{name} must be finite; got {value}"):
+            r2(truth, guess)
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
+        r2(wrong, P)

@@ -10,8 +10,6 @@ import numpy as np
 
 from sketchforest._trees.model import Labels, SparseRows
 
-# Sums of as many values as there are rows and trees are numbers still.
-LARGEST_OUTPUT = 1e300
 # Weights of whole numbers are kept as they are, since means of them are exact.
 MODERATE_EXPONENT = 64
 
@@ -28,7 +26,6 @@ def search_outputs(
     floats keep more digits there and scores do not change, and made as narrow as they can be."""
     if isinstance(labels, SparseRows):
         return _scaled_entries(labels) if may_scale else SearchOutputs(labels, 0)
-    _check_outputs(labels)
     outputs, exponent = _scaled(labels, rows) if may_scale else (labels, 0)
     outputs = _centred(outputs, rows) if may_move else outputs
     if may_scale:
@@ -43,15 +40,6 @@ def moderate_weights(weights: np.ndarray) -> np.ndarray:
     """Sums and products of which are finite; next to the largest, the smallest may become 0."""
     exponent = int(np.frexp(weights.max())[1])
     return weights if abs(exponent) <= MODERATE_EXPONENT else np.ldexp(weights, -exponent)
-
-
-def _check_outputs(labels: np.ndarray) -> None:
-    largest = float(np.abs(labels).max(initial=0))
-    if largest > LARGEST_OUTPUT:
-        raise ValueError(
-            f"Y must not have values beyond {LARGEST_OUTPUT:g}, since sums of them are no numbers; "
-            f"got {largest:g}. Use another unit."
-        )
 
 
 def _scaled(outputs: np.ndarray, rows: np.ndarray | None) -> tuple[np.ndarray, int]:

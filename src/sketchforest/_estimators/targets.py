@@ -13,9 +13,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sketchforest._estimators.validation import (
     LARGEST_INDEX,
     check_is_collected,
-    check_structure,
     reworded,
 )
+from sketchforest._sparse import checked_if_sparse
 from sketchforest._trees.encoding import canonical
 from sketchforest._trees.impurity import Impurity
 from sketchforest._trees.model import Labels, SparseRows
@@ -23,6 +23,9 @@ from sketchforest._trees.predict import check_fits_memory
 from sketchforest._trees.targets import Targets
 from sketchforest._typing import Matrix, MatrixLike
 from sketchforest._warning import warn
+
+# Sums of as many values as there are rows and trees are numbers still.
+LARGEST_OUTPUT = 1e300
 
 
 def check_class_targets(estimator: BaseEstimator, Y: MatrixLike) -> Targets:
@@ -73,6 +76,7 @@ def check_real_targets(estimator: BaseEstimator, Y: MatrixLike) -> Targets:
             f"Y must hold numbers; got dtype {Y.dtype}. Use a classifier for names of classes."
         ) from error
     _check_finite(numbers)
+    _check_sizes(numbers)
     is_vector = numbers.ndim == 1
     return Targets(
         numbers.reshape(len(numbers), -1), is_sparse=False, is_vector=is_vector, label_names=names
@@ -188,21 +192,17 @@ def _checked(estimator: BaseEstimator, Y: MatrixLike) -> Matrix:
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
     check_is_collected("Y", Y)
-    check_structure("Y", Y)
+    # Duplicates stay: how they merge depends on the kind of labels.
+    Y = checked_if_sparse("Y", Y, merge=False)
     with reworded("Y"):
         Y = check_array(
             Y,
-            accept_sparse=("csr", "csc", "coo"),
+            accept_sparse="csr",
             accept_large_sparse=True,
             ensure_2d=False,
             dtype=None,
             ensure_all_finite=False,
             ensure_min_features=0,
-        )
-    if sparse.issparse(Y) and Y.ndim != 2:
-        raise ValueError(
-            f"Y must have two dimensions where it is sparse; got shape {Y.shape}. "
-            "Use toarray() for a single column."
         )
     if Y.ndim == 2 and Y.shape[1] == 0:
         raise ValueError(f"Y must have at least one column; got shape {Y.shape}.")
@@ -228,6 +228,15 @@ def _check_finite(values: np.ndarray) -> None:
         raise ValueError(
             "Y must have no missing or infinite value; got NaN, NA or inf. "
             "Leave out the rows whose labels are not known."
+        )
+
+
+def _check_sizes(numbers: np.ndarray) -> None:
+    largest = float(np.abs(numbers).max(initial=0))
+    if largest > LARGEST_OUTPUT:
+        raise ValueError(
+            f"Y must not have values beyond {LARGEST_OUTPUT:g}, since sums of them are no numbers; "
+            f"got {largest:g}. Use another unit."
         )
 
 

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, validate_data
 
+from sketchforest._sparse import checked_if_sparse, merged
 from sketchforest._typing import Matrix, MatrixLike, WeightsLike
 from sketchforest._warning import warn
 
@@ -61,8 +62,8 @@ class FeatureNames(NamedTuple):
 def check_training_features(
     estimator: BaseEstimator, X: MatrixLike, *, is_warm_start: bool
 ) -> tuple[Matrix, FeatureNames]:
-    """X as a numeric array, or a CSR or CSC matrix, and its columns, which a warm start has seen
-    before. The estimator stays as it is."""
+    """X as a numeric array or canonical CSR, and its columns, which a warm start has seen before.
+    The estimator stays as it is."""
     scratch = object.__new__(type(estimator))  # scikit-learn writes what it finds on it
     scratch.__dict__ = vars(estimator).copy()
     if not is_warm_start:
@@ -85,9 +86,9 @@ def _warn_of_large_integers(X: Matrix) -> None:
 
 
 def check_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool = False) -> Matrix:
-    """X as a numeric array, or a CSR or CSC matrix; NaN means missing."""
+    """X as a numeric array or canonical CSR; NaN means missing."""
     check_is_collected("X", X)
-    check_structure("X", X)
+    X = checked_if_sparse("X", X, merge=False)
     _check_no_texts(X)
     _check_columns(X)
     with _naming_the_column(X), reworded("X"):
@@ -95,7 +96,7 @@ def check_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool = Fal
             estimator,
             X,
             reset=reset,
-            accept_sparse=("csr", "csc"),
+            accept_sparse="csr",
             accept_large_sparse=True,
             dtype="numeric",
             ensure_all_finite=False,
@@ -106,7 +107,9 @@ def check_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool = Fal
         )
     if X.dtype == np.float16 or X.dtype.itemsize > 8:
         X = X.astype(np.float32 if X.dtype == np.float16 else np.float64)
-    if not sparse.issparse(X):  # big-endian files and fields of packed records
+    if sparse.issparse(X):
+        X = merged(X)
+    else:  # big-endian files and fields of packed records
         X = np.require(X, dtype=X.dtype.newbyteorder("="), requirements="A")
     values = X.data if sparse.issparse(X) else X
     if _has_infinity(values):
@@ -120,26 +123,6 @@ def check_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool = Fal
                 f"X must have fewer than 2**31 {what}; got {size}. Use a sample of them."
             )
     return X
-
-
-def check_structure(name: str, given: object) -> None:
-    """Raises for sparse matrices whose indices point outside of them: neither scipy nor the native
-    core would look again, and both would write there."""
-    if not sparse.issparse(given):
-        return
-    matrix: sparse.sparray = given
-    try:
-        if matrix.format in ("csr", "csc", "bsr"):
-            matrix.check_format(full_check=True)
-        elif matrix.format == "coo":
-            for indices, size in zip(matrix.coords, matrix.shape, strict=True):
-                if len(indices) and not 0 <= indices.min() <= indices.max() < size:
-                    raise ValueError(f"an index is not in [0, {size})")
-    except ValueError as error:
-        raise ValueError(
-            f"{name} must be a sparse matrix whose indices lie within its shape {matrix.shape}; "
-            f"got one where {str(error).rstrip('.')}. Make it anew from its entries."
-        ) from error
 
 
 def are_texts(X: object) -> bool:

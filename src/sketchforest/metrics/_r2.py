@@ -4,7 +4,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.metrics import r2_score
 
+from sketchforest._sparse import checked_csr, merged
 from sketchforest._typing import Matrix, MatrixLike, WeightsLike
+from sketchforest.metrics._validation import check_all
 
 
 def r2(Y_true: MatrixLike, Y_pred: MatrixLike, sample_weight: WeightsLike = None) -> float:
@@ -27,7 +29,7 @@ def r2(Y_true: MatrixLike, Y_pred: MatrixLike, sample_weight: WeightsLike = None
     """
     if not (sparse.issparse(Y_true) or sparse.issparse(Y_pred)):
         return float(r2_score(Y_true, Y_pred, sample_weight=sample_weight))
-    Y, P = (_canonical(matrix) for matrix in (Y_true, Y_pred))
+    Y, P = _canonical("Y_true", Y_true), _canonical("Y_pred", Y_pred)
     if Y.shape != P.shape:
         raise ValueError(f"Y_true must have the shape of Y_pred, {P.shape}; got {Y.shape}.")
     weights = np.ones(Y.shape[0]) if sample_weight is None else np.asarray(sample_weight, float)
@@ -42,9 +44,13 @@ def r2(Y_true: MatrixLike, Y_pred: MatrixLike, sample_weight: WeightsLike = None
     return float(score.mean())
 
 
-def _canonical(matrix: MatrixLike) -> sparse.csr_array:
-    matrix = sparse.csr_array(matrix, dtype=np.float64, copy=True)
-    matrix.sum_duplicates()
+def _canonical(name: str, given: MatrixLike) -> sparse.csr_array:
+    """A copy without duplicates or stored zeros."""
+    is_sparse = sparse.issparse(given)
+    matrix = checked_csr(name, given, merge=False) if is_sparse else sparse.csr_array(given)
+    matrix = merged(matrix.astype(np.float64))
+    is_finite = np.isfinite(matrix.data)
+    check_all(is_finite, matrix.data, f"{name} must be finite", "Leave such rows out.")
     matrix.eliminate_zeros()
     return matrix
 

@@ -3,8 +3,9 @@
 import numpy as np
 from scipy import sparse
 
+from sketchforest._sparse import checked_csr, merged
 from sketchforest._typing import Matrix, MatrixLike, WeightsLike
-from sketchforest.metrics._ranks import Array
+from sketchforest.metrics._ranks import Array, entry_rows
 
 
 def validated(
@@ -31,8 +32,7 @@ def indicator(Y_true: MatrixLike, name: str) -> sparse.csr_array:
         rows, labels = np.nonzero(Y)
         values = Y[rows, labels]
     else:
-        entries = Y.tocoo()
-        rows, labels, values = entries.row, entries.col, entries.data
+        rows, labels, values = entry_rows(Y.indptr), Y.indices, Y.data
     is_indicator = (values == 0) | (values == 1)
     check_all(is_indicator, values, f"{name} must hold only 0 and 1", "Use Y > 0 to make it so.")
     # Booleans add up by "or", so that duplicates merge.
@@ -45,8 +45,7 @@ def checked_scores(Y_score: MatrixLike) -> Matrix:
     """The array, or a CSR sorted and without duplicates or stored zeros."""
     S = _matrix(Y_score, "Y_score")
     if not isinstance(S, np.ndarray):
-        S = sparse.csr_array(S, copy=True)
-        S.sum_duplicates()
+        S = merged(S).copy()
         S.eliminate_zeros()
     values = S if isinstance(S, np.ndarray) else S.data
     # The extremes show any NaN or infinity without an array of flags.
@@ -56,8 +55,9 @@ def checked_scores(Y_score: MatrixLike) -> Matrix:
 
 
 def _matrix(M: MatrixLike, name: str) -> Matrix:
-    """Two axes of real numbers; what is not sparse becomes an array."""
-    matrix: Matrix = M if sparse.issparse(M) else np.asarray(M)
+    """Two axes of real numbers, as an array or CSR."""
+    is_sparse = sparse.issparse(M)
+    matrix: Matrix = checked_csr(name, M, merge=False) if is_sparse else np.asarray(M)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(
             f"{name} must be 2-d, (n_samples, n_labels), and not empty; got shape {matrix.shape}. "

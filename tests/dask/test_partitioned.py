@@ -4,6 +4,7 @@ import os
 import random
 import signal
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ from sketchforest.dask import (  # noqa: E402
     predict_proba,
     predict_topk,
 )
-from sketchforest.dask.blocks import deal, join  # noqa: E402
+from sketchforest.dask.blocks import as_block, deal, join  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -268,6 +269,49 @@ def test_sparse_predictions_are_sparse(data, client):
     found = predict(forest, da.from_array(data.X.toarray(), chunks=(150, 30))).compute()
     assert sparse.issparse(found)
     assert (found != forest.predict(data.X)).nnz == 0
+
+
+@pytest.mark.parametrize("has_parts", [False, True])
+def test_predictions_leave_the_users_model_as_it_is(has_parts, data):
+    model = of_parts(parts_of(data)) if has_parts else clone(FOREST).fit(data.X, data.Y)
+    model.n_jobs = 2
+    known = dict(vars(model))
+    found = predict_proba(model, da.from_array(data.X.toarray(), chunks=(150, 30)))
+    found.compute(scheduler="threads")
+    assert vars(model) == known
+    assert model.n_jobs == 2
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_blocks_that_a_filter_leaves_empty_have_no_predictions(is_sparse, data):
+    pd = pytest.importorskip("pandas")
+    X, Y = data.X.toarray(), data.Y if is_sparse else data.Y.toarray()
+    frame = pd.DataFrame(X, columns=[f"feature {i}" for i in range(30)])
+    is_kept = (np.arange(400) >= 150) & (np.arange(400) % 3 > 0)
+    array = da.from_array(X, chunks=(100, -1))[da.from_array(is_kept, chunks=100)]
+    frames = dd.from_pandas(frame.assign(kept=is_kept), npartitions=4, sort=False)
+    frames = frames[frames.kept].drop(columns="kept")
+    for given, rows in ((array, X), (frames, frame)):
+        forest = clone(FOREST).fit(rows, Y)
+        expected = forest.predict_topk(rows[is_kept], 3)[0]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            labels = predict_topk(forest, given, 3)[0].compute(scheduler="synchronous")
+            decided = predict(forest, given).compute(scheduler="synchronous")
+        np.testing.assert_array_equal(labels, expected)
+        assert abs(decided - forest.predict(rows[is_kept])).sum() == 0
+        assert sparse.issparse(decided) == is_sparse
+
+
+def test_malformed_blocks_and_parts_without_rows_are_refused(data):
+    X = data.X.copy()
+    X.indices[3] = 10**6
+    with pytest.raises(ValueError, match=r"^X must be a sparse matrix whose indices lie within"):
+        as_block(X, data.Y)
+    with pytest.raises(ValueError, match=r"^Y must be a sparse matrix whose indices lie within"):
+        as_block(data.X, X)
+    with pytest.raises(ValueError, match=r"^X must have rows for each partition; got one without"):
+        join([(data.X[:0], data.Y[:0])])
 
 
 def test_files_are_predicted_into_files(data, client, tmp_path):

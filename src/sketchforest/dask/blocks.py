@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from sketchforest._sparse import checked_if_sparse
 from sketchforest.datasets import Columns, Dataset, read, read_table
 from sketchforest.datasets.files import ReadOptions
 from sketchforest.datasets.table_files import table_format
@@ -60,7 +61,7 @@ def submit_blocks(
     parts_of_X, parts_of_Y = row_chunks(X), row_chunks(Y)
     computed = client.compute([*parts_of_X, *parts_of_Y])
     of_X, of_Y = computed[: len(parts_of_X)], computed[len(parts_of_X) :]
-    return [client.submit(_pair, x, y, pure=False) for x, y in zip(of_X, of_Y, strict=True)]
+    return [client.submit(as_block, x, y, pure=False) for x, y in zip(of_X, of_Y, strict=True)]
 
 
 def row_chunks(collection: Any) -> list[Any]:
@@ -90,13 +91,14 @@ def read_file(path: str, columns: Columns | None, options: ReadOptions) -> Datas
     return read(path, **options)
 
 
-def _pair(X: Any, Y: Any) -> Block:
+def as_block(X: Any, Y: Any) -> Block:
     if X.shape[0] != Y.shape[0]:
         raise ValueError(
             f"X and Y must have the same chunks of rows; got one of {X.shape[0]} and one of "
             f"{Y.shape[0]} rows. Use rechunk or repartition."
         )
-    return X, Y
+    # Before rows are picked by scipy, which trusts the indices.
+    return checked_if_sparse("X", X, merge=False), checked_if_sparse("Y", Y, merge=False)
 
 
 def deal(block: Block, number: int, n_partitions: int, seed: int) -> list[Block]:
@@ -110,7 +112,13 @@ def deal(block: Block, number: int, n_partitions: int, seed: int) -> list[Block]
 
 
 def join(pieces: Sequence[Block]) -> Block:
-    of_X, of_Y = zip(*(piece for piece in pieces if piece[0].shape[0]), strict=True)
+    filled = [piece for piece in pieces if piece[0].shape[0]]
+    if not filled:
+        raise ValueError(
+            "X must have rows for each partition; got one without any. Use fewer partitions, or "
+            "leave out empty files and chunks."
+        )
+    of_X, of_Y = zip(*filled, strict=True)
     return _stack(of_X), _stack(of_Y)
 
 

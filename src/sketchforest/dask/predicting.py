@@ -214,11 +214,14 @@ def _opened(path: ModelPath) -> AnyModel:
     return load_forest(path.path)
 
 
-def _loaded(source: AnyModel | ModelPath) -> Any:
+def _on_one_thread(source: AnyModel | ModelPath) -> Any:
+    """The model, for each thread of a worker has a block of its own; the user's stays as it is."""
     model = _opened(source) if isinstance(source, ModelPath) else source
+    twin = object.__new__(type(model))  # shares all: a copy would make the tables anew
+    twin.__dict__.update(model.__dict__)
     if "n_jobs" in model.get_params():
-        model.n_jobs = 1  # each thread of a worker has a block of its own
-    return model
+        twin.n_jobs = 1
+    return twin
 
 
 def _mapped(
@@ -234,8 +237,7 @@ def _mapped(
             "methods for rows in memory."
         )
     source = _source(model)
-    local = _loaded(source)
-    empty = _run(local, np.zeros((1, local.n_features_in_)), method, arguments)
+    empty = _run(source, None, method, arguments)
     delayed = dask.delayed(source, traverse=False)
     blocks = [dask.delayed(_run)(delayed, rows, method, arguments) for rows in row_chunks(X)]
     lengths = X.chunks[0] if hasattr(X, "chunks") else (np.nan,) * len(blocks)
@@ -243,7 +245,7 @@ def _mapped(
         da.concatenate(
             [
                 da.from_delayed(
-                    dask.delayed(_item)(block, at), (length, *like.shape[1:]), meta=like[:0]
+                    dask.delayed(_item)(block, at), (length, *like.shape[1:]), meta=like
                 )
                 for block, length in zip(blocks, lengths, strict=True)
             ],
@@ -256,11 +258,25 @@ def _mapped(
 def _run(
     source: AnyModel | ModelPath, rows: Any, method: str, arguments: dict[str, int]
 ) -> tuple[Any, ...]:
-    model = _loaded(source)
-    if not hasattr(rows, "iloc") and not sparse.issparse(rows):
+    """What the method gives for the rows of a block; None, and a block that a filter has left
+    without rows, have none."""
+    model = _on_one_thread(source)
+    if rows is not None and not hasattr(rows, "iloc") and not sparse.issparse(rows):
         rows = np.asarray(rows)
-    found = getattr(model, method)(rows, **arguments)
-    return found if isinstance(found, tuple) else (found,)
+    is_empty = rows is None or rows.shape[0] == 0
+    found = getattr(model, method)(_one_row(model) if is_empty else rows, **arguments)
+    found = found if isinstance(found, tuple) else (found,)
+    return tuple(each[:0] for each in found) if is_empty else found
+
+
+def _one_row(model: AnyModel) -> Any:
+    """Of zeros, with the names that the model knows."""
+    zeros = np.zeros((1, model.n_features_in_))
+    if not hasattr(model, "feature_names_in_"):
+        return zeros
+    import pandas as pd
+
+    return pd.DataFrame(zeros, columns=model.feature_names_in_)
 
 
 def _item(found: tuple[Any, ...], at: int) -> Any:
@@ -275,6 +291,7 @@ def _predict_file(
     columns: Columns | None,
     options: ReadOptions,
 ) -> None:
-    labels, scores = _loaded(source).predict_topk(read_file(path, columns, options).X, k)
+    rows = read_file(path, columns, options).X
+    labels, scores = _run(source, rows, "predict_topk", {"k": k})
     with written_whole(out) as draft:
         np.savez(draft, labels=labels, scores=scores)

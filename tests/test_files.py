@@ -1,5 +1,6 @@
 """What is written is there as a whole or not at all, and nothing else changes."""
 
+import fcntl
 import os
 import signal
 import stat
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sketchforest import DecisionTreeRegressor, load_forest
-from sketchforest._files import written_whole
+from sketchforest._files import held, make_folder, written_whole
 
 
 def write(path, text):
@@ -93,6 +94,138 @@ def test_drafts_of_killed_processes_are_swept_and_those_of_others_are_not(tmp_pa
     assert slow.returncode == 0
     assert path.read_text() == "half"  # the last one that was whole
     assert sorted(p.name for p in tmp_path.iterdir()) == ["model.sf", "model.sf.other"]
+
+
+@pytest.fixture
+def synced(monkeypatch):
+    """What was put on the disk, and what was renamed, in order: the name of each."""
+    order, fsync, replace = [], os.fsync, Path.replace
+
+    def noted_fsync(descriptor):
+        order.append(("on the disk", Path(os.readlink(f"/proc/self/fd/{descriptor}"))))
+        fsync(descriptor)
+
+    def noted_replace(draft, target):
+        order.append(("renamed", Path(target)))
+        return replace(draft, target)
+
+    monkeypatch.setattr(os, "fsync", noted_fsync)
+    monkeypatch.setattr(Path, "replace", noted_replace)
+    return order
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="names of open files are not known")
+def test_a_file_is_on_the_disk_before_its_name_and_the_name_before_the_end(synced, tmp_path):
+    write(tmp_path / "model.sf", "text")
+    (first, content), renamed, last = synced
+    assert (first, content.name) == ("on the disk", "model.sf")
+    assert content.parent != tmp_path
+    assert renamed == ("renamed", tmp_path / "model.sf")
+    assert last == ("on the disk", tmp_path)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="names of open files are not known")
+def test_folders_that_are_made_are_on_the_disk_in_those_that_hold_them(synced, tmp_path):
+    make_folder(tmp_path / "a" / "b")
+    make_folder(tmp_path / "a" / "b")
+    assert {path for _, path in synced} == {tmp_path, tmp_path / "a"}
+
+
+def test_a_folder_that_cannot_be_synced_is_no_error_and_a_broken_disk_is(monkeypatch, tmp_path):
+    def fails_with(number):
+        def fsync(descriptor):
+            if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+                raise OSError(number, os.strerror(number))
+
+        return fsync
+
+    monkeypatch.setattr(os, "fsync", fails_with(22))
+    write(tmp_path / "model.sf", "first")
+    monkeypatch.setattr(os, "fsync", fails_with(5))
+    with pytest.raises(OSError, match=r"Input/output error: .*model\.sf"):
+        write(tmp_path / "model.sf", "second")
+
+
+KILLED_AT = """
+import os, signal, sys
+from pathlib import Path
+from sketchforest._files import written_whole
+moments = 0
+def dies_at(call):
+    def wrapped(*arguments):
+        global moments
+        for do in (lambda: None, lambda: call(*arguments)):
+            if moments == int(sys.argv[2]):
+                os.kill(os.getpid(), signal.SIGKILL)
+            moments += 1
+            found = do()
+        return found
+    return wrapped
+os.fsync, Path.replace, Path.chmod = map(dies_at, (os.fsync, Path.replace, Path.chmod))
+with written_whole(sys.argv[1]) as draft:
+    draft.write_text("new, and longer")
+"""
+
+
+def test_a_kill_at_any_step_leaves_the_old_or_the_new_file(tmp_path):
+    """At each step before and after it: syncs, the mode, the rename."""
+    path, found = tmp_path / "model.sf", []
+    for moment in range(9):
+        write(path, "old")
+        command = [sys.executable, "-c", KILLED_AT, path, str(moment)]
+        killed = subprocess.run(command, check=False)
+        found.append((killed.returncode, path.read_text()))
+    assert {code for code, _ in found[:-1]} == {-signal.SIGKILL}
+    assert found[-1][0] == 0
+    texts = [text for _, text in found]
+    assert texts == sorted(texts, reverse=True)
+    assert set(texts) == {"old", "new, and longer"}
+    write(path, "last")
+    assert [p.name for p in tmp_path.iterdir()] == ["model.sf"]
+
+
+def test_a_lock_of_somebody_who_reads_the_folder_is_not_waited_for(tmp_path):
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_SH)
+    writer = threading.Thread(target=write, args=(tmp_path / "model.sf", "text"), daemon=True)
+    try:
+        writer.start()
+        writer.join(timeout=20)
+        assert not writer.is_alive()
+    finally:
+        os.close(descriptor)
+    assert (tmp_path / "model.sf").read_text() == "text"
+
+
+def test_many_who_write_to_one_file_do_not_sweep_each_others_drafts(tmp_path):
+    path, errors = tmp_path / "model.sf", []
+
+    def write_often(text):
+        try:
+            for _ in range(40):
+                write(path, text)
+        except Exception as error:
+            errors.append(error)
+
+    writers = [threading.Thread(target=write_often, args=(str(n) * 1000,)) for n in range(6)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert not errors
+    assert len(set(path.read_text())) == 1
+    assert [p.name for p in tmp_path.iterdir()] == ["model.sf"]
+
+
+def test_what_is_held_is_held_once_and_by_its_owner(tmp_path):
+    path = tmp_path / "new" / "lock"
+    with held(path):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        with pytest.raises(BlockingIOError), held(path):
+            pass
+    assert not path.exists()
+    with held(path):
+        pass
 
 
 def test_a_full_disk_is_told_with_the_name_of_the_file():

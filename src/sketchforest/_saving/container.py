@@ -2,7 +2,8 @@
 
 They are in the file as they are in memory, each where its type asks for, so that they are mapped
 and not read. They fill the file to its end, none upon another. The header carries a checksum of
-each array and one of itself.
+each array and one of itself. It has a largest size, and its JSON a largest number of parts: what it
+takes of memory is in proportion to its bytes.
 """
 
 import errno
@@ -11,10 +12,12 @@ import json
 import math
 import mmap
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import BinaryIO, NamedTuple, TypeGuard
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -34,6 +37,13 @@ TYPES: dict[str, np.dtype] = {
 TYPE_NAMES = {dtype: name for name, dtype in TYPES.items()}
 METADATA, CHECKSUM, ARRAY_CHECKSUMS = "__metadata__", "checksum", "array_checksums"
 ALIGNMENT = 64  # of the first array: a line of the cache
+MOST_HEADER = 256 << 20  # bytes: a million names of labels take 30 MB
+# Lists, objects and fields of JSON. Each takes up to a hundred times its text, where names in a
+# list take ten times theirs.
+MOST_PARTS = 200_000
+MOST_DEEP = 64
+MOST_JSON = 16 << 20  # bytes of a file that has nothing else
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"?')  # one that has no end ends with the text
 _NO_SUM = b"0" * 64  # in place of the checksum while it is computed
 # The quotes are those of JSON itself: in a name they are escaped, so that none looks like this.
 _SUM_KEY = f'"{CHECKSUM}": "'.encode()
@@ -54,6 +64,11 @@ def write_container(
     # The widest types first: then each array ends where the next one may begin, without a gap.
     ordered = sorted(arrays.items(), key=lambda item: (-item[1].itemsize, item[0]))
     header = _header(ordered, metadata)
+    if len(header) > MOST_HEADER:
+        raise ValueError(
+            f"Names and notes of a model file must take at most {MOST_HEADER >> 20} MB; these take "
+            f"{len(header) / 2**20:.0f} MB. Save it with shorter ones, or without."
+        )
     with written_whole(path) as draft, draft.open("wb") as file:
         file.write(len(header).to_bytes(8, "little") + header)
         for _, array in ordered:
@@ -116,6 +131,8 @@ def read_header(file: BinaryIO) -> Header:
         raise ForeignError("it has no header")
     if not 2 <= n_header <= size - 8:
         raise DamagedError("it has no header")
+    if n_header > MOST_HEADER:
+        raise DamagedError(f"its header has {n_header} bytes, more than {MOST_HEADER}")
     text = b"{" + file.read(n_header - 1)
     entries = parsed(text)
     metadata = entries.pop(METADATA, None)
@@ -125,16 +142,52 @@ def read_header(file: BinaryIO) -> Header:
 
 
 def parsed(text: str | bytes) -> dict[str, object]:
-    """An object of JSON, in which no name occurs twice."""
+    """An object of JSON in ASCII, in which no name occurs twice, as we write it."""
     try:
-        found = json.loads(text, object_pairs_hook=_unique)
+        # Other characters are escaped; one alone would make all of the text four times as wide.
+        whole = text.decode("ascii") if isinstance(text, bytes) else text
+        if not whole.isascii():
+            raise DamagedError("it is not in ASCII")
+        if has_many_parts(whole):
+            raise DamagedError(f"its header has more than {MOST_PARTS} lists, objects and fields")
+        found = json.loads(whole, object_pairs_hook=_unique)
     except DamagedError:
         raise
     except (ValueError, RecursionError) as error:
         raise DamagedError("its header cannot be read") from error
     if not isinstance(found, dict):
         raise DamagedError("its header cannot be read")
+    if is_deep(found):
+        raise DamagedError(f"its header is nested more than {MOST_DEEP} deep")
     return found
+
+
+def has_many_parts(text: str) -> bool:
+    """Whether JSON has more lists, objects and fields than a file may have."""
+    # Names may have these characters, too: only then is it worth to look for the names.
+    return _count_parts(text) > MOST_PARTS and _count_parts(_STRING.sub("", text)) > MOST_PARTS
+
+
+def _count_parts(text: str) -> int:
+    return sum(map(text.count, "[{:"))
+
+
+def is_deep(value: Mapping[str, object]) -> bool:
+    """Whether lists and objects lie deeper in it than they may in a file."""
+    level: list[Any] = [value]
+    for _ in range(MOST_DEEP):
+        parts = (part.values() if isinstance(part, dict) else part for part in level)
+        level = [v for values in parts for v in values if isinstance(v, dict | list)]
+    return bool(level)
+
+
+def read_json(path: Path) -> dict[str, object]:
+    """Of a small file; DamagedError if it is something else."""
+    with opened(path) as file:
+        text = file.read(MOST_JSON + 1)
+    if len(text) > MOST_JSON:
+        raise DamagedError(f"it has more than {MOST_JSON} bytes")
+    return parsed(text)
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:

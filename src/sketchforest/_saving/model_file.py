@@ -16,10 +16,14 @@ import numpy as np
 from sketchforest._saving.container import (
     ARRAY_CHECKSUMS,
     CHECKSUM,
+    MOST_DEEP,
+    MOST_PARTS,
     DamagedError,
     Header,
     array_checksum,
     check_header,
+    has_many_parts,
+    is_deep,
     map_arrays,
     opened,
     parsed,
@@ -70,7 +74,13 @@ def write_model(path: str | os.PathLike[str], model: Model) -> None:
         arrays["labels.dense"] = model.labels
     arrays |= {f"more.{name}": array for name, array in model.more.items()}
     present = {name: array for name, array in arrays.items() if array is not None}
-    write_container(path, present, {FORMAT: json.dumps(about)})
+    text = json.dumps(about)
+    if has_many_parts(text) or is_deep(about):
+        raise ValueError(
+            f"Parameters, classes and notes of a model file must have at most {MOST_PARTS} lists, "
+            f"objects and fields, at most {MOST_DEEP} deep. Save it without notes, or pickle it."
+        )
+    write_container(path, present, {FORMAT: text})
 
 
 def read_model(path: str | os.PathLike[str], mmap: bool = True) -> Model:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sketchforest._files import written_whole
+from sketchforest._files import make_folder, written_whole
+from sketchforest._saving.container import DamagedError, read_json
 from sketchforest._saving.estimators import load_estimator
 
 INDEX, FORMAT_VERSION = "index.json", 1
@@ -29,7 +30,7 @@ def check_folder(folder: str | os.PathLike[str]) -> None:
 
 
 def write_part(folder: str | os.PathLike[str], number: int, content: bytes) -> None:
-    Path(folder).mkdir(parents=True, exist_ok=True)
+    make_folder(Path(folder))
     with written_whole(Path(folder) / part_name(number)) as draft:
         draft.write_bytes(content)
 
@@ -60,18 +61,22 @@ def load_parts(
 
 def _parts(folder: Path) -> Sequence[str]:
     try:
-        index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
-        parts, version = index["parts"], index["format_version"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        index = read_json(folder / INDEX)
+    except (OSError, DamagedError) as error:
         raise _no_model(folder, f"its {INDEX} cannot be read") from error
-    if not isinstance(version, int) or version > FORMAT_VERSION:
+    parts, version = index.get("parts"), index.get("format_version")
+    if type(version) is not int or version < 1:
+        raise _no_model(folder, f"its {INDEX} has no version")
+    if version > FORMAT_VERSION:
         raise ValueError(
             f"path must name a model of format {FORMAT_VERSION} or older; '{folder}' has format "
             f"{version}. Use a newer version of sketchforest."
         )
-    are_names = isinstance(parts, list) and all(isinstance(name, str) for name in parts)
+    are_names = isinstance(parts, list) and all(type(name) is str for name in parts)
     if not are_names or not parts or any(Path(name).name != name for name in parts):
         raise _no_model(folder, f"its {INDEX} names no parts")
+    if len(set(parts)) < len(parts):
+        raise _no_model(folder, f"its {INDEX} names a part twice")
     missing = [name for name in parts if not (folder / name).is_file()]
     if missing:
         raise _no_model(folder, f"it has no {missing[0]}")

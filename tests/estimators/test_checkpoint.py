@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 
 import numpy as np
@@ -20,6 +21,7 @@ from sketchforest import (
     SketchForestClassifier,
     load_forest,
 )
+from sketchforest._saving.container import map_arrays, opened, read_header, write_container
 from sketchforest._trees import grow as growing
 
 
@@ -144,6 +146,177 @@ def test_a_damaged_tree_is_grown_again(data, grown, tmp_path):
     ours = clone(forest).set_params(n_jobs=1).fit(*data, checkpoint_dir=tmp_path)
     assert grown == [0, 1, 2, *range(5, 12)]
     reference.assert_same_forest(ours, clone(forest).fit(*data))
+
+
+def rewritten_tree(path, change):
+    """The file of a tree after a change of its arrays and of what is said of them, with the right
+    checksums."""
+    with opened(path) as file:
+        header = read_header(file)
+        arrays = dict(map_arrays(file, header, is_mapped=False).arrays)
+    metadata = {"depth": header.metadata["depth"]}
+    change(arrays, metadata)
+    write_container(path, arrays, metadata)
+
+
+def with_(name, at, value):
+    """One number of an array is another."""
+
+    def change(arrays, metadata):
+        arrays[name] = arrays[name].copy()
+        arrays[name][at] = value
+
+    return change
+
+
+WRONG_TREES = {
+    "a missing array": lambda arrays, metadata: arrays.pop("members"),
+    "another array": lambda arrays, metadata: arrays.update(colour=np.zeros(3)),
+    "another type": lambda arrays, metadata: arrays.update(gains=arrays["gains"].astype(float)),
+    "another shape": lambda arrays, metadata: arrays.update(nodes=arrays["nodes"].reshape(-1)),
+    "empty arrays": lambda arrays, metadata: arrays.update(
+        member_start=arrays["member_start"][:0], members=arrays["members"][:0]
+    ),
+    "too few gains": lambda arrays, metadata: arrays.update(gains=arrays["gains"][:-1]),
+    "no depth": lambda arrays, metadata: metadata.clear(),
+    "a depth that is no number": lambda arrays, metadata: metadata.update(depth="deep"),
+    "a huge depth": lambda arrays, metadata: metadata.update(depth="9" * 5000),
+    "another depth": lambda arrays, metadata: metadata.update(depth="1000000"),
+    "more that is said": lambda arrays, metadata: metadata.update(colour="red"),
+    "a feature": with_("nodes", (0, 0), 12),
+    "a child": with_("nodes", (0, 2), 10**6),
+    "a cycle": with_("nodes", (1, 2), 0),
+    "a row": with_("members", 0, 150),
+    "a row below 0": with_("members", 0, -1),
+    "a leaf": with_("member_start", 1, 10**6),
+    "a weight": with_("weights", 0, 0),
+    "a threshold": with_("nodes", (0, 1), np.float32(np.nan).view(np.int32)),
+    "a gain": with_("gains", 0, np.nan),
+}
+
+
+def refused_tree(forest, data, path):
+    with pytest.raises(ValueError, match="checkpoint_dir must have trees that this fit") as error:
+        clone(forest).set_params(n_jobs=1).fit(*data, checkpoint_dir=path.parent)
+    assert f"'{path}' is none: " in str(error.value)
+    assert str(error.value).endswith("or the folder to begin anew.")
+
+
+@pytest.mark.parametrize("kind", WRONG_TREES)
+def test_a_tree_that_somebody_else_wrote_is_refused_with_its_name(kind, data, grown, tmp_path):
+    forest = FORESTS["random forest"]
+    broken_off(forest, data, tmp_path, grown)
+    path = sorted(tmp_path.glob("*.tree"))[2]
+    rewritten_tree(path, WRONG_TREES[kind])
+    refused_tree(forest, data, path)
+    path.unlink()
+    ours = clone(forest).fit(*data, checkpoint_dir=tmp_path)
+    assert 2 in grown
+    reference.assert_same_forest(ours, clone(forest).fit(*data))
+
+
+WRONG_DIRECTIONS = {
+    "a missing array": lambda arrays, metadata: arrays.pop("directions.columns"),
+    "another type": lambda arrays, metadata: arrays.update(
+        {"directions.start": arrays["directions.start"].astype(np.int64)}
+    ),
+    "one start": lambda arrays, metadata: arrays.update(
+        {"directions.start": arrays["directions.start"][:1]}
+    ),
+    "a column": with_("directions.columns", 0, 12),
+    "a start": with_("directions.start", 1, 10**6),
+    "an endless weight": with_("directions.weights", 0, 0x7F80),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG_DIRECTIONS)
+def test_directions_that_somebody_else_wrote_are_refused(kind, data, grown, tmp_path):
+    forest = FORESTS["oblique"]
+    broken_off(forest, data, tmp_path, grown)
+    path = next(p for p in sorted(tmp_path.glob("*.tree")) if b"directions" in p.read_bytes())
+    rewritten_tree(path, WRONG_DIRECTIONS[kind])
+    refused_tree(forest, data, path)
+
+
+def test_an_oblique_tree_is_refused_where_no_tree_is(data, grown, tmp_path):
+    def add(arrays, metadata):
+        start = np.zeros(len(arrays["nodes"]) + 1, np.uint32)
+        arrays["directions.start"] = start
+        arrays["directions.columns"] = np.zeros(0, np.int32)
+        arrays["directions.weights"] = np.zeros(0, np.uint16)
+
+    broken_off(FORESTS["random forest"], data, tmp_path, grown)
+    path = sorted(tmp_path.glob("*.tree"))[2]
+    rewritten_tree(path, add)
+    refused_tree(FORESTS["random forest"], data, path)
+
+
+WRONG_INDICES = [
+    *("", "{", "[]", "7", "{}", '{"random_state": "seed"}', '{"random_state": 7}', "[" * 100_000),
+    *('{"random_state": "' + "9" * 50 + '"}', '{"a": {}, "random_state": "0"}', "\u00e9"),
+]
+
+
+@pytest.mark.parametrize("text", WRONG_INDICES, ids=lambda text: text[:30])
+@pytest.mark.parametrize("seed", [0, None])
+def test_an_index_that_cannot_be_read_is_refused_with_its_name(text, seed, data, grown, tmp_path):
+    forest = clone(FORESTS["random forest"]).set_params(random_state=seed)
+    broken_off(forest, data, tmp_path, grown)
+    index = tmp_path / "checkpoint.json"
+    index.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match="checkpoint_dir must have an index") as error:
+        clone(forest).fit(*data, checkpoint_dir=tmp_path)
+    assert f"'{index}' cannot be read. Remove its folder" in str(error.value)
+    assert not grown
+
+
+# ---- one fit at a time
+
+
+def test_a_second_fit_in_the_folder_is_refused_and_the_first_goes_on(data, monkeypatch, tmp_path):
+    """Of a thread of this process, and of another one."""
+    folder, grow_one = tmp_path / "checkpoint", growing.grow_one
+    forest = clone(FORESTS["random forest"]).set_params(n_jobs=1)
+    inside, may_end = threading.Event(), threading.Event()
+
+    def waiting(*arguments):
+        inside.set()
+        assert may_end.wait(60)
+        return grow_one(*arguments)
+
+    monkeypatch.setattr(growing, "grow_one", waiting)
+    first = threading.Thread(target=forest.fit, args=data, kwargs={"checkpoint_dir": folder})
+    first.start()
+    try:
+        assert inside.wait(60)
+        with pytest.raises(ValueError, match="one fit at a time; another one has") as error:
+            clone(forest).fit(*data, checkpoint_dir=folder)
+        assert f"'{folder}'" in str(error.value)
+        arguments = [str(folder), "4", str(tmp_path / "model.sf")]
+        other = subprocess.run(
+            [sys.executable, "-c", SCRIPT, *arguments], capture_output=True, text=True, check=False
+        )
+        assert "one fit at a time" in other.stderr
+    finally:
+        may_end.set()
+        first.join()
+    monkeypatch.undo()
+    assert not folder.exists()
+    reference.assert_same_forest(forest, clone(forest).fit(*data))
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the platform has no SIGKILL")
+def test_the_lock_of_a_killed_fit_is_free(data, tmp_path):
+    code = (
+        "import os, signal, sys; from pathlib import Path\n"
+        "from sketchforest._saving.checkpoint import only_fit_in\n"
+        "with only_fit_in(Path(sys.argv[1])): os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    folder = tmp_path / "checkpoint"
+    subprocess.run([sys.executable, "-c", code, folder], check=False)
+    assert [path.name for path in folder.iterdir()] == ["checkpoint.lock"]
+    clone(FORESTS["random forest"]).fit(*data, checkpoint_dir=folder)
+    assert not folder.exists()
 
 
 OTHERS = {

@@ -13,7 +13,7 @@ import numpy as np
 
 from sketchforest._estimators.growing import Keep
 from sketchforest._estimators.preparation import Prepared
-from sketchforest._saving.checkpoint import Checkpoint, read_index
+from sketchforest._saving.checkpoint import Checkpoint, only_fit_in, read_index
 
 
 @contextmanager
@@ -24,10 +24,20 @@ def checkpointed(
     if folder is None:
         yield prepared, None
         return
-    prepared = _with_seed_of(Path(folder), prepared)
-    checkpoint = Checkpoint.open(folder, _grown_on(prepared))
-    yield prepared, partial(checkpoint.trees_of, feature_map=prepared.problem.data.feature_map)
-    checkpoint.remove()
+    with only_fit_in(Path(folder)):
+        prepared = _with_seed_of(Path(folder), prepared)
+        checkpoint = Checkpoint.open(folder, _grown_on(prepared))
+        data = prepared.problem.data
+        yield (
+            prepared,
+            partial(
+                checkpoint.trees_of,
+                feature_map=data.feature_map,
+                n_features=prepared.problem.X.shape[1],
+                n_rows=data.n_rows,
+            ),
+        )
+        checkpoint.remove()
 
 
 def _with_seed_of(folder: Path, prepared: Prepared) -> Prepared:

@@ -215,11 +215,12 @@ def _f1_thresholds(more: Mapping[str, np.ndarray], n_labels: int) -> F1Threshold
         for_all, for_each = more["threshold_for_all"], more.get("threshold_for_each", np.zeros(0))
     else:
         return None
-    for_each = for_each if for_each.ndim else np.full(n_labels, for_each)
     values = np.append(for_each, for_all)
     if for_all.ndim or for_each.dtype.kind != "f" or for_all.dtype.kind != "f":
         raise DamagedError("its thresholds are not one for each label, from 0 to 1")
-    if values.shape != (n_labels + 1,) or not ((values >= 0) & (values <= 1)).all():
+    # The number of labels is a claim, for which no memory is taken here.
+    for_each = for_each if for_each.ndim else np.broadcast_to(for_each, n_labels)
+    if for_each.shape != (n_labels,) or not ((values >= 0) & (values <= 1)).all():
         raise DamagedError("its thresholds are not one for each label, from 0 to 1")
     return F1Thresholds(np.float32(for_all), for_each)
 

@@ -7,6 +7,7 @@ import numpy as np
 from rich.console import Console
 
 from sketchforest._display import listed
+from sketchforest._estimators.description import MOST_LISTED
 from sketchforest._units import seconds, size
 from sketchforest._workflows import Model
 from sketchforest._workflows.models import is_classifier, label_names, notes_of, shown_features
@@ -42,10 +43,17 @@ def describe(model: Model, path: Path) -> dict[str, Any]:
             if isinstance(value, str) and value == "auto"
         },
         "important_features": _important_features(model),
-        "label_names": label_names(model.fitted_).tolist(),
+        "label_names": _label_names(model),
         "thresholds": getattr(model, "thresholds_", None),
         "notes": notes_of(model),
     }
+
+
+def _label_names(model: Model) -> list[str] | None:
+    """None of very many that have no names: a file of a few kB may claim millions."""
+    has_names = hasattr(model, "label_names_") or model._targets.has_classes
+    is_short = model._labels.shape[1] <= MOST_LISTED
+    return label_names(model).tolist() if has_names or is_short else None
 
 
 def _oob_metric(model: Model) -> str:
@@ -126,7 +134,8 @@ def show_model(about: dict[str, Any], path: Path, console: Console) -> None:
 
 def _facts(about: dict[str, Any], path: Path) -> list[tuple[str, str]]:
     more = ", ..." if about["labels"] > SHOWN else ""
-    labels = listed(about["label_names"][:SHOWN]) + more
+    names = about["label_names"] or list(map(str, range(SHOWN)))
+    labels = listed(names[:SHOWN]) + more
     facts = [
         ("file", as_it_is(str(path))),
         ("estimator", about["estimator"]),

@@ -86,6 +86,9 @@ BROKEN = [
         1,
         "labels are more than the",
     ),
+    ("s.svm", "8:1", "2147483647:1", None, "feature 2147483647 is too large a number; pass n_feat"),
+    ("s.svm", "8:1", "16777300:1", None, "feature 16777300 is too large a number; pass n_features"),
+    ("s.svm", "2 1:1e3", "4194400 1:1", None, "label 4194400 is too large a number; pass n_labels"),
     ("x.txt", "3 5 4", "__label__a b", 1, "it is a table of format fasttext"),
     ("x.txt", "0,2", "0,4", 2, "label 4 is out of range, there being 4 (numbers 0 to 3)"),
     ("x.txt", "0,2", "0,0", 2, "label 0 is there twice"),
@@ -122,6 +125,26 @@ def test_bytes_that_are_not_utf8_are_named(tmp_path):
         path.write_bytes(re.sub(rb"(\w)(\W*)\Z", b"\\1\xff\\2", text.encode()))
         with pytest.raises(ValueError, match=r"line \d+: byte 0xff is not UTF-8 text"):
             read(path)
+
+
+def test_so_many_columns_as_are_asked_for_are_read(tmp_path):
+    (tmp_path / "s.svm").write_text("1 2147483647:1\n4194400 1:1\n")
+    data = read(tmp_path / "s.svm", n_features=2**31 - 1, n_labels=5_000_000)
+    assert (data.X.shape, data.Y.shape) == ((2, 2**31 - 1), (2, 5_000_000))
+
+
+def test_values_that_sparse_rows_leave_out_are_not_made_by_the_million(tmp_path):
+    """25 million ones of a file of 120 kB."""
+    n = 5000
+    header = [f"@attribute a{i} {{yes,no}}" for i in range(n)]
+    text = ["@relation 'a: -C 1'", *header, "@data", *["{}"] * n]
+    (tmp_path / "a.arff").write_text("\n".join(text))
+    with pytest.raises(ValueError, match="5000 rows leave out most of the 25000000 values"):
+        read(tmp_path / "a.arff")
+    lines = ['{"tags": "a"' + f', "c{i}": 1}}' for i in range(n)]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    with pytest.raises(ValueError, match=r"rows leave out most of the \d+ values of 4097"):
+        read_table(tmp_path / "a.jsonl", Columns(tags="tags"))
 
 
 @pytest.mark.parametrize("format", [None, *FORMATS])

@@ -28,6 +28,7 @@ class ArffRows:
     def __init__(self, path: AnyPath, attributes: list[Attribute]) -> None:
         self.path = path
         self.classes: list[str] = []
+        self.n_given = 0  # values that the rows have, and do not leave out
         self._attributes = attributes
         self._rows = Rows(path)
         self._class = ""
@@ -69,6 +70,7 @@ class ArffRows:
                 reason = f"the row has {len(tokens)} values for {len(self._attributes)} attributes"
                 raise bad_file(self.path, number, reason)
             values = [self._value(number, at, token) for at, token in enumerate(tokens)]
+        self.n_given += len(values)
         self._rows.append_dense(number, np.array(values, np.float64))
 
     def _quick_dense(self, line: bytes) -> list[float] | None:
@@ -92,6 +94,7 @@ class ArffRows:
         columns_values = self._quick_sparse(line[1:-1])
         if columns_values is None:
             columns_values = self._careful_sparse(number, line[1:-1])
+        self.n_given += len(columns_values[0])
         self._rows.append(number, *columns_values)
 
     def _quick_sparse(self, line: bytes) -> tuple[list[int], list[float]] | None:

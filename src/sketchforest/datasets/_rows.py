@@ -10,6 +10,11 @@ from scipy import sparse
 from sketchforest.datasets._text import AnyPath, bad_file
 
 _MOST_COLUMNS = 1 << 40  # far more than anybody has; more overflow where sizes are multiplied
+# Columns that a file may have though its rows are few: each costs memory as soon as trees are grown,
+# and a label that has a number for its name costs more. Past them, so many for each entry.
+_MOST_CLAIMED = {"feature": 1 << 24, "label": 1 << 22}
+_CLAIMED_PER_ENTRY = 100
+_MOST_FILLED = 1 << 24
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 
@@ -19,6 +24,20 @@ def check_counts(path: AnyPath, n_features: int, n_labels: int) -> None:
         if count > _MOST_COLUMNS:
             reason = f"{count} {what} are more than the {_MOST_COLUMNS} that can be counted"
             raise bad_file(path, 1, reason)
+
+
+def most_columns(what: str, n_entries: int) -> int:
+    """How many features or labels are believed of a file that does not say how many it has: one
+    wrong number alone must not ask for all the memory of the machine."""
+    return max(_MOST_CLAIMED[what], _CLAIMED_PER_ENTRY * n_entries)
+
+
+def check_filled(path: AnyPath, n_rows: int, n_columns: int, n_entries: int) -> None:
+    """Of columns that have a value in each row, though the file does not write it."""
+    n_values = n_rows * n_columns
+    if n_values > max(_MOST_FILLED, _CLAIMED_PER_ENTRY * n_entries):
+        reason = f"{n_rows} rows leave out most of the {n_values} values of {n_columns} columns"
+        raise bad_file(path, None, f"{reason}; write them, or as svmlight, where they are zeros")
 
 
 class Rows:
@@ -49,6 +68,10 @@ class Rows:
         self._values.frombytes(values[columns].tobytes())
         self._ends.append(len(self._columns))
         self.lines.append(line)
+
+    @property
+    def n_entries(self) -> int:
+        return len(self._columns)
 
     def smallest_column(self) -> int | None:
         return int(np.min(self._column_array())) if self._columns else None

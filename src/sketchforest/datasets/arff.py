@@ -13,7 +13,7 @@ from scipy import sparse
 from sketchforest.datasets._arff_header import Attribute, Header, read_header, unescaped
 from sketchforest.datasets._arff_rows import ArffRows
 from sketchforest.datasets._hierarchy import Hierarchy
-from sketchforest.datasets._rows import Rows, compact, csr
+from sketchforest.datasets._rows import Rows, check_filled, compact, csr
 from sketchforest.datasets._text import (
     AnyPath,
     bad_file,
@@ -81,6 +81,9 @@ def read_arff(
     dropped = _dropped(path, header, set(drop), chosen)
     reader = ArffRows(path, header.attributes)
     matrix = reader.read(lines).tocsc()
+    # In a sparse row such attributes have their first value, which is a one of X or Y.
+    n_filled = sum(a.kind == "nominal" and a.positive != 1 for a in header.attributes)
+    check_filled(path, matrix.shape[0], n_filled, reader.n_given)
     if isinstance(chosen, Hierarchy):
         Y, label_names = _hierarchical_labels(path, reader, chosen, ancestors)
         not_features = {*dropped, header.hierarchical}

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from sketchforest.datasets._pairs import PairRows
-from sketchforest.datasets._rows import FLOAT32_MAX, Rows, check_counts, compact
+from sketchforest.datasets._rows import FLOAT32_MAX, Rows, check_counts, compact, most_columns
 from sketchforest.datasets._text import AnyPath, bad_file, numbered_lines, stem, text_writer
 from sketchforest.datasets._writing import label_lists, pair_text, refuse_infinity, refuse_missing
 from sketchforest.datasets.dataset import Dataset
@@ -15,8 +15,6 @@ ZeroBased = bool | Literal["auto"]
 
 # Written by write_svmlight: what the rows alone do not tell.
 _SHAPE = re.compile(rb"#\s*zero-based, (\d{1,18}) features, (\d{1,18}) labels\s*")
-
-_LIMITS = {"feature": np.iinfo(np.int32).max, "label": 10_000_000}
 
 
 def read_svmlight(
@@ -30,7 +28,7 @@ def read_svmlight(
     """X (n_samples, n_features) and Y (n_samples, n_labels) of an svmlight file.
 
     Blank lines and what follows a ``#`` are skipped. Without ``n_features`` and ``n_labels`` the
-    largest numbers in the file decide. Numbers start from 0 where a 0 occurs, else from 1, unless
+    largest numbers in the file decide, unless they are much larger than the file. Numbers start from 0 where a 0 occurs, else from 1, unless
     ``zero_based`` (features) or ``zero_based_labels`` says so. Where labels start from 1,
     ``label_names`` are their numbers in the file.
 
@@ -126,8 +124,7 @@ def _count(rows: Rows, given: int | None, first: int, what: str) -> int:
     if given is not None:
         return given
     largest = rows.largest_column()
-    if largest > _LIMITS[what]:
-        # One wrong number alone must not ask for all the memory of the machine.
+    if largest > most_columns(what, rows.n_entries):
         raise bad_file(
             rows.path,
             None,

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sketchforest._progress import stage
+from sketchforest.datasets._rows import check_filled
 from sketchforest.datasets._text import (
     AnyPath,
     bad_file,
@@ -201,6 +202,7 @@ def _open_jsonl(path: AnyPath, n_rows: int, encoding: str) -> Table:
         first, block = 1, start
         while block:
             lines, objects = zip(*block, strict=True)
+            check_filled(path, len(objects), len(names), sum(map(len, objects)))
             cells = {name: [row.get(name) for row in objects] for name in names}
             yield Block(path, first, cells, lines)
             first += len(block)

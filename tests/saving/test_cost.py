@@ -200,7 +200,7 @@ def test_notes_that_would_take_much_memory_are_neither_saved_nor_opened(kind, tm
 
 def test_parts_in_names_are_no_parts(tmp_path):
     path = tmp_path / "model.sf"
-    notes = {"a": ["\\\"[{:" * MOST_PARTS], "b": nested(MOST_DEEP - 3)}
+    notes = {"a": ['\\"[{:' * MOST_PARTS], "b": nested(MOST_DEEP - 3)}
     FITTED["stump"]().save(path, notes=notes)
     assert load_forest(path).notes_ == notes
 

@@ -233,6 +233,32 @@ def test_numbers_that_are_no_forest_are_refused_with_the_right_checksum(kind, pa
     refuses(path)
 
 
+PART = "part-00000.sf"
+INDICES = {
+    "nothing": ("", "cannot be read"),
+    "a list": ("[]", "cannot be read"),
+    "half": ('{"parts": [', "cannot be read"),
+    "deep lists": ("[" * 100_000, "cannot be read"),
+    "no version": ({"parts": [PART]}, "has no version"),
+    "a truth for a version": ({"parts": [PART], "format_version": True}, "has no version"),
+    "no parts": ({"format_version": 1}, "names no parts"),
+    "a part elsewhere": ({"parts": [f"../{PART}"], "format_version": 1}, "names no parts"),
+    "a number": ({"parts": [1], "format_version": 1}, "names no parts"),
+    "a part twice": ({"parts": [PART, PART], "format_version": 1}, "names a part twice"),
+    "a part that is not there": ({"parts": [PART, "b.sf"], "format_version": 1}, "has no b.sf"),
+    "17 MB": (" " * (17 << 20), "cannot be read"),
+}
+
+
+@pytest.mark.parametrize("kind", INDICES)
+def test_an_index_of_parts_that_was_rewritten_is_refused(kind, tmp_path):
+    index, why = INDICES[kind]
+    FITTED["stump"]().save(tmp_path / PART)
+    text = index if isinstance(index, str) else json.dumps(index)
+    (tmp_path / "index.json").write_text(text)
+    refuses(tmp_path, why)
+
+
 # ---- what a disk does
 
 

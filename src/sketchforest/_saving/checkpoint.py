@@ -180,7 +180,7 @@ def only_fit_in(folder: Path) -> Iterator[None]:
             stack.enter_context(held(folder / LOCK))
         except BlockingIOError:
             raise ValueError(
-                f"checkpoint_dir must be that of one fit at a time; another one has '{folder}' now. "
+                f"checkpoint_dir must be that of one fit at a time; another one has '{folder}'. "
                 "Wait until it ends, or name another folder."
             ) from None
         yield

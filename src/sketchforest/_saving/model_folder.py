@@ -72,8 +72,7 @@ def _parts(folder: Path) -> Sequence[str]:
             f"path must name a model of format {FORMAT_VERSION} or older; '{folder}' has format "
             f"{version}. Use a newer version of sketchforest."
         )
-    are_names = isinstance(parts, list) and all(type(name) is str for name in parts)
-    if not are_names or not parts or any(Path(name).name != name for name in parts):
+    if not isinstance(parts, list) or not parts or not all(map(_is_name, parts)):
         raise _no_model(folder, f"its {INDEX} names no parts")
     if len(set(parts)) < len(parts):
         raise _no_model(folder, f"its {INDEX} names a part twice")
@@ -81,6 +80,10 @@ def _parts(folder: Path) -> Sequence[str]:
     if missing:
         raise _no_model(folder, f"it has no {missing[0]}")
     return parts
+
+
+def _is_name(value: object) -> bool:
+    return type(value) is str and Path(value).name == value
 
 
 def _no_model(folder: Path, reason: str) -> ValueError:

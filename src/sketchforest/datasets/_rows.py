@@ -10,8 +10,8 @@ from scipy import sparse
 from sketchforest.datasets._text import AnyPath, bad_file
 
 _MOST_COLUMNS = 1 << 40  # far more than anybody has; more overflow where sizes are multiplied
-# Columns that a file may have though its rows are few: each costs memory as soon as trees are grown,
-# and a label that has a number for its name costs more. Past them, so many for each entry.
+# Columns that a file may have though its rows are few: each costs memory as soon as trees are
+# grown, and a label that has a number for its name costs more. Past them, so many for each entry.
 _MOST_CLAIMED = {"feature": 1 << 24, "label": 1 << 22}
 _CLAIMED_PER_ENTRY = 100
 _MOST_FILLED = 1 << 24

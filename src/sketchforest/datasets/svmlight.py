@@ -28,9 +28,9 @@ def read_svmlight(
     """X (n_samples, n_features) and Y (n_samples, n_labels) of an svmlight file.
 
     Blank lines and what follows a ``#`` are skipped. Without ``n_features`` and ``n_labels`` the
-    largest numbers in the file decide, unless they are much larger than the file. Numbers start from 0 where a 0 occurs, else from 1, unless
-    ``zero_based`` (features) or ``zero_based_labels`` says so. Where labels start from 1,
-    ``label_names`` are their numbers in the file.
+    largest numbers in the file decide, unless they are far larger than the file. Numbers start from
+    0 where a 0 occurs, else from 1, unless ``zero_based`` (features) or ``zero_based_labels`` says
+    so. Where labels start from 1, ``label_names`` are their numbers in the file.
 
     Parameters
     ----------

@@ -96,11 +96,11 @@ def rewritten(content: bytes, rng: np.random.Generator) -> bytes:
     kind = rng.integers(10)
     for _ in range(rng.integers(1, 4)):
         if kind < 5:
-            _spoil_json(about, rng)
+            spoil_json(about, rng)
         elif kind < 7:
-            _spoil_json(header, rng)
+            spoil_json(header, rng)
         else:
-            _spoil_array(header, whole, rng)
+            spoil_array(header, whole, rng)
     if kind == 9:  # offsets that lie upon another, or leave a gap
         names = list(header)
         one, other = rng.choice(len(names), 2)
@@ -112,7 +112,7 @@ def rewritten(content: bytes, rng: np.random.Generator) -> bytes:
     return joined(header, text, whole.tobytes() + bytes(int(rng.integers(30) == 0)))
 
 
-def _spoil_json(value, rng) -> None:
+def spoil_json(value, rng) -> None:
     """One place anywhere below: replaced, removed, added or exchanged."""
     while isinstance(value, dict | list) and len(value):
         keys = list(value) if isinstance(value, dict) else list(range(len(value)))
@@ -141,7 +141,7 @@ def _any_value(rng):
     return copy.deepcopy(VALUES[rng.integers(len(VALUES))])
 
 
-def _spoil_array(header, whole, rng) -> None:
+def spoil_array(header, whole, rng) -> None:
     entries = [e for e in header.values() if isinstance(e, dict) and e.get("data_offsets")]
     try:
         entry = entries[rng.integers(len(entries))]
@@ -257,12 +257,12 @@ def run_cases(first: int, count: int) -> Counter[str]:
     return outcomes
 
 
-def watch(first: int, count: int) -> Counter[str]:
+def watch(first: int, count: int, script: str = __file__) -> Counter[str]:
     """The same in a process that may crash, and that is begun again behind the case."""
     outcomes: Counter[str] = Counter()
     last = first + count
     while first < last:
-        command = [sys.executable, __file__, "--child", str(first), "--count", str(last - first)]
+        command = [sys.executable, script, "--child", str(first), "--count", str(last - first)]
         child = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
         lines = child.stdout.splitlines()
         print(*[line for line in lines if line.startswith("problem")], sep="\n", end="\n")

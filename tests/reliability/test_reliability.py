@@ -9,6 +9,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 import cycles
+import damaged_checkpoints
 import damaged_data
 import damaged_models
 import ending
@@ -27,6 +28,12 @@ import threads
 def test_damaged_models_are_refused_or_work():
     outcomes = damaged_models.watch(first=1_000_000, count=150)
     assert not outcomes.keys() - {"refused", "used"}
+
+
+def test_rewritten_checkpoints_and_models_are_refused_or_used():
+    outcomes = damaged_models.watch(1_000_000, 60, damaged_checkpoints.__file__)
+    assert damaged_checkpoints.is_clean(outcomes)
+    assert sum(outcomes.values()) == 60
 
 
 def test_damaged_data_are_read_or_refused_with_file_and_line():

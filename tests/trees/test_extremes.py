@@ -202,7 +202,7 @@ def test_cuts_of_ordinary_values_are_floats():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=200), rng.integers(-3, 3, 200), rng.normal(size=200) ** 9])
     forest = RandomForestRegressor(5, random_state=0).fit(X, rng.normal(size=200))
-    assert forest._forest.thresholds is None
+    assert forest.fitted_.forest.thresholds is None
 
 
 def test_trees_with_wide_and_narrow_thresholds_go_together():

@@ -25,6 +25,7 @@ from sketchforest._estimators.validation import are_texts, check_features, check
 from sketchforest._lazy import lock_of
 from sketchforest._saving.estimators import save_estimator
 from sketchforest._saving.json_values import Json
+from sketchforest._sparse import checked_if_sparse
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.model import Forest, Tree
 from sketchforest._trees.outputs import draw_matrix
@@ -339,7 +340,7 @@ class TreesEstimator(PlainState):
         """Rows as these trees want them; a text model makes them of texts."""
         vectorizer = fitted.attached.get("vectorizer_")
         if vectorizer is not None and are_texts(X):
-            made: Matrix = vectorizer.transform(X)
+            made: Matrix = checked_if_sparse("X", vectorizer.transform(X))
             check_width(made.shape[1], fitted.n_features)
             return made
         return check_features(self._with(fitted), X)

@@ -17,8 +17,9 @@ from sketchforest._estimators.thresholds import (
     decide,
     f1_kind,
 )
+from sketchforest._sparse import checked_if_sparse
 from sketchforest._trees.fitted import Fitted
-from sketchforest._typing import Matrix, MatrixLike
+from sketchforest._typing import Matrix, MatrixLike, WeightsLike
 from sketchforest.metrics import top_k
 from sketchforest.ontology import Ontology
 
@@ -185,6 +186,21 @@ class PredictsLabels(ClassifierMixin):
             [(name, score) for name, score in zip(found, values, strict=True) if score > 0]
             for found, values in zip(names.tolist(), scores.tolist(), strict=True)
         ]
+
+    def score(self, X: MatrixLike, y: MatrixLike, sample_weight: WeightsLike = None) -> float:
+        """Accuracy of `predict(X)`: of rows whose labels are all right, where rows have many.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
+        y : as for `fit`
+        sample_weight : (n_samples,) array, optional
+
+        Returns
+        -------
+        float
+        """
+        return float(super().score(X, checked_if_sparse("y", y), sample_weight))
 
     @property
     def thresholds_(self) -> np.ndarray | np.float32:

@@ -30,8 +30,8 @@ from sketchforest._saving.container import (
     read_json,
     write_container,
 )
-from sketchforest._saving.model_file import check_array, check_forest
-from sketchforest._trees.model import Directions, Forest, SparseRows, Tree
+from sketchforest._saving.model_file import called_damage, check_array
+from sketchforest._trees.model import Directions, Forest, Tree
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.problem import GrowSettings
 
@@ -70,24 +70,22 @@ def checked_tree(
         if name in arrays or name not in _OPTIONAL:
             array = arrays.get(name)
             has_counts = name == "weights" and array is not None and array.dtype == np.uint8
-            shape = (-1, 4) if name == "nodes" else (-1,)
-            check_array(name, array, np.uint8 if has_counts else dtype, shape)
+            n_axes = 2 if name == "nodes" else 1
+            check_array(name, array, np.uint8 if has_counts else dtype, n_axes)
     directions = None
     if not arrays.keys().isdisjoint(f"directions.{name}" for name in _DIRECTIONS):
         if feature_map is None:
             raise DamagedError("it is oblique, and the trees of this fit are not")
         for name, dtype in _DIRECTIONS.items():
-            check_array(f"directions.{name}", arrays.get(f"directions.{name}"), dtype, (-1,))
+            check_array(f"directions.{name}", arrays.get(f"directions.{name}"), dtype, 1)
         if len(arrays["directions.start"]) != len(arrays["nodes"]) + 1:
             raise DamagedError("directions do not fit the nodes")
         parts = {name: arrays[f"directions.{name}"] for name in _DIRECTIONS}
         directions = Directions(**parts, feature_map=feature_map)
     found = {name: arrays.get(name) for name in _ARRAYS}
     tree = Tree(**found, depth=depth, directions=directions)  # type: ignore[arg-type]
-    forest = Forest.from_trees([tree])
-    no_labels = SparseRows(np.zeros(n_rows + 1, np.int64), np.zeros(0, np.int32), None, 1)
-    check_forest(forest, no_labels, n_features)
-    return forest.tree(0)
+    with called_damage():
+        return Forest.from_trees([tree], n_features, n_rows).tree(0)
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ def read_model(path: str | os.PathLike[str], mmap: bool = True) -> Model:
         partial(Forest, **trees, directions=directions, n_features=n_features, n_rows=n_rows),
         *(partial(_check_unchanged, name, arrays[name], sums[name]) for name in sums),
     ]
-    with _damage():
+    with called_damage():
         forest, *_ = run_blocks(lambda check: check(), checks, n_jobs=2)
     mapped.release_pages()
     more = {n.removeprefix("more."): a for n, a in arrays.items() if n.startswith("more.")}
@@ -114,7 +114,7 @@ def read_model(path: str | os.PathLike[str], mmap: bool = True) -> Model:
 
 
 @contextmanager
-def _damage() -> Iterator[None]:
+def called_damage() -> Iterator[None]:
     """What the core finds wrong with arrays is wrong with the file."""
     try:
         yield
@@ -157,18 +157,18 @@ def _labels(arrays: Mapping[str, np.ndarray], about: Mapping[str, object]) -> La
         if len(given) > 1 or "n_label_columns" in about:
             raise DamagedError("its labels are given twice")
         dense = arrays["labels.dense"]
-        _check_array("labels", dense, np.float64, 2)
+        check_array("labels", dense, np.float64, 2)
         if not dense.size:
             raise DamagedError("there are no labels")
         if not np.isfinite(dense).all():
             raise DamagedError("a label is no number")
         return dense
     parts = {name: arrays.get(f"labels.{name}") for name in _LABEL_ARRAYS}
-    _check_array("labels", parts["row_start"], np.int64, 1)
-    _check_array("labels", parts["columns"], np.int32, 1)
+    check_array("labels", parts["row_start"], np.int64, 1)
+    check_array("labels", parts["columns"], np.int32, 1)
     if parts["values"] is not None:
-        _check_array("labels", parts["values"], np.float32, 1)
-    with _damage():
+        check_array("labels", parts["values"], np.float32, 1)
+    with called_damage():
         labels = SparseRows(**parts, n_columns=_count(about, "n_label_columns"))  # type: ignore[arg-type]
     if labels.n_rows < 1:
         raise DamagedError("there are no labels")
@@ -192,13 +192,13 @@ def _check_types(trees: Mapping[str, np.ndarray | None]) -> None:
     """Raises unless arrays are of the types that the core reads, which checks the rest."""
     for name, dtype in _TYPES.items():
         if trees[name] is not None or name not in _OPTIONAL:
-            _check_array(name, trees[name], dtype, 2 if name == "nodes" else 1)
+            check_array(name, trees[name], dtype, 2 if name == "nodes" else 1)
     weights = trees["weights"]
     if weights is not None:
-        _check_array("weights", weights, np.uint8 if weights.itemsize == 1 else np.float64, 1)
+        check_array("weights", weights, np.uint8 if weights.itemsize == 1 else np.float64, 1)
 
 
-def _check_array(name: str, array: np.ndarray | None, dtype: type[np.number], n_axes: int) -> None:
+def check_array(name: str, array: np.ndarray | None, dtype: type[np.number], n_axes: int) -> None:
     if array is None:
         raise DamagedError(f"it has no {name}")
     if array.dtype != dtype or array.ndim != n_axes:

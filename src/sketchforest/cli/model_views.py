@@ -51,9 +51,9 @@ def describe(model: Model, path: Path) -> dict[str, Any]:
 
 def _label_names(model: Model) -> list[str] | None:
     """None of very many that have no names: a file of a few kB may claim millions."""
-    has_names = hasattr(model, "label_names_") or model._targets.has_classes
-    is_short = model._labels.shape[1] <= MOST_LISTED
-    return label_names(model).tolist() if has_names or is_short else None
+    has_names = hasattr(model, "label_names_") or model.fitted_.targets.has_classes
+    is_short = model.fitted_.labels.shape[1] <= MOST_LISTED
+    return label_names(model.fitted_).tolist() if has_names or is_short else None
 
 
 def _oob_metric(model: Model) -> str:

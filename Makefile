@@ -74,7 +74,7 @@ sanitize-threads:
 	  SETTINGS="-Cbuild-dir=build/sanitize-threads/core -Ccmake.define.SANITIZE=thread"
 	LD_PRELOAD="$$($(CXX) -print-file-name=libtsan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	  TSAN_OPTIONS="halt_on_error=1 report_signal_unsafe=0 ignore_noninstrumented_modules=1" \
-	  build/sanitize-threads/venv/bin/python tests/reliability/threads.py
+	  build/sanitize-threads/venv/bin/python tests/reliability/shared_estimators.py --minutes 1
 
 # Processes that tests start are counted as well; threads of the core count in turn. Lines of a
 # template are one, however often it is compiled. Where files may not grow, counts cannot be written.

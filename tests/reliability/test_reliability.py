@@ -1,6 +1,7 @@
 """The scripts beside this file with few cases, so that they keep running; how many were run, and
 what came of it, is in docs/reliability.md."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,16 +14,16 @@ import damaged_checkpoints
 import damaged_data
 import damaged_models
 import ending
-import forked
 import fuzz
 import interrupted
 import interrupted_commands
 import killed
 import little_memory
 import mutations
+import refitted
 import same_forest
+import shared_estimators
 import sizes
-import threads
 
 
 def test_damaged_models_are_refused_or_work():
@@ -44,8 +45,24 @@ def test_damaged_data_are_read_or_refused_with_file_and_line():
     )
 
 
-def test_threads_do_not_get_in_each_others_way():
-    assert threads.run_rounds(2) == 0
+def run_script(name, *options):
+    """In a process of its own: it may die, and its threads are switched very often."""
+    command = [sys.executable, str(Path(__file__).with_name(name)), *options]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert ended.returncode == 0, f"{ended.stdout[:5000]}\n{ended.stderr[-5000:]}"
+
+
+def test_threads_that_share_a_fresh_model_are_told_what_one_alone_is_told():
+    run_script("shared_estimators.py", "--minutes", "0", "--kinds", *shared_estimators.KINDS)
+
+
+def test_a_fit_beside_predictions_replaces_the_whole_model_at_once():
+    options = ("--threads", "8", "--minutes", "0.05")
+    run_script("refitted.py", *options, "--kinds", *refitted.KINDS)
+
+
+def test_processes_forked_after_a_fit_or_beside_threads_give_the_same_forests():
+    run_script("forked.py", "--count", "4")
 
 
 def test_a_process_ends_while_threads_work():
@@ -72,11 +89,6 @@ def test_kills_leave_a_whole_model():
 def test_little_memory_is_enough_or_said_to_be_too_little():
     for outcomes in little_memory.run_ladder(3).values():
         assert not outcomes.keys() - little_memory.GOOD
-
-
-def test_processes_made_after_a_fit_give_the_same_forests():
-    outcomes = forked.run_cases(2, ("a forked pool", "a forked executor", "a spawned pool"))
-    assert all(name.endswith("the same") for name in outcomes)
 
 
 def test_one_seed_is_one_forest():

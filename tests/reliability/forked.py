@@ -174,7 +174,8 @@ if __name__ == "__main__":
     sys.setswitchinterval(1e-6)
     # Python 3.12 and later warn of every fork beside threads, which is what is tried here.
     warnings.simplefilter("ignore", DeprecationWarning)
-    found = run_beside_threads(given.count, given.seconds)
-    found |= run_cases(given.count)
-    print(dict(found))
-    sys.exit(not all(name.endswith("the same") for name in found))
+    beside = run_beside_threads(given.count, given.seconds)
+    print(dict(beside), flush=True)
+    after = run_cases(given.count)
+    print(dict(after))
+    sys.exit(not all(name.endswith("the same") for name in beside | after))

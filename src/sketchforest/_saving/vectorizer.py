@@ -87,8 +87,8 @@ def vectorizer_state(vectorizer: Vectorizer) -> tuple[dict[str, Json], list[str]
 
 
 _WAYS_OUT = {
-    "token_pattern": "Use one that repeats no more than one character without bound, so that it "
-    "ends on every text, or pickle.",
+    "token_pattern": "Use one that repeats one character without bound at its end, as in "
+    r"'\b\w\w+\b' or '\S+', so that it is fast on every text, or pickle.",
 }
 
 

@@ -44,12 +44,12 @@ def test_thresholds_of_every_kind_decide_as_the_forest_does(models, threshold, t
     rows = [{f"word{i}": 1, f"word{i * 7 % 60}": 1} for i in range(40)]
     load_forest(tmp_path / "model.sf").set_params(threshold=0.9).save(tmp_path / "other.sf")
     told = ServedModel.load(Source("other", tmp_path / "other.sf", threshold))
-    assert told.suggest(rows, 8, float("inf")) == served.suggest(rows, 8, float("inf"))
+    assert told.suggest(rows, 8) == served.suggest(rows, 8)
     assert (
         told.info()["predicts"] == served.info()["predicts"] == forest.describe().facts["predicted"]
     )
     predicted = np.asarray(forest.predict(served.reader.read(rows)).toarray(), bool)
-    for row, expected in zip(served.suggest(rows, 8, float("inf")), predicted, strict=True):
+    for row, expected in zip(served.suggest(rows, 8), predicted, strict=True):
         found = {label["label"] for label in row if label["predicted"]}
         assert found == set(forest.label_names_[expected])
     if isinstance(threshold, str) and threshold.startswith("f1"):
@@ -66,7 +66,7 @@ def test_single_trees_and_classes_are_served_too(tmp_path):
     )
     for name, best in (("labels", "3"), ("classes", "b")):
         served = ServedModel.load(Source(name, tmp_path / f"{name}.sf"))
-        [row] = served.suggest([[3.0]], 2, float("inf"))
+        [row] = served.suggest([[3.0]], 2)
         assert [label["label"] for label in row if label["predicted"]] == [best]
         assert served.explain([3.0], best, 1, 2)["labels"][0]["label"] == best
 
@@ -76,8 +76,8 @@ def test_a_batch_of_more_rows_than_are_predicted_at_once_comes_back_in_order(mod
 
     served = ServedModel.load(Source("matrix", models["matrix"]))
     rows = [{f"word{i % 60}": 1, f"word{i * 7 % 60}": 2} for i in range(2 * BLOCK_ROWS + 3)]
-    found = served.suggest(rows, 3, deadline=float("inf"))
-    assert found == [served.suggest([row], 3, float("inf"))[0] for row in rows]
+    found = served.suggest(rows, 3)
+    assert found == [served.suggest([row], 3)[0] for row in rows]
 
 
 def test_a_row_is_given_by_names_or_as_a_list_of_all_numbers(service, forests):
@@ -208,11 +208,12 @@ def check_schema(about, schema, value):
 def test_words_are_found_where_they_stand(forests):
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    from sketchforest.serve.words import Word, words_that_count
+    from sketchforest.serve.words import MarkedText, Word
 
     vectorizer = TfidfVectorizer(ngram_range=(1, 2), stop_words=["the"]).fit(["ab cd"])
     text = "🍲 Soup, the POT soup İstanbul pot"
-    found = words_that_count(vectorizer, text, {"soup": 0.2, "soup pot": 0.1, "none": 1.0})
+    added = {"soup": 0.2, "soup pot": 0.1, "none": 1.0}
+    found = MarkedText.of(vectorizer, text, added).words_that_count(added)
     soup, pot = 0.2 + 0.05, 0.05
     assert found == [
         Word(2, 6, pytest.approx(soup)),
@@ -222,4 +223,4 @@ def test_words_are_found_where_they_stand(forests):
     ]
     assert text[12:15] == "POT"
     letters = TfidfVectorizer(analyzer="char").fit(["ab"])
-    assert words_that_count(letters, text, {"s": 1.0}) == []
+    assert MarkedText.of(letters, text, {"s"}).words_that_count({"s": 1.0}) == []

@@ -210,14 +210,16 @@ def test_clients_that_leave_in_the_middle_leave_nothing_behind(service):
 
 
 def test_who_takes_too_long_is_told_so(models):
-    from sketchforest.serve.limits import RefusedError
-    from sketchforest.serve.served import BLOCK_ROWS, ServedModel, Source
+    from sketchforest.serve.limits import Deadline, RefusedError
+    from sketchforest.serve.served import ServedModel, Source
 
-    served = ServedModel.load(Source("matrix", models["matrix"]))
-    rows = [{"word1": 1}] * (BLOCK_ROWS + 1)
-    with pytest.raises(RefusedError, match=f"after {BLOCK_ROWS} of {BLOCK_ROWS + 1} rows") as found:
-        served.suggest(rows, 1, deadline=time.monotonic() - 1)
+    served, over = ServedModel.load(Source("matrix", models["matrix"])), Deadline()
+    over.cancel()
+    with pytest.raises(RefusedError, match="after 0 of 2 rows") as found:
+        served.suggest([{"word1": 1}] * 2, 1, over)
     assert found.value.status == 503
+    with pytest.raises(RefusedError, match="after 0 of 3 labels"):
+        served.explain({"word1": 1}, None, 3, 1, over)
 
 
 @pytest.mark.parametrize("workers", [1, 2])

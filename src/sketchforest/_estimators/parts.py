@@ -71,10 +71,6 @@ class PartitionedPredictor:
         labels, scores = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
         return labels.astype(np.int32), scores
 
-    def warm_up(self) -> None:
-        for part in self.parts:
-            part.warm_up()
-
     def _totals(
         self, X: Matrix, n_jobs: int | None, dtype: type[np.floating]
     ) -> Iterator[sparse.csr_array]:

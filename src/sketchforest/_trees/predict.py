@@ -69,10 +69,6 @@ class Predictor(Protocol):
         """The k best outputs of each row and their averages, both (n_rows, k), best first."""
         ...
 
-    def warm_up(self) -> None:
-        """Derive what the first prediction would."""
-        ...
-
 
 @dataclass(frozen=True, eq=False)
 class ForestPredictor:
@@ -148,9 +144,6 @@ class ForestPredictor:
 
         labels, scores = zip(*self._by_blocks(find_best, X, n_jobs), strict=True)
         return np.concatenate(labels), np.concatenate(scores)
-
-    def warm_up(self) -> None:
-        _ = self.leaves, self._additions_per_row, self.forest.zero_chains
 
     def _check_sums(self, n_rows: int, n_jobs: int | None) -> None:
         """A thread has a sum for each output, and a mark."""

@@ -68,14 +68,14 @@ def open_model(path: AnyPath, n_jobs: int | None = None) -> Model:
     return model
 
 
-def read_model(path: AnyPath) -> Model:
+def read_model(path: AnyPath, mmap: bool = True) -> Model:
     if Path(path).is_dir():
         raise ValueError(
             f"MODEL must be a file; '{path}' is a folder. A model of parts is opened in Python, "
             "by sketchforest.load_forest."
         )
     try:
-        model = load_forest(path)
+        model = load_forest(path, mmap)
     except ValueError as error:
         _, is_foreign, reason = str(error).partition(" is not one: ")
         if is_foreign:

@@ -31,13 +31,21 @@ def serve(
     max_connections: Annotated[
         int, typer.Option(min=2, help="Open connections of a worker at most.")
     ] = 512,
+    mmap: Annotated[
+        bool,
+        typer.Option(
+            help="Map the model files, which must then not be written in place; else each worker "
+            "reads them into memory."
+        ),
+    ] = True,
     quiet: options.QuietOption = False,
 ) -> None:
     """Answer questions about models: a page for people, JSON for programs.
 
     The page shows tags with scores as one types, the words that count and similar training rows.
     Programs use /suggest, /explain, /info and /health; /docs describes them. Who can reach the
-    address can ask: there are no passwords. Ctrl-C ends it when all that was asked is answered.
+    address can ask: there are no passwords. Ctrl-C ends it when all that was asked is answered, or
+    after three seconds.
 
     Example:  sketchforest serve model.sf --workers 2
 
@@ -53,10 +61,11 @@ def serve(
     from sketchforest.serve.served import ServedModel, named_sources
 
     decided = None if threshold is None else options.value(threshold)
-    sources = named_sources(models, decided)
+    sources = named_sources(models, decided, mmap)
     for source in sources:  # what is wrong is said before anything is started
         about = ServedModel.load(source).info()
         if not quiet:
             typer.echo(f"{source.name}: {about['labels']:,} labels, {about['trees']:,} trees")
     limits = Limits(max_body, max_rows, timeout, max_connections)
-    run(sources, host, port, workers, limits, "warning" if quiet else "info")
+    code = run(sources, host, port, workers, limits, "warning" if quiet else "info")
+    raise typer.Exit(code)

@@ -1,12 +1,10 @@
 """The service: which address answers what."""
 
-import asyncio
 import json
-import math
-import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
@@ -16,17 +14,21 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from sketchforest._lazy import locked_property
+from sketchforest.serve.fields import listed, shown
 from sketchforest.serve.gathering import Gathering
 from sketchforest.serve.guard import Guard
-from sketchforest.serve.limits import Limits, RefusedError
+from sketchforest.serve.limits import RETRY_SECONDS, Deadline, Limits, RefusedError
 from sketchforest.serve.openapi import description
 from sketchforest.serve.pages import SCRIPTS, docs_page, model_page
 from sketchforest.serve.requests import Suggest, parse_explain, parse_suggest, read_body
-from sketchforest.serve.rows import listed, shown
 from sketchforest.serve.served import BLOCK_ROWS, ServedModel, Source
+from sketchforest.serve.working import Threads
 
-# Predictions release the interpreter's lock; a long batch must not keep single rows waiting.
-THREADS = 4
+# Predictions release the interpreter's lock; a long batch must not keep single rows waiting, which
+# have a thread of their own, and neither must explanations, which hold the lock for longer.
+BATCH_THREADS, EXPLAIN_THREADS = 3, 1
+# Explanations of a worker that may wait for one; more are refused.
+WAITING_EXPLANATIONS = 4
 # Bodies of at most so many bytes, most of them of one row, are worked on together.
 SMALL_BODY = 1 << 14
 
@@ -37,13 +39,21 @@ class Service:
 
     models: Mapping[str, ServedModel]
     limits: Limits
-    threads: ThreadPoolExecutor
+    single_rows: ThreadPoolExecutor
+    batches: Threads
+    explanations: Threads
+
+    @classmethod
+    def of(cls, models: Mapping[str, ServedModel], limits: Limits) -> "Service":
+        batches = Threads("batch", BATCH_THREADS, limits.connections)
+        explanations = Threads("explain", EXPLAIN_THREADS, WAITING_EXPLANATIONS)
+        return cls(models, limits, ThreadPoolExecutor(1, "suggest"), batches, explanations)
 
     @locked_property
     def together(self) -> Gathering[bytes, bytes | None]:
         """Where single rows wait for each other. Reading JSON and predicting are done on threads,
         and only what comes and goes on the loop."""
-        return Gathering(self._suggest_together, self.threads, BLOCK_ROWS)
+        return Gathering(self._suggest_together, self.single_rows, BLOCK_ROWS)
 
     def find(self, name: str | None) -> ServedModel:
         if name is None:
@@ -55,18 +65,20 @@ class Service:
         return found
 
     async def suggest(self, request: Request) -> Response:
-        deadline = time.monotonic() + self.limits.seconds
+        deadline = Deadline(self.limits.seconds)
         body = await read_body(request, self.limits)
         answer = await self.together.ask(body) if len(body) <= SMALL_BODY else None
         if answer is None:
-            loop = asyncio.get_running_loop()
-            answer = await loop.run_in_executor(self.threads, self._suggest, body, deadline)
+            work = partial(self._suggest, body, deadline)
+            answer = await self.batches.answer(request, deadline, work)
         return Response(answer, media_type="application/json")
 
     async def explain(self, request: Request) -> Response:
+        deadline = Deadline(self.limits.seconds)
+        self.explanations.check_room()  # before the body is kept
         body = await read_body(request, self.limits)
-        loop = asyncio.get_running_loop()
-        answer = await loop.run_in_executor(self.threads, self._explain, body)
+        work = partial(self._explain, body, deadline)
+        answer = await self.explanations.answer(request, deadline, work)
         return Response(answer, media_type="application/json")
 
     async def info(self, request: Request) -> Response:
@@ -97,16 +109,16 @@ class Service:
             raise HTTPException(404)
         return Response(found, media_type="text/javascript")
 
-    def _suggest(self, body: bytes, deadline: float) -> bytes:
+    def _suggest(self, body: bytes, deadline: Deadline) -> bytes:
         asked = parse_suggest(body, self.limits)
         model = self.find(asked.model)
         rows = [{"labels": row} for row in model.suggest(asked.rows, asked.k, deadline)]
         return dumped({"model": model.name, **({"rows": rows} if asked.is_batch else rows[0])})
 
-    def _explain(self, body: bytes) -> bytes:
+    def _explain(self, body: bytes, deadline: Deadline) -> bytes:
         asked = parse_explain(body)
         model = self.find(asked.model)
-        return dumped(model.explain(asked.row, asked.label, asked.k, asked.n_rows))
+        return dumped(model.explain(asked.row, asked.label, asked.k, asked.n_rows, deadline))
 
     def _suggest_together(self, bodies: Sequence[bytes]) -> list[bytes | Exception | None]:
         """Answers to requests of one row each, which are predicted together; None for a request of
@@ -123,7 +135,7 @@ class Service:
         for name, group in by_model.items():
             model, most = self.models[name], max(asked.k for _, asked in group)
             try:
-                rows = model.suggest([asked.rows[0] for _, asked in group], most, math.inf)
+                rows = model.suggest([asked.rows[0] for _, asked in group], most)
             except RefusedError:
                 # One of them is wrong: each for itself, so that the others are not.
                 for at, _ in group:
@@ -135,7 +147,7 @@ class Service:
 
     def _suggest_alone(self, body: bytes) -> bytes | Exception:
         try:
-            return self._suggest(body, math.inf)
+            return self._suggest(body, Deadline())
         except RefusedError as error:
             return error
 
@@ -144,7 +156,7 @@ def build_app(sources: Sequence[Source], limits: Limits, hosts: Sequence[str] | 
     """The service as ASGI has it; in each worker, which maps the model files by itself. Requests
     must name one of the hosts, unless there are None."""
     models = {source.name: ServedModel.load(source) for source in sources}
-    service = Service(models, limits, ThreadPoolExecutor(THREADS, "predict"))
+    service = Service.of(models, limits)
     routes = [
         Route("/suggest", service.suggest, methods=["POST"]),
         Route("/explain", service.explain, methods=["POST"]),
@@ -176,6 +188,8 @@ async def _refused(request: Request, error: RefusedError) -> Response:
     response = as_json({"error": error.sentence}, error.status)
     if error.status in (408, 413):
         response.headers["connection"] = "close"  # the rest of the body is not waited for
+    if error.status == 503:
+        response.headers["retry-after"] = str(RETRY_SECONDS)
     return response
 
 

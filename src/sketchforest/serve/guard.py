@@ -2,11 +2,15 @@
 
 import asyncio
 import json
+import logging
 from collections.abc import Sequence
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sketchforest.serve.limits import Limits
+from sketchforest.serve.limits import RETRY_SECONDS, Limits
+from sketchforest.serve.protocol import ABORT
+
+logger = logging.getLogger("uvicorn.error")
 
 # Pages of other sites show nothing of ours, and ours asks for nothing from elsewhere.
 HEADERS = [
@@ -46,11 +50,21 @@ class Guard:
             async with asyncio.timeout(self.limits.seconds):
                 await self.app(scope, receive, sending)
         except TimeoutError:
-            # A client that does not read its answer in time loses it with the connection.
             if has_started:
-                raise
+                self._abort(scope)
+                return
             said = f"there is no answer within {self.limits.seconds:g} s; try fewer rows, or later."
             await _say(sending, 503, said)
+        except asyncio.CancelledError:  # by the server, which ends
+            if not has_started:
+                await _say(sending, 503, "the service ends; ask again later.")
+
+    def _abort(self, scope: Scope) -> None:
+        """A client that does not read its answer in time loses it with the connection, which would
+        otherwise be kept until it has read the rest. It is logged in one line."""
+        host, port = scope.get("client") or ("a client", 0)
+        logger.warning("%s:%s did not read its answer in %g s", host, port, self.limits.seconds)
+        scope["extensions"][ABORT]()
 
     def _is_for_us(self, scope: Scope) -> bool:
         """A page of another site whose name is made to lead here has that name in Host."""
@@ -67,6 +81,7 @@ async def _say(send: Send, status: int, sentence: str) -> None:
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
         (b"connection", b"close"),
+        *([(b"retry-after", str(RETRY_SECONDS).encode())] if status == 503 else []),
     ]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -1,8 +1,11 @@
 """What a request may ask for, and how it is refused."""
 
+import math
+import time
 from dataclasses import dataclass
 
 MAX_LABELS = 100  # of a row in an answer
+RETRY_SECONDS = 1  # after which to ask again where there was no time
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,22 @@ class RefusedError(Exception):
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
         self.status, self.sentence = status, sentence
+
+
+class Deadline:
+    """When the work on a request ends; at once if nobody waits for its answer any more."""
+
+    def __init__(self, seconds: float = math.inf) -> None:
+        self._end = time.monotonic() + seconds
+
+    def cancel(self) -> None:
+        """The thread that works hears of it when it looks next."""
+        self._end = -math.inf
+
+    def check(self, done: str) -> None:
+        """Raises when it is over; `done` is how far the work is."""
+        if time.monotonic() > self._end:
+            raise RefusedError(503, f"the time is up after {done}; ask for less, or later.")
 
 
 def wrong(sentence: str) -> RefusedError:

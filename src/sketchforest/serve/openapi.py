@@ -5,7 +5,7 @@ from typing import Any
 
 from sketchforest import __version__
 from sketchforest.serve.limits import MAX_LABELS, Limits
-from sketchforest.serve.served import ServedModel
+from sketchforest.serve.served import MAX_MARKED, ServedModel
 
 Json = dict[str, Any]
 
@@ -16,7 +16,7 @@ STATUSES = {
     "413": "The body is too large, or has too many rows.",
     "415": "The body is not said to be JSON.",
     "422": "A field is unknown, missing, or has a wrong value; the sentence says which.",
-    "503": "There are too many requests, or it took too long.",
+    "503": "There are too many requests, or it took too long; Retry-After says when to ask again.",
 }
 
 
@@ -118,10 +118,10 @@ def description(models: Sequence[ServedModel], limits: Limits) -> Json:
 def example_row(served: ServedModel) -> object:
     """A row that the model takes."""
     reader = served.reader
-    if reader.is_text_alone and len(reader.text_fields) == 1:
+    if reader.fields.is_text_alone and len(reader.fields.of_text) == 1:
         return "A text, as long as you like."
     example: Json = {}
-    for field in reader.fields[:3]:
+    for field in reader.fields.first(3):
         texts = {"text": "A text.", "category": field.values[0] if field.values else None}
         example[field.name] = texts.get(field.kind, 1)
     return example
@@ -154,9 +154,16 @@ def _explained() -> Json:
         text={"type": "string", "description": "Where the model keeps it."},
     )
     return _object(
+        required=["model", "labels", "similar"],
         model={"type": "string"},
         labels={"type": "array", "items": label},
         similar={"type": "array", "items": row},
+        marked_until={
+            "description": f"Of long texts, by field: words are marked in so many characters, "
+            f"{MAX_MARKED:,} of a row, shared by its labels.",
+            "type": "object",
+            "additionalProperties": _integer(),
+        },
     )
 
 

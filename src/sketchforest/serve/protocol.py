@@ -1,11 +1,14 @@
 """HTTP as uvicorn speaks it, without patience for clients that do not come to the point."""
 
 import asyncio
+from functools import partial
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 MAX_HEAD = 1 << 16  # bytes of the first line and the headers of a request
+PIECE = 1 << 13  # bytes that are looked at at once: so exact is the count of those of a head
+ABORT = "sketchforest.abort"  # in the extensions of a scope: closes its connection at once
 
 
 class PromptProtocol(HttpToolsProtocol):
@@ -16,7 +19,7 @@ class PromptProtocol(HttpToolsProtocol):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.waiting: asyncio.TimerHandle | None = None
-        self.n_bytes = 0  # since it waits
+        self.n_bytes: int | None = None  # of the head that is not whole yet
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -24,17 +27,37 @@ class PromptProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self.n_bytes = 0
         self._wait()
 
     def on_headers_complete(self) -> None:
+        self.n_bytes = None
         self._wait_no_more()
         super().on_headers_complete()
+        abort = partial(self._abort, self.cycle)
+        self.scope["extensions"] = {ABORT: abort}  # type: ignore[dict-item]
+
+    def _abort(self, cycle: RequestResponseCycle) -> None:
+        # uvicorn tells this only to the last of several requests that came together, and logs an
+        # error for each of the others.
+        cycle.disconnected = True
+        self.pipeline.clear()
+        self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
+        # Many requests may come together, of which only the last has half a head.
+        for at in range(0, len(data), PIECE):
+            if self.transport.is_closing():
+                return
+            self._receive(data[at : at + PIECE])
+
+    def _receive(self, data: bytes) -> None:
+        before = self.n_bytes
         super().data_received(data)
         if self.cycle is not None and self.cycle.response_complete:
             self._wait()  # more of a body that nobody reads, perhaps byte by byte
-        if self.waiting is not None:
+        # A head that has begun in this piece has less than all of it.
+        if self.n_bytes is not None and self.n_bytes == before:
             self.n_bytes += len(data)
             if self.n_bytes > MAX_HEAD and not self.transport.is_closing():
                 self.send_400_response("The head of the request is too long.")
@@ -45,9 +68,14 @@ class PromptProtocol(HttpToolsProtocol):
 
     def _wait(self) -> None:
         if self.waiting is None and not self.transport.is_closing():
-            seconds = self.timeout_keep_alive
-            self.waiting = self.loop.call_later(seconds, self.timeout_keep_alive_handler)
-            self.n_bytes = 0
+            self.waiting = self.loop.call_later(self.timeout_keep_alive, self._give_up)
+
+    def _give_up(self) -> None:
+        self.waiting = None
+        if self.flow.read_paused:
+            self._wait()  # the rest of the head may have come: requests before it are worked on
+        else:
+            self.timeout_keep_alive_handler()
 
     def _wait_no_more(self) -> None:
         if self.waiting is not None:

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from starlette.requests import ClientDisconnect, Request
 
+from sketchforest.serve.fields import listed, shown
 from sketchforest.serve.limits import MAX_LABELS, Limits, RefusedError, wrong
-from sketchforest.serve.rows import Row, listed, shown
+from sketchforest.serve.rows import Row
 
 # A body that is too large is read and dropped up to so many times the limit: who still sends when
 # the connection is closed does not get to read why.

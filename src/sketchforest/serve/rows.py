@@ -3,39 +3,28 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from sketchforest._display import shortened
-from sketchforest._lazy import locked_property
 from sketchforest._typing import Matrix
 from sketchforest._workflows import Model
 from sketchforest._workflows.models import (
     feature_names,
     notes_of,
-    shown_features,
     trained_columns,
 )
-from sketchforest._workflows.row_features import joined, table_features
+from sketchforest._workflows.row_features import joined
 from sketchforest.datasets.columns import Columns
-from sketchforest.datasets.table import TableFeatures
 from sketchforest.datasets.table_files import TABLE_FORMATS, Block
-from sketchforest.serve.limits import wrong
+from sketchforest.serve.fields import Fields, shown
+from sketchforest.serve.limits import RefusedError, wrong
 
 TEXT = "text"  # the field of a text model that was trained on texts without a column
-SHOWN = 8  # names of fields in a sentence
+MAX_TERMS = 10_000_000  # that texts which are read at once may have, some of them several times
 
 Row = str | list[Any] | dict[str, Any]
-
-
-class Field(NamedTuple):
-    """One value of a row."""
-
-    name: str
-    kind: str  # "text", "number" or "category"
-    values: tuple[str, ...] = ()  # of a category
 
 
 @dataclass(frozen=True)
@@ -43,7 +32,7 @@ class RowReader:
     """Rows are texts, objects of fields by name, or lists of all numbers in their order."""
 
     model: Model
-    columns: Columns  # those that the model was trained on
+    fields: Fields
     # Whether rows are those of a table, where a field that is left out is missing. Elsewhere it is
     # zero, as in a sparse matrix.
     has_table: bool
@@ -54,51 +43,21 @@ class RowReader:
         features are named."""
         columns = trained_columns(model)
         is_table = notes_of(model).get("format") in TABLE_FORMATS
-        has_table = is_table or hasattr(model, "vectorizer_") or hasattr(model, "feature_names_in_")
+        is_frame = hasattr(model, "feature_names_in_")
+        has_table = feature_names(model.fitted_) is not None and (
+            is_table or is_frame or hasattr(model, "vectorizer_")
+        )
         if hasattr(model, "vectorizer_") and not columns.text:
             columns = Columns(text=(TEXT,))
-        return cls(model, columns, has_table)
-
-    @property
-    def text_fields(self) -> tuple[str, ...]:
-        return self.columns.text if hasattr(self.model, "vectorizer_") else ()
-
-    @locked_property
-    def is_text_alone(self) -> bool:
-        n_terms = len(self.model.vectorizer_.vocabulary_) if self.text_fields else 0
-        return bool(self.text_fields) and n_terms == self.model.n_features_in_
-
-    @locked_property
-    def table(self) -> TableFeatures:
-        """The fields of a table that are no text."""
-        if self.is_text_alone:
-            return TableFeatures((), {})
-        if feature_names(self.model.fitted_) is None:
-            return TableFeatures(tuple(shown_features(self.model.fitted_).tolist()), {})
-        return table_features(self.model, self.columns)
-
-    @locked_property
-    def fields(self) -> list[Field]:
-        return [
-            *(Field(name, "text") for name in self.text_fields),
-            *(Field(name, "number") for name in self.table.numbers),
-            *(Field(name, "category", values) for name, values in self.table.categories.items()),
-        ]
-
-    @locked_property
-    def _place(self) -> dict[str, int]:
-        """Columns of X by the names of features."""
-        return {
-            str(name): at for at, name in enumerate(shown_features(self.model.fitted_).tolist())
-        }
+        return cls(model, Fields(model, columns), has_table)
 
     def read(self, rows: Sequence[Row], first: int = 0) -> Matrix:
         """X of the rows, which are numbered from `first` where something is wrong."""
         for at, row in enumerate(rows, first):
             if not isinstance(row, str | dict | list):
-                raise wrong(f"row {at} must be {self.expected}; got {shown(row)}.")
-        if self.is_text_alone:
-            texts = ["\n".join(self.texts(row, at)) for at, row in enumerate(rows, first)]
+                raise wrong(f"row {at} must be {self.fields.expected}; got {shown(row)}.")
+        if self.fields.is_text_alone:
+            texts = self._documents(rows, first)
             return self.model.vectorizer_.transform(texts)
         if self.has_table:
             return self._read_table(rows, first)
@@ -106,48 +65,50 @@ class RowReader:
 
     def texts(self, row: Row, at: int = 0) -> list[str]:
         """What a row has in each field of text."""
-        if not self.text_fields:
+        if not self.fields.of_text:
             return []
         if isinstance(row, str):
             return [row]
         if not isinstance(row, dict):
-            raise wrong(f"row {at} must be {self.expected}; got {shown(row)}.")
+            raise wrong(f"row {at} must be {self.fields.expected}; got {shown(row)}.")
         self._check_names(row, at)
-        return [_text(row.get(name), name, at) for name in self.text_fields]
+        return [_text(row.get(name), name, at) for name in self.fields.of_text]
 
-    @property
-    def expected(self) -> str:
-        if self.is_text_alone:
-            return f"a text, or an object of {listed(self.text_fields)}"
-        if self.text_fields or self.table.categories:
-            return f"an object of fields, which are {listed([f.name for f in self.fields])}"
-        n = self.model.n_features_in_
-        return f"an object of numbers by the names of features, or a list of all {n:,} numbers"
+    def _documents(self, rows: Sequence[Row], first: int) -> list[str]:
+        texts = ["\n".join(self.texts(row, at)) for at, row in enumerate(rows, first)]
+        shortest, longest = self.model.vectorizer_.ngram_range
+        per_word = longest - shortest + 1
+        if per_word * sum(map(len, texts)) > MAX_TERMS:
+            raise RefusedError(
+                413,
+                f"rows from {first} on must have at most {MAX_TERMS // per_word:,} characters for "
+                f"a model of terms of {shortest} to {longest}; send shorter texts.",
+            )
+        return texts
 
     def _read_table(self, rows: Sequence[Row], first: int) -> Matrix:
         named = [self._as_object(row, at) for at, row in enumerate(rows, first)]
         cells: dict[str, list[Any]] = {
             name: [_number(row.get(name), name, at) for at, row in enumerate(named, first)]
-            for name in self.table.numbers
+            for name in self.fields.table.numbers
         }
-        for name in self.table.categories:
+        for name in self.fields.table.categories:
             cells[name] = [
                 _category(row.get(name), name, at) for at, row in enumerate(named, first)
             ]
-        X = self.table.of_block(Block("the request", 0, cells))
-        if not (self.text_fields or self.table.categories):
+        X = self.fields.table.of_block(Block("the request", 0, cells))
+        if not (self.fields.of_text or self.fields.table.categories):
             return X
-        texts = ["\n".join(self.texts(row, at)) for at, row in enumerate(named, first)]
-        return joined(self.model, texts if self.text_fields else None, X)
+        return joined(self.model, self._documents(named, first) if self.fields.of_text else None, X)
 
     def _as_object(self, row: Row, at: int) -> dict[str, Any]:
         if isinstance(row, dict):
             self._check_names(row, at)
             return row
-        numbers = self.table.numbers
-        is_whole = isinstance(row, list) and len(numbers) == len(self.fields) == len(row)
+        numbers = self.fields.table.numbers
+        is_whole = isinstance(row, list) and len(numbers) == self.fields.n == len(row)
         if not is_whole:
-            raise wrong(f"row {at} must be {self.expected}; got {shown(row)}.")
+            raise wrong(f"row {at} must be {self.fields.expected}; got {shown(row)}.")
         return dict(zip(numbers, row, strict=True))
 
     def _read_matrix(self, rows: Sequence[Row], first: int) -> sparse.csr_array:
@@ -167,23 +128,26 @@ class RowReader:
     def _entries(self, row: Row, at: int) -> Iterator[tuple[int, float]]:
         """Columns and values of a row of numbers."""
         if isinstance(row, dict):
-            self._check_names(row, at)
             for name, value in row.items():
-                yield self._place[name], _number(value, name, at)
+                column = self.fields.column(name)
+                if column is None:
+                    raise self._unknown(name, at)
+                yield column, _number(value, name, at)
         elif isinstance(row, list) and len(row) == self.model.n_features_in_:
             for column, value in enumerate(row):
                 yield column, _number(value, str(column), at)
         else:
-            raise wrong(f"row {at} must be {self.expected}; got {shown(row)}.")
+            raise wrong(f"row {at} must be {self.fields.expected}; got {shown(row)}.")
 
     def _check_names(self, row: dict[str, Any], at: int) -> None:
-        for name in row.keys() - self._names:
-            known = listed([field.name for field in self.fields])
-            raise wrong(f"row {at} has a field {shown(name)}, and the model has {known}.")
+        for name in row:
+            if self.fields.column(name) is None:
+                raise self._unknown(name, at)
 
-    @locked_property
-    def _names(self) -> set[str]:
-        return {field.name for field in self.fields}
+    def _unknown(self, name: str, at: int) -> RefusedError:
+        return wrong(
+            f"row {at} has a field {shown(name)}, and the model has {self.fields.listed()}."
+        )
 
 
 def _number(value: object, name: str, at: int) -> float:
@@ -213,13 +177,3 @@ def _category(value: object, name: str, at: int) -> str | None:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
     raise wrong(f"row {at}: {shown(name)} must be a text, or null; got {shown(value)}.")
-
-
-def shown(value: object) -> str:
-    """What was given, in a few characters."""
-    return shortened(repr(value) if len(str(value)) < 1000 else repr(str(value)[:60]), 40)
-
-
-def listed(names: Sequence[str]) -> str:
-    some = ", ".join(repr(name) for name in names[:SHOWN])
-    return some if len(names) <= SHOWN else f"{some} and {len(names) - SHOWN:,} more"

@@ -1,26 +1,35 @@
-"""Workers that share one socket, and the pages of the model files that each of them maps."""
+"""Workers that share one socket, each with its models; the process that starts them is
+`supervisor.Supervisor`."""
 
 import ipaddress
-import json
+import logging
 import os
 import signal
 import sys
+import threading
+import time
 from collections.abc import Sequence
-from dataclasses import asdict
-from pathlib import Path
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from socket import socket
 
 import uvicorn
 
 from sketchforest.serve.app import build_app
-from sketchforest.serve.guard import Guard
 from sketchforest.serve.limits import Limits
+from sketchforest.serve.model_files import Stamps, changes, stamps_of
 from sketchforest.serve.protocol import PromptProtocol
 from sketchforest.serve.served import Source
+from sketchforest.serve.supervisor import BEAT_SECONDS, CANNOT_START, Supervisor
 
-# What workers are told: uvicorn gives them the name of a function, and the environment.
-_TOLD = "SKETCHFOREST_SERVE"
 IDLE_SECONDS = 5
+END_SECONDS = 3  # for what has been asked when the service is told to end
+# After which a thread that reads a long text gives way to the one that answers; Python's 5 ms would
+# be waited for at each read from a socket.
+SWITCH_SECONDS = 0.0005
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
+
+logger = logging.getLogger("uvicorn.error")
 
 
 def is_loopback(host: str) -> bool:
@@ -30,40 +39,68 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+@dataclass(frozen=True)
+class Worker:
+    """What a worker is told."""
+
+    sources: Sequence[Source]
+    host: str
+    limits: Limits
+    log_level: str
+    stamps: Stamps
+
+    def config(self, port: int = 0) -> uvicorn.Config:
+        # From other machines a service may be known by any name.
+        hosts = [*LOOPBACK_NAMES, self.host] if is_loopback(self.host) else None
+        return uvicorn.Config(
+            lambda: build_app(self.sources, self.limits, hosts),
+            factory=True,
+            host=self.host,
+            port=port,
+            http=PromptProtocol,
+            ws="none",
+            lifespan="off",
+            log_level=self.log_level,
+            access_log=self.log_level == "debug",
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=self.limits.connections,
+            timeout_keep_alive=IDLE_SECONDS,
+            timeout_graceful_shutdown=min(int(self.limits.seconds) + 1, END_SECONDS),
+        )
+
+    def run(self, sock: socket, beats: Connection) -> None:
+        """In a process of its own."""
+        sys.setswitchinterval(SWITCH_SECONDS)
+        server = uvicorn.Server(self.config())
+        threading.Thread(target=_beat, args=(server, beats), daemon=True).start()
+        for change in changes(self.stamps):
+            logger.warning("%s; this worker serves what it finds", change)
+        try:
+            server.run([sock])
+        except KeyboardInterrupt:
+            pass
+        except (ValueError, OSError, MemoryError) as error:
+            logger.error("%s", error)
+            raise SystemExit(CANNOT_START) from None
+
+
+def _beat(server: uvicorn.Server, beats: Connection) -> None:
+    """Says that this worker lives, and whether it answers; ends it with the one that listens."""
+    try:
+        while True:
+            beats.send(server.started)
+            time.sleep(BEAT_SECONDS)
+    except OSError:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
 def serve(
     sources: Sequence[Source], host: str, port: int, workers: int, limits: Limits, log_level: str
-) -> None:
-    """Answers until it is interrupted or terminated; what has been asked is answered before."""
-    os.environ[_TOLD] = json.dumps(
-        {
-            "sources": [[name, str(path), threshold] for name, path, threshold in sources],
-            "limits": asdict(limits),
-            # From other machines a service may be known by any name.
-            "hosts": [*LOOPBACK_NAMES, host] if is_loopback(host) else None,
-        }
-    )
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # which uvicorn raises when it is done
-    uvicorn.run(
-        "sketchforest.serve.server:worker_app",
-        factory=True,
-        host=host,
-        port=port,
-        workers=workers,
-        http=PromptProtocol,
-        ws="none",
-        lifespan="off",
-        log_level=log_level,
-        access_log=log_level == "debug",
-        server_header=False,
-        proxy_headers=False,
-        limit_concurrency=limits.connections,
-        timeout_keep_alive=IDLE_SECONDS,
-        timeout_graceful_shutdown=int(limits.seconds) + 1,
-        timeout_worker_healthcheck=60,
-    )
-
-
-def worker_app() -> Guard:
-    told = json.loads(os.environ[_TOLD])
-    sources = [Source(name, Path(path), more) for name, path, more in told["sources"]]
-    return build_app(sources, Limits(**told["limits"]), told["hosts"])
+) -> int:
+    """Answers until it is interrupted or terminated, and then what has been asked, for some
+    seconds; the exit code."""
+    stamps = stamps_of([source.path for source in sources if source.mmap])
+    worker = Worker(sources, host, limits, log_level, stamps)
+    sock = worker.config(port).bind_socket()
+    return Supervisor(lambda beats: (worker.run, (sock, beats)), workers, stamps).run(END_SECONDS)

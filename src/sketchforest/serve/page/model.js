@@ -52,13 +52,19 @@ function typedFeatures(text) {
     const value = cut > 0 ? Number(part.slice(cut + 1)) : 1;
     const isValue = cut > 0 && part.slice(cut + 1).trim() && !Number.isNaN(value);
     const name = (isValue ? part.slice(0, cut) : part).trim();
-    if (known.has(name)) row[name] = isValue ? value : 1;
+    if (isFeature(name)) row[name] = isValue ? value : 1;
     else unknown.push(name);
   }
   at("unknown").textContent = unknown.length
     ? `Not known to the model, and left out: ${unknown.join(", ")}`
     : "";
   return Object.keys(row).length ? row : null;
+}
+
+// Features without names are numbers from 0.
+function isFeature(name) {
+  if (about.n_numbers === null) return known.has(name);
+  return /^(0|[1-9]\d{0,9})$/.test(name) && Number(name) < about.n_numbers;
 }
 
 async function post(path, content, signal) {
@@ -91,6 +97,7 @@ async function update() {
 async function explain(row, label, signal) {
   const found = await post("/explain", { row, label, n_rows: 6 }, signal);
   showExplanation(found.labels[0], found.similar, row);
+  showUnmarked(found.marked_until ?? {});
   complain(null);
 }
 
@@ -206,6 +213,15 @@ function showWords(words, row) {
   at("marked").replaceChildren(...parts);
 }
 
+// Of texts that are too long to be marked to their end.
+function showUnmarked(until) {
+  const said = Object.entries(until).map(
+    ([field, end]) => `Words of ${field} are marked in its first ${end.toLocaleString("en")} characters.`,
+  );
+  at("unmarked").hidden = !said.length;
+  at("unmarked").textContent = said.join(" ");
+}
+
 function marked(text, words, largest) {
   const characters = Array.from(text); // places are counted in characters, not in halves of them
   const parts = [];
@@ -247,7 +263,8 @@ at("other").addEventListener(
   "focus",
   async () => {
     if (about.labels > MAX_KNOWN) return;
-    const options = (await details()).label_names.map((name) => {
+    // Labels without names are numbers from 0.
+    const options = ((await details()).label_names ?? []).map((name) => {
       const option = document.createElement("option");
       option.value = name;
       return option;
@@ -258,7 +275,7 @@ at("other").addEventListener(
 );
 
 async function start() {
-  if (!about.has_inputs) known = new Set((await details()).fields.map((field) => field.name));
+  if (!about.has_inputs && about.n_numbers === null) known = new Set((await details()).fields.map((field) => field.name));
   if (inputs.some((input) => input.value.trim())) update(); // what a browser has kept
 }
 

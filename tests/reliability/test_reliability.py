@@ -15,6 +15,7 @@ import damaged_data
 import damaged_models
 import ending
 import fuzz
+import hostile_requests
 import interrupted
 import interrupted_commands
 import killed
@@ -67,6 +68,12 @@ def test_processes_forked_after_a_fit_or_beside_threads_give_the_same_forests():
 
 def test_a_process_ends_while_threads_work():
     assert set(ending.run_cases(2)) == {"ended with 0"}
+
+
+def test_hostile_explanations_keep_no_normal_request_from_its_answer():
+    pytest.importorskip("httptools", reason="needs sketchforest[serve]")
+    found = hostile_requests.run(seconds=2, n_hostile=12, n_normal=2, n_rows=300, n_trees=10)
+    assert hostile_requests.is_good(found), found
 
 
 def test_interrupts_stop_the_work_and_nothing_else():

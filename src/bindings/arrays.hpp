@@ -3,10 +3,9 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 
 #include <algorithm>
-#include <optional>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -26,8 +25,6 @@ using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using OutMatrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using AnyMatrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
-template <class Array>
-using Maybe = std::optional<Array>;  // None
 
 // Raised in Python as ValueError.
 inline void require(bool holds, const char* reason) {
@@ -37,10 +34,6 @@ inline void require(bool holds, const char* reason) {
 template <class T>
 std::span<const T> to_span(const Vector<T>& array) {
     return {array.data(), array.size()};
-}
-template <class T>
-std::span<const T> to_span(const Maybe<Vector<T>>& array) {
-    return array ? to_span(*array) : std::span<const T>();
 }
 
 // A numpy array that owns the vector's memory, whose numbers may be read as others of their size.
@@ -64,24 +57,10 @@ std::pair<T*, nb::object> new_matrix(std::size_t n_rows, std::size_t n_columns) 
     return {data, nb::ndarray<nb::numpy, T>(data, {n_rows, n_columns}, owner).cast()};
 }
 
-// An array that an object holds, as numpy sees it: read-only, and keeping the object alive.
-template <class Array, class Owner>
-nb::object shown(const Array& array, const Owner& owner) {
-    std::size_t shape[2];
-    for (std::size_t i = 0; i < array.ndim(); ++i) shape[i] = array.shape(i);
-    return nb::ndarray<nb::numpy, nb::ro>(array.data(), array.ndim(), shape, nb::find(owner),
-                                          nullptr, array.dtype())
-        .cast();
-}
-template <class Array, class Owner>
-nb::object shown(const Maybe<Array>& array, const Owner& owner) {
-    return array ? shown(*array, owner) : nb::none();
-}
-
 // The parts of the module, by subject.
 void bind_encoding(nb::module_& m);
 void bind_growing(nb::module_& m);
-void bind_model(nb::module_& m);
+void bind_held(nb::module_& m);
 void bind_oblique(nb::module_& m);
 void bind_predicting(nb::module_& m);
 void bind_ranking(nb::module_& m);

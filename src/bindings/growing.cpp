@@ -6,62 +6,6 @@
 #include "stop.hpp"
 
 namespace sketchforest {
-
-HeldCodes::HeldCodes(Given own) : given(std::move(own)) {
-    const auto data = [](const auto& array) { return array ? array->data() : nullptr; };
-    codes.n_rows = given.n_rows;
-    codes.n_features = given.n_features;
-    codes.by_value = given.by_value;
-    codes.sparse = given.row_start.has_value();
-    codes.codes = data(given.codes);
-    codes.row_codes = data(given.row_codes);
-    codes.code_bytes = given.codes ? static_cast<int>(given.codes->itemsize()) : 0;
-    codes.row_start = data(given.row_start);
-    codes.columns = data(given.columns);
-    codes.column_size = data(given.column_size);
-    codes.zero_code = data(given.zero_code);
-    codes.value_start = given.value_start.data();
-    codes.values = given.values.data();
-    codes.wide_values = given.values.dtype() == nb::dtype<double>();
-    require_shapes();
-    const NativeWork work;
-    check(codes, {given.columns ? given.columns->size() : 0, given.values.size()});
-}
-
-// What the check of the numbers relies on.
-void HeldCodes::require_shapes() const {
-    constexpr const char* reason = "codes have another shape";
-    constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
-    const std::size_t n_rows = given.n_rows, n_features = given.n_features;
-    const auto has_shape = [](const auto& array, std::initializer_list<std::size_t> shape) {
-        return array && array->ndim() == shape.size() &&
-               std::equal(shape.begin(), shape.end(), array->shape_ptr());
-    };
-    require(0 < n_rows && n_rows <= most && 0 < n_features && n_features <= most, reason);
-    require(codes.wide_values || given.values.dtype() == nb::dtype<float>(), reason);
-    require(codes.by_value || given.value_start.size() == n_features + 1, reason);
-    if (given.codes) {
-        const auto type = given.codes->dtype();
-        require(codes.by_value
-                    ? type == nb::dtype<std::uint32_t>()
-                    : type == nb::dtype<std::uint8_t>() || type == nb::dtype<std::uint16_t>() ||
-                          type == nb::dtype<std::uint32_t>(),
-                reason);
-    }
-    if (!codes.sparse) {
-        require(has_shape(given.codes, {n_features, n_rows}), reason);
-        require(!given.row_codes || (has_shape(given.row_codes, {n_rows, n_features}) &&
-                                     given.row_codes->dtype() == given.codes->dtype()),
-                reason);
-        return;
-    }
-    require(has_shape(given.row_start, {n_rows + 1}) && given.columns, reason);
-    require(!given.codes || has_shape(given.codes, {given.columns->size()}), reason);
-    require(!given.row_codes && has_shape(given.column_size, {n_features}) &&
-                has_shape(given.zero_code, {n_features}),
-            reason);
-}
-
 namespace {
 
 // How many outputs, padded, the vector kernels take.
@@ -75,7 +19,7 @@ nb::object project(const HeldSparseRows& labels, Vector<std::int32_t> rows, Matr
     auto [z, array] = new_matrix<float>(rows.size(), p.shape(1));
     {
         const NativeWork work;
-        check_rows(to_span(rows), labels.n_rows());
+        check_rows(to_span(rows), labels.n_rows);
         kernels().project(
             {y.row_start, y.columns, y.values, rows.data(), rows.size(), p.data(), p.shape(1), z});
     }
@@ -112,7 +56,7 @@ Outputs to_outputs(const DenseOutputs& z, const Bag& bag, Impurity impurity) {
 }
 Outputs to_outputs(const HeldSparseRows& labels, const Bag& bag, Impurity impurity) {
     require(impurity != Impurity::absolute_error, "medians need dense outputs");
-    check_rows(bag.rows, labels.n_rows());
+    check_rows(bag.rows, labels.n_rows);
     Outputs outputs;
     outputs.sparse = labels.rows;
     return outputs;
@@ -137,45 +81,9 @@ nb::object grow_tree(const HeldCodes& codes, const From& outputs_from, Vector<st
     return to_tuple(tree);
 }
 
-void bind_codes(nb::module_& m) {
-    using Held = HeldCodes;
-    const auto show = [](auto array) {
-        return [array](const Held& self) { return shown(self.given.*array, self); };
-    };
-    nb::class_<Held>(m, "Codes")
-        .def(
-            "__init__",
-            [](Held* self, std::size_t n_rows, std::size_t n_features, Maybe<Held::Array> codes,
-               Maybe<Held::Array> row_codes, Held::Array values, Vector<std::int64_t> value_start,
-               Maybe<Vector<std::int64_t>> row_start, Maybe<Vector<std::int32_t>> columns,
-               Maybe<Vector<std::int32_t>> column_size, Maybe<Vector<std::uint32_t>> zero_code,
-               bool by_value) {
-                new (self) Held({n_rows, n_features, codes, row_codes, values, value_start,
-                                 row_start, columns, column_size, zero_code, by_value});
-            },
-            nb::kw_only(), "n_rows"_a, "n_features"_a, "codes"_a.noconvert().none(),
-            "row_codes"_a.noconvert().none(), "values"_a.noconvert(), "value_start"_a.noconvert(),
-            "row_start"_a.noconvert().none() = nb::none(),
-            "columns"_a.noconvert().none() = nb::none(),
-            "column_size"_a.noconvert().none() = nb::none(),
-            "zero_code"_a.noconvert().none() = nb::none(), "by_value"_a = false)
-        .def_prop_ro("n_rows", [](const Held& self) { return self.given.n_rows; })
-        .def_prop_ro("n_features", [](const Held& self) { return self.given.n_features; })
-        .def_prop_ro("by_value", [](const Held& self) { return self.given.by_value; })
-        .def_prop_ro("codes", show(&Held::Given::codes))
-        .def_prop_ro("row_codes", show(&Held::Given::row_codes))
-        .def_prop_ro("values", show(&Held::Given::values))
-        .def_prop_ro("value_start", show(&Held::Given::value_start))
-        .def_prop_ro("row_start", show(&Held::Given::row_start))
-        .def_prop_ro("columns", show(&Held::Given::columns))
-        .def_prop_ro("column_size", show(&Held::Given::column_size))
-        .def_prop_ro("zero_code", show(&Held::Given::zero_code));
-}
-
 }  // namespace
 
 void bind_growing(nb::module_& m) {
-    bind_codes(m);
     nb::enum_<Impurity>(m, "Impurity")
         .value("variance", Impurity::variance)
         .value("entropy", Impurity::entropy)

@@ -2,103 +2,90 @@
 // it lives, was checked when it was made, and never changes. So a call may use it from any thread.
 #pragma once
 
+#include <map>
 #include <mutex>
+#include <set>
+#include <string>
 
 #include "arrays.hpp"
 #include "check.hpp"
 
 namespace sketchforest {
 
-struct HeldSparseRows {
-    HeldSparseRows(Vector<std::int64_t> row_start, Vector<std::int32_t> columns,
-                   Maybe<Vector<float>> values, std::size_t n_columns);
+// Arrays and numbers by their names.
+class Held {
+  public:
+    explicit Held(const nb::kwargs& given);
 
-    Vector<std::int64_t> row_start;
-    Vector<std::int32_t> columns;
-    Maybe<Vector<float>> values;
+    // As an attribute: arrays are read-only, and keep this object alive.
+    nb::object shown(const std::string& name) const;
+    std::size_t number(const std::string& name) const;
+
+  protected:
+    using Array = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+    using Shape = std::initializer_list<std::size_t>;
+    static constexpr std::size_t any = ~std::size_t{0};
+
+    const Array* find(const std::string& name) const;  // null: None, or not given
+    // Null where there is none; a TypeError or ValueError where it is another one.
+    template <class T>
+    const T* pointer(const std::string& name, Shape shape = {any}) const {
+        const Array* array = find(name);
+        if (array) require_array(name, *array, array->dtype() == nb::dtype<T>(), shape);
+        return array ? static_cast<const T*>(array->data()) : nullptr;
+    }
+    template <class T>
+    std::span<const T> span(const std::string& name, Shape shape = {any}) const {
+        const T* data = pointer<T>(name, shape);
+        return data ? std::span(data, find(name)->size()) : std::span<const T>();
+    }
+    bool is_given(const std::string& name) const { return find(name) || numbers_.contains(name); }
+    void require_given(std::initializer_list<const char*> names) const;
+
+  private:
+    static void require_array(const std::string& name, const Array& array, bool has_type,
+                              Shape shape);
+
+    std::map<std::string, Array> arrays_;
+    std::map<std::string, std::size_t> numbers_;
+    std::set<std::string> nones_;
+};
+
+struct HeldSparseRows : Held {
+    explicit HeldSparseRows(const nb::kwargs& given);
     SparseRows rows;
-
-    std::size_t n_rows() const { return row_start.size() - 1; }
+    std::size_t n_rows;
 };
 
 // X, coded.
-class HeldCodes {
-  public:
-    using Array = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
-    struct Given {
-        std::size_t n_rows, n_features;
-        Maybe<Array> codes, row_codes;
-        Array values;
-        Vector<std::int64_t> value_start;
-        Maybe<Vector<std::int64_t>> row_start;  // of sparse X
-        Maybe<Vector<std::int32_t>> columns, column_size;
-        Maybe<Vector<std::uint32_t>> zero_code;
-        bool by_value;
-    };
-    explicit HeldCodes(Given given);
-
-    Given given;
+struct HeldCodes : Held {
+    explicit HeldCodes(const nb::kwargs& given);
     Codes codes;
-
-  private:
-    void require_shapes() const;
 };
 
 // X as oblique trees see it.
-struct HeldFloatRows {
-    HeldFloatRows(Matrix<float> values, std::size_t n_features);
-    HeldFloatRows(Vector<float> values, Vector<std::int64_t> row_start,
-                  Vector<std::int32_t> columns, std::size_t n_features);
-
-    nb::ndarray<const float, nb::c_contig, nb::device::cpu> values;
-    Maybe<Vector<std::int64_t>> row_start;
-    Maybe<Vector<std::int32_t>> columns;
+struct HeldFloatRows : Held {
+    explicit HeldFloatRows(const nb::kwargs& given);
     FloatRows rows;
 };
 
 // The training rows in the leaves of trees.
-class HeldLeaves {
-  public:
-    using Weights = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-    struct Given {
-        Vector<std::int64_t> leaf_start, tree_members;
-        Vector<std::uint32_t> member_start;
-        Vector<std::int32_t> members;
-        Maybe<Weights> weights;  // counts in bytes, or doubles
-        std::size_t n_rows;
-
-        LeafArrays arrays() const;
-    };
-
-    explicit HeldLeaves(Given given) : HeldLeaves(std::move(given), true) {}
-
-    Given given;
+struct HeldLeaves : Held {
+    explicit HeldLeaves(const nb::kwargs& given) : HeldLeaves(given, true) {}
     Leaves leaves;
+    std::size_t n_rows;
 
   protected:
-    HeldLeaves(Given given, bool is_all);  // else more is checked with it
+    HeldLeaves(const nb::kwargs& given, bool is_all);  // else more is checked with it
+    LeafArrays arrays() const;
 };
 
 class HeldForest : public HeldLeaves {
   public:
-    struct GivenTrees {
-        Matrix<std::int32_t> nodes;
-        Maybe<Vector<double>> thresholds;
-        Maybe<Vector<float>> gains;
-        Vector<std::int32_t> depths;
-        Vector<std::int64_t> node_start;
-        std::size_t n_features;
-        // Of oblique trees.
-        Maybe<Vector<std::int64_t>> direction_start;
-        Maybe<Vector<std::int32_t>> direction_columns;
-        Maybe<Vector<std::uint16_t>> direction_weights;
-        Maybe<Vector<std::uint8_t>> is_oblique;
-    };
-    HeldForest(Given given, GivenTrees trees);
-
-    GivenTrees given_trees;
+    explicit HeldForest(const nb::kwargs& given);
     Trees trees;
     ObliqueTrees oblique;
+    std::size_t n_features;
 
     // The same trees with what sparse rows pass over, found by the first thread that asks.
     Trees trees_with_zero_chains() const;

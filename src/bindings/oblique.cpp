@@ -4,30 +4,6 @@
 #include "stop.hpp"
 
 namespace sketchforest {
-
-HeldFloatRows::HeldFloatRows(Matrix<float> dense, std::size_t n_features) : values(dense) {
-    require(dense.shape(1) % 8 == 0 && n_features <= dense.shape(1), "rows have another shape");
-    rows.n_rows = dense.shape(0);
-    rows.n_features = n_features;
-    rows.values = dense.data();
-    rows.stride = dense.shape(1);
-    const NativeWork work;
-    check(rows, 0);
-}
-
-HeldFloatRows::HeldFloatRows(Vector<float> entries, Vector<std::int64_t> starts,
-                             Vector<std::int32_t> numbers, std::size_t n_features)
-    : values(entries), row_start(starts), columns(numbers) {
-    require(starts.size() > 0 && entries.size() == numbers.size(), "rows have another shape");
-    rows.n_rows = starts.size() - 1;
-    rows.n_features = n_features;
-    rows.values = entries.data();
-    rows.row_start = starts.data();
-    rows.columns = numbers.data();
-    const NativeWork work;
-    check(rows, entries.size());
-}
-
 namespace {
 
 // None where `stop` was set before the tree was finished.
@@ -67,17 +43,6 @@ void levels(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> x, Vector<std::in
 }  // namespace
 
 void bind_oblique(nb::module_& m) {
-    using Rows = HeldFloatRows;
-    nb::class_<Rows>(m, "FloatRows")
-        .def(nb::init<Vector<float>, Vector<std::int64_t>, Vector<std::int32_t>, std::size_t>(),
-             "values"_a.noconvert(), "row_start"_a.noconvert(), "columns"_a.noconvert(),
-             "n_features"_a)
-        .def(nb::init<Matrix<float>, std::size_t>(), "values"_a.noconvert(), "n_features"_a)
-        .def_prop_ro("n_rows", [](const Rows& self) { return self.rows.n_rows; })
-        .def_prop_ro("n_features", [](const Rows& self) { return self.rows.n_features; })
-        .def_prop_ro("values", [](const Rows& self) { return shown(self.values, self); })
-        .def_prop_ro("row_start", [](const Rows& self) { return shown(self.row_start, self); })
-        .def_prop_ro("columns", [](const Rows& self) { return shown(self.columns, self); });
     nb::class_<ObliqueParams>(m, "ObliqueParams")
         .def(nb::init<>())
         .def_rw("max_depth", &ObliqueParams::max_depth)

@@ -17,14 +17,14 @@ void find_oblique(const HeldForest& forest, const HeldFloatRows* seen, std::int3
 }
 
 void check_seen(const HeldForest& forest, const HeldFloatRows* seen, std::size_t n_rows) {
-    require(!forest.trees.is_oblique || (seen && seen->rows.n_rows == n_rows &&
-                                         seen->rows.n_features == forest.given_trees.n_features),
+    require(!forest.trees.is_oblique ||
+                (seen && seen->rows.n_rows == n_rows && seen->rows.n_features == forest.n_features),
             "rows must be given as oblique trees see them, too");
 }
 
 nb::object leaves_dense(const HeldForest& forest, const AnyMatrix& x, const HeldFloatRows* seen) {
     const std::size_t n_rows = x.shape(0);
-    require(x.shape(1) == forest.given_trees.n_features, wrong_width);
+    require(x.shape(1) == forest.n_features, wrong_width);
     check_seen(forest, seen, n_rows);
     auto [leaves, array] = new_matrix<std::int32_t>(n_rows, forest.trees.n_trees);
     const auto find = [&](auto zero) {
@@ -47,7 +47,7 @@ template <class T>
 nb::object leaves_sparse(const HeldForest& forest, Vector<T> values, Vector<std::int32_t> columns,
                          Vector<std::int64_t> row_start, std::size_t n_columns,
                          const HeldFloatRows* seen) {
-    const std::size_t n_features = forest.given_trees.n_features;
+    const std::size_t n_features = forest.n_features;
     require(n_columns == n_features, wrong_width);
     require(row_start.size() > 0 && values.size() == columns.size(), "X has another shape");
     const std::size_t n_rows = row_start.size() - 1;
@@ -67,7 +67,7 @@ nb::object leaves_sparse(const HeldForest& forest, Vector<T> values, Vector<std:
 Values to_values(const HeldSparseRows& from) {
     Values values;
     values.sparse = from.rows;
-    values.n_rows = from.n_rows();
+    values.n_rows = from.n_rows;
     values.n_columns = from.rows.n_columns;
     return values;
 }
@@ -81,7 +81,7 @@ Values to_values(const Matrix<double>& from) {
 
 void check_found(const HeldLeaves& leaves, const Values& values, const FoundLeaves& found) {
     require(found.shape(1) == leaves.leaves.n_trees, "leaves have another shape");
-    require(values.n_rows >= leaves.given.n_rows, "values must have a row for each training row");
+    require(values.n_rows >= leaves.n_rows, "values must have a row for each training row");
     check_leaf_numbers(leaves.leaves, {found.data(), found.size()});
 }
 

@@ -1,7 +1,7 @@
 """The native surface: a handful of functions over plain arrays."""
 
 from enum import Enum
-from typing import TypeAlias, overload
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,7 @@ _Codes: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32]
 # Objects that hold arrays: checked when they are made (ValueError), and read-only from then on.
 
 class SparseRows:
-    def __init__(
-        self,
-        row_start: NDArray[np.int64],
-        columns: NDArray[np.int32],
-        values: NDArray[np.float32] | None,
-        n_columns: int,
-    ) -> None: ...
+    def __init__(self, **fields: object) -> None: ...
     @property
     def row_start(self) -> NDArray[np.int64]: ...
     @property
@@ -32,21 +26,7 @@ class SparseRows:
     def n_columns(self) -> int: ...
 
 class Codes:
-    def __init__(
-        self,
-        *,
-        n_rows: int,
-        n_features: int,
-        codes: _Codes | None,
-        row_codes: _Codes | None,
-        values: _Floats,
-        value_start: NDArray[np.int64],
-        row_start: NDArray[np.int64] | None = None,
-        columns: NDArray[np.int32] | None = None,
-        column_size: NDArray[np.int32] | None = None,
-        zero_code: NDArray[np.uint32] | None = None,
-        by_value: bool = False,
-    ) -> None: ...
+    def __init__(self, **fields: object) -> None: ...
     @property
     def n_rows(self) -> int: ...
     @property
@@ -71,16 +51,7 @@ class Codes:
     def by_value(self) -> bool: ...
 
 class FloatRows:
-    @overload
-    def __init__(
-        self,
-        values: NDArray[np.float32],
-        row_start: NDArray[np.int64],
-        columns: NDArray[np.int32],
-        n_features: int,
-    ) -> None: ...
-    @overload
-    def __init__(self, values: NDArray[np.float32], n_features: int) -> None: ...
+    def __init__(self, **fields: object) -> None: ...
     @property
     def n_rows(self) -> int: ...
     @property
@@ -93,16 +64,7 @@ class FloatRows:
     def columns(self) -> NDArray[np.int32] | None: ...
 
 class Leaves:
-    def __init__(
-        self,
-        *,
-        leaf_start: NDArray[np.int64],
-        tree_members: NDArray[np.int64],
-        member_start: NDArray[np.uint32],
-        members: NDArray[np.int32],
-        weights: NDArray[np.uint8] | NDArray[np.float64] | None,
-        n_rows: int,
-    ) -> None: ...
+    def __init__(self, **fields: object) -> None: ...
     @property
     def n_trees(self) -> int: ...
     @property

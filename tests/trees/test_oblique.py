@@ -22,11 +22,15 @@ SETTINGS = {"ridge": 2.0, "n_steps": 2, "n_power_steps": 5, "n_refinements": 0}
 def as_oblique(x, is_sparse):
     if is_sparse:
         rows = sparse.csr_array(x)
-        arrays = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
-        return ObliqueX(rows.data.astype(np.float32), *arrays, x.shape[1])
+        return ObliqueX(
+            values=rows.data.astype(np.float32),
+            row_start=rows.indptr.astype(np.int64),
+            columns=rows.indices.astype(np.int32),
+            n_features=x.shape[1],
+        )
     padded = np.zeros((len(x), -(-x.shape[1] // 8) * 8), np.float32)
     padded[:, : x.shape[1]] = x
-    return ObliqueX(padded, x.shape[1])
+    return ObliqueX(values=padded, n_features=x.shape[1])
 
 
 def grow(x, z, weights=None, is_sparse=False, **params):

@@ -169,7 +169,7 @@ def _labels(arrays: Mapping[str, np.ndarray], about: Mapping[str, object]) -> La
     if parts["values"] is not None:
         check_array("labels", parts["values"], np.float32, 1)
     with called_damage():
-        labels = SparseRows(**parts, n_columns=_count(about, "n_label_columns"))  # type: ignore[arg-type]
+        labels = SparseRows(**parts, n_columns=_count(about, "n_label_columns"))
     if labels.n_rows < 1:
         raise DamagedError("there are no labels")
     return labels

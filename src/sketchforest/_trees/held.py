@@ -7,7 +7,10 @@ class Held:
     """A native object that holds the arrays it was made of, and checked them once. They are
     read-only; it is pickled and copied by them."""
 
-    FIELDS: ClassVar[tuple[str, ...]]
+    FIELDS: ClassVar[tuple[str, ...]]  # None where one is not given
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(**dict.fromkeys(self.FIELDS) | fields)
 
     def fields(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.FIELDS}

@@ -53,7 +53,7 @@ class SparseRows(Held, _core.SparseRows):
         place = np.zeros(self.n_columns, np.int32)
         place[self.occurring] = np.arange(len(self.occurring), dtype=np.int32)
         columns = place[self.columns]
-        return SparseRows(self.row_start, columns, self.values, len(self.occurring))
+        return SparseRows(**self.fields() | {"columns": columns, "n_columns": len(self.occurring)})
 
     def to_csr(self, dtype: type[np.generic] = np.float32) -> sparse.csr_array:
         values = np.ones(len(self.columns), dtype) if self.values is None else self.values

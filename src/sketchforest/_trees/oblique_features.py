@@ -7,7 +7,6 @@ scale for all.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -34,9 +33,6 @@ class ObliqueX(Held, _core.FloatRows):
     """Rows of floats, dense with zeros up to a multiple of 8 features, or sparse."""
 
     FIELDS = ("values", "row_start", "columns", "n_features")
-
-    def fields(self) -> dict[str, Any]:
-        return {name: value for name, value in super().fields().items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -76,10 +72,10 @@ class FeatureMap:
             values = np.log1p(np.maximum(values, 0)) * self.idf[rows.indices]
             values = _in_rows_of_unit_length(values, rows.indptr)
         return ObliqueX(
-            values.astype(np.float32, copy=False),
-            rows.indptr.astype(np.int64, copy=False),
-            rows.indices.astype(np.int32, copy=False),
-            rows.shape[1],
+            values=values.astype(np.float32, copy=False),
+            row_start=rows.indptr.astype(np.int64, copy=False),
+            columns=rows.indices.astype(np.int32, copy=False),
+            n_features=rows.shape[1],
         )
 
     def _by_rank(self, X: Matrix, n_jobs: int | None) -> ObliqueX:
@@ -98,7 +94,7 @@ class FeatureMap:
         # A value is looked for in so many steps, each about as long as the coding of a cell.
         n_steps = MOST_LEVELS.bit_length()
         run_blocks(find_block, row_blocks(len(dense), n_steps * self.n_features), n_jobs=n_jobs)
-        return ObliqueX(out, self.n_features)
+        return ObliqueX(values=out, n_features=self.n_features)
 
 
 def _in_rows_of_unit_length(values: np.ndarray, row_start: np.ndarray) -> np.ndarray:

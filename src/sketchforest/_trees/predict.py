@@ -92,7 +92,11 @@ class ForestPredictor:
         n_train = forest.n_rows
         rows = np.arange(n_train, dtype=np.int32)
         one_each = np.arange(n_train + 1, dtype=np.int64)
-        return cls(forest, SparseRows(one_each, rows, None, n_train), may_tabulate=False)
+        return cls(
+            forest,
+            SparseRows(row_start=one_each, columns=rows, values=None, n_columns=n_train),
+            may_tabulate=False,
+        )
 
     def average(
         self,

@@ -1,0 +1,231 @@
+#include "held.hpp"
+
+#include "native_work.hpp"
+
+namespace sketchforest {
+
+Held::Held(const nb::kwargs& given) {
+    for (const auto& [key, value] : given) {
+        const auto name = nb::cast<std::string>(key);
+        Array array;
+        if (value.is_none())
+            nones_.insert(name);
+        else if (PyLong_Check(value.ptr()))
+            numbers_[name] = nb::cast<std::size_t>(value);
+        else if (nb::try_cast(value, array, false))
+            arrays_.emplace(name, std::move(array));
+        else
+            throw nb::type_error((name + " must be a contiguous array or an int").c_str());
+    }
+}
+
+nb::object Held::shown(const std::string& name) const {
+    if (const Array* array = find(name)) {
+        std::vector<std::size_t> shape(array->shape_ptr(), array->shape_ptr() + array->ndim());
+        return nb::ndarray<nb::numpy, nb::ro>(array->data(), shape.size(), shape.data(),
+                                              nb::find(*this), nullptr, array->dtype())
+            .cast();
+    }
+    const auto found = numbers_.find(name);
+    if (found != numbers_.end()) return nb::cast(found->second);
+    if (nones_.contains(name)) return nb::none();
+    throw nb::attribute_error(name.c_str());
+}
+
+std::size_t Held::number(const std::string& name) const {
+    const auto found = numbers_.find(name);
+    if (found == numbers_.end()) throw nb::type_error((name + " must be given").c_str());
+    return found->second;
+}
+
+const Held::Array* Held::find(const std::string& name) const {
+    const auto found = arrays_.find(name);
+    return found == arrays_.end() ? nullptr : &found->second;
+}
+
+void Held::require_given(std::initializer_list<const char*> names) const {
+    for (const char* name : names)
+        if (!find(name)) throw nb::type_error((std::string(name) + " must be given").c_str());
+}
+
+void Held::require_array(const std::string& name, const Array& array, bool has_type, Shape shape) {
+    if (!has_type) throw nb::type_error((name + " has another type").c_str());
+    std::size_t axis = 0;
+    bool fits = array.ndim() == shape.size();
+    for (const std::size_t size : shape) {
+        fits = fits && (size == any || size == array.shape(axis));
+        ++axis;
+    }
+    require(fits, (name + " has another shape").c_str());
+}
+
+HeldSparseRows::HeldSparseRows(const nb::kwargs& given) : Held(given) {
+    require_given({"row_start", "columns"});
+    const auto starts = span<std::int64_t>("row_start");
+    const auto columns = span<std::int32_t>("columns");
+    require(!starts.empty(), "labels do not add up");
+    n_rows = starts.size() - 1;
+    rows = {starts.data(), columns.data(), pointer<float>("values", {columns.size()}),
+            number("n_columns")};
+    const NativeWork work;
+    check(rows, n_rows, columns.size());
+}
+
+HeldFloatRows::HeldFloatRows(const nb::kwargs& given) : Held(given) {
+    require_given({"values"});
+    rows.n_features = number("n_features");
+    const auto starts = span<std::int64_t>("row_start");
+    std::size_t n_entries = 0;
+    if (find("row_start")) {
+        require_given({"columns"});
+        const auto columns = span<std::int32_t>("columns");
+        n_entries = columns.size();
+        rows.values = pointer<float>("values", {n_entries});
+        require(!starts.empty(), "features do not add up");
+        rows.n_rows = starts.size() - 1;
+        rows.row_start = starts.data();
+        rows.columns = columns.data();
+    } else {
+        rows.values = pointer<float>("values", {any, any});
+        rows.n_rows = find("values")->shape(0);
+        rows.stride = find("values")->shape(1);
+        require(rows.stride % 8 == 0 && rows.n_features <= rows.stride,
+                "rows must have a multiple of 8 features, padding included");
+    }
+    const NativeWork work;
+    check(rows, n_entries);
+}
+
+HeldCodes::HeldCodes(const nb::kwargs& given) : Held(given) {
+    constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
+    const std::size_t n = codes.n_rows = number("n_rows");
+    const std::size_t p = codes.n_features = number("n_features");
+    require(0 < n && n <= most && 0 < p && p <= most, "there are no rows or features, or too many");
+    require_given({"values", "value_start"});
+    codes.by_value = is_given("by_value") && number("by_value");
+    codes.value_start = pointer<std::int64_t>("value_start", {codes.by_value ? any : p + 1});
+    codes.wide_values = find("values")->dtype() == nb::dtype<double>();
+    codes.values = codes.wide_values ? static_cast<const void*>(pointer<double>("values"))
+                                     : pointer<float>("values");
+    const std::size_t n_values = find("values")->size();
+    std::size_t n_entries = 0;
+    codes.sparse = find("row_start");
+    if (codes.sparse) {
+        require_given({"columns", "column_size", "zero_code"});
+        codes.row_start = pointer<std::int64_t>("row_start", {n + 1});
+        n_entries = span<std::int32_t>("columns").size();
+        codes.columns = pointer<std::int32_t>("columns");
+        codes.column_size = pointer<std::int32_t>("column_size", {p});
+        codes.zero_code = pointer<std::uint32_t>("zero_code", {p});
+    } else {
+        require_given({"codes"});
+    }
+    codes.code_bytes = find("codes") ? static_cast<int>(find("codes")->itemsize()) : 0;
+    require(!codes.by_value || codes.code_bytes == 4, "codes by value must have 32 bits");
+    const auto coded = [&](const char* name, Shape shape) -> const void* {
+        switch (codes.code_bytes) {
+            case 1:
+                return pointer<std::uint8_t>(name, shape);
+            case 2:
+                return pointer<std::uint16_t>(name, shape);
+            default:
+                return pointer<std::uint32_t>(name, shape);
+        }
+    };
+    codes.codes = codes.sparse ? coded("codes", {n_entries}) : coded("codes", {p, n});
+    codes.row_codes = codes.sparse ? nullptr : coded("row_codes", {n, p});
+    const NativeWork work;
+    check(codes, {n_entries, n_values});
+}
+
+HeldLeaves::HeldLeaves(const nb::kwargs& given, bool is_all) : Held(given) {
+    require_given({"leaf_start", "tree_members", "member_start", "members"});
+    n_rows = number("n_rows");
+    const LeafArrays all = arrays();
+    if (is_all) {
+        const NativeWork work;
+        check(all);
+    }
+    leaves = all.view();
+}
+
+LeafArrays HeldLeaves::arrays() const {
+    LeafArrays all{span<std::int64_t>("leaf_start"),
+                   span<std::int64_t>("tree_members"),
+                   span<std::uint32_t>("member_start"),
+                   span<std::int32_t>("members"),
+                   {},
+                   {},
+                   n_rows};
+    const bool are_counts = find("weights") && find("weights")->itemsize() == 1;
+    const Shape shape = {all.members.size()};
+    if (are_counts)
+        all.counts = span<std::uint8_t>("weights", shape);
+    else
+        all.weights = span<double>("weights", shape);
+    return all;
+}
+
+HeldForest::HeldForest(const nb::kwargs& given) : HeldLeaves(given, false) {
+    require_given({"nodes", "depths", "node_start"});
+    n_features = number("n_features");
+    const auto* nodes = reinterpret_cast<const Node*>(pointer<std::int32_t>("nodes", {any, 4}));
+    const std::size_t n_nodes = find("nodes")->shape(0);
+    ForestArrays all{arrays(),
+                     span<std::int64_t>("node_start"),
+                     {nodes, n_nodes},
+                     span<double>("thresholds", {n_nodes}),
+                     span<float>("gains", {n_nodes}),
+                     span<std::int32_t>("depths"),
+                     span<std::int64_t>("direction_start"),
+                     span<std::int32_t>("direction_columns"),
+                     span<std::uint16_t>("direction_weights"),
+                     span<std::uint8_t>("is_oblique"),
+                     n_features};
+    require(!find("is_oblique") || !all.is_oblique.empty(), "directions do not fit the trees");
+    {
+        const NativeWork work;
+        check(all);
+    }
+    trees = all.view();
+    oblique = all.oblique_view();
+}
+
+Trees HeldForest::trees_with_zero_chains() const {
+    std::call_once(zero_chains_found_, [this] { zero_chains_ = find_zero_chains(trees); });
+    Trees found = trees;
+    if (!zero_chains_.empty()) found.zero_chains = zero_chains_.data();
+    return found;
+}
+
+namespace {
+
+template <class T, class... Base>
+nb::class_<T, Base...> bind(nb::module_& m, const char* name) {
+    return nb::class_<T, Base...>(m, name).def(
+        "__init__", [](T* self, const nb::kwargs& given) { new (self) T(given); });
+}
+
+nb::object zero_chains(const HeldForest& forest) {
+    const std::uint32_t* chains = forest.trees_with_zero_chains().zero_chains;
+    if (!chains) return nb::none();
+    const auto n_nodes = static_cast<std::size_t>(forest.trees.node_start[forest.trees.n_trees]);
+    return nb::ndarray<nb::numpy, const std::uint32_t>(chains, {n_nodes}, nb::find(forest)).cast();
+}
+
+}  // namespace
+
+void bind_held(nb::module_& m) {
+    nb::class_<Held>(m, "Held").def("__getattr__", &Held::shown);
+    bind<HeldSparseRows, Held>(m, "SparseRows").def_ro("n_rows", &HeldSparseRows::n_rows);
+    bind<HeldCodes, Held>(m, "Codes");
+    bind<HeldFloatRows, Held>(m, "FloatRows").def_prop_ro("n_rows", [](const HeldFloatRows& self) {
+        return self.rows.n_rows;
+    });
+    bind<HeldLeaves, Held>(m, "Leaves").def_prop_ro("n_trees", [](const HeldLeaves& self) {
+        return self.leaves.n_trees;
+    });
+    bind<HeldForest, HeldLeaves>(m, "Forest").def_prop_ro("zero_chains", &zero_chains);
+}
+
+}  // namespace sketchforest

@@ -257,6 +257,7 @@ def evaluate(model: "InspectedTrees", X: Matrix, Y: Matrix) -> Evaluation:
     True
     """
     _check_model(model)
+    model = model._frozen()
     X, Y = checked_if_sparse("X", X), checked_if_sparse("Y", Y)
     if model.fitted_.targets.column_classes is None:
         Y = outputs_as_fitted(getattr(model, "label_names_", None), Y)

@@ -58,6 +58,7 @@ def to_onnx(model: "TreesEstimator") -> "ModelProto":
             "Use pip install sketchforest[onnx]."
         ) from error
     check_is_fitted(model)
+    model = model._frozen()
     check_readable_elsewhere(model, "to_onnx")
     helper, number = onnx.helper, onnx.TensorProto.FLOAT
     targets = model.fitted_.targets

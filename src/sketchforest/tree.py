@@ -74,7 +74,7 @@ class SingleTreeMixin(TreesEstimator):
         -------
         estimator of scikit-learn
         """
-        return sklearn_twin(self._with(self.fitted_))
+        return sklearn_twin(self._frozen())
 
     def cost_complexity_pruning_path(
         self, X: MatrixLike, y: MatrixLike, sample_weight: WeightsLike = None

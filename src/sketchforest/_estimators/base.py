@@ -140,6 +140,11 @@ class TreesEstimator(PlainState):
         twin.__dict__ = self.__dict__ | {"_fitted": fitted}
         return twin
 
+    def _frozen(self) -> Self:
+        """This estimator with the model that it has now, whatever is fitted later: for what asks it
+        several times."""
+        return self._with(self.fitted_)
+
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted" in self.__dict__
 

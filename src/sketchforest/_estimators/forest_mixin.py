@@ -144,4 +144,4 @@ class ForestMixin(TreeListMixin):
         -------
         estimator of scikit-learn
         """
-        return sklearn_twin(self._with(self.fitted_))
+        return sklearn_twin(self._frozen())

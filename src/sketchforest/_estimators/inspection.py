@@ -179,7 +179,7 @@ class InspectedTrees(TreesEstimator):
         -------
         Description
         """
-        return describe(self._with(self.fitted_))
+        return describe(self._frozen())
 
     def to_frame(self) -> "DataFrame":
         """A data frame of features and their importances, the most important first.
@@ -206,9 +206,11 @@ class InspectedTrees(TreesEstimator):
 
     def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
         """In a notebook scikit-learn's diagram of the parameters, and what was fitted."""
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        if "text/html" in bundle and self.__sklearn_is_fitted__():
-            bundle["text/html"] += self.describe()._repr_html_()
+        is_fitted = self.__sklearn_is_fitted__()
+        model = self._frozen() if is_fitted else self
+        bundle: dict[str, str] = super(InspectedTrees, model)._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle and is_fitted:
+            bundle["text/html"] += model.describe()._repr_html_()
         return bundle
 
     @property

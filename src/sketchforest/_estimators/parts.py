@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -116,6 +116,9 @@ class ForestOfParts(BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
+
+    def _frozen(self) -> Self:
+        return type(self)([part._frozen() for part in self.parts], self.n_jobs)
 
     def __getattr__(self, name: str) -> Any:
         if name == "parts" or name.startswith("__"):

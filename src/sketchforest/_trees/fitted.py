@@ -15,7 +15,7 @@ from sketchforest._trees.structure import TreeStructure
 from sketchforest._trees.targets import F1Thresholds, Targets
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fitted:
     """Everything that is read of a fitted estimator. It never changes, so that any thread may use
     it; whatever changes an estimator gives it another one."""
@@ -31,6 +31,9 @@ class Fitted:
     projection_stream: int | None = None  # of a single tree that was taken from a forest
     out_of_bag: Mapping[str, Any] = field(default_factory=dict)  # public attributes, by name
     attached: Mapping[str, Any] = field(default_factory=dict)  # the same, of names and texts
+
+    def __repr__(self) -> str:
+        return f"<Fitted on {self.n_features} features and {self.labels.shape[1]} labels or outputs>"
 
     @property
     def forest(self) -> Forest:

@@ -4,6 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest._lazy import locked_property
+from sketchforest._sparse import checked_if_sparse
 from sketchforest._trees.hierarchy import decision_paths
 from sketchforest._trees.memory import memory_size
 from sketchforest._trees.model import MISSING_LEFT, Forest
@@ -127,17 +128,23 @@ class TreeStructure:
 
     def apply(self, X: Matrix) -> np.ndarray:
         """(n_samples,) number of the leaf of each row of a numeric array or CSR matrix."""
-        return leaf_numbers(self._forest, find_leaves(self._forest, X))[:, 0]
+        return leaf_numbers(self._forest, self._leaves_of(X))[:, 0]
 
     def decision_path(self, X: Matrix) -> sparse.csr_array:
         """(n_samples, node_count) CSR with 1 for the nodes on the way of each row."""
-        return decision_paths(self._forest, find_leaves(self._forest, X))[0]
+        return decision_paths(self._forest, self._leaves_of(X))[0]
 
     def predict(self, X: Matrix) -> np.ndarray:
         """(n_samples, n_outputs, max_n_classes) values of the leaf of each row; without the middle
         for one output."""
         values = self.value[self.apply(X)]
         return values[:, 0] if self.n_outputs == 1 else values
+
+    def __repr__(self) -> str:
+        return f"<TreeStructure of {self.node_count} nodes>"
+
+    def _leaves_of(self, X: Matrix) -> np.ndarray:
+        return find_leaves(self._forest, checked_if_sparse("X", X))
 
     def __reduce__(self) -> tuple[type["TreeStructure"], tuple[Forest, Targets, int]]:
         # Tables are made anew when they are needed.

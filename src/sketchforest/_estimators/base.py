@@ -3,16 +3,15 @@
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
+from sketchforest._estimators.fitted_state import FittedState
 from sketchforest._estimators.growing import grow
 from sketchforest._estimators.parameters import Parameters
-from sketchforest._estimators.plain_state import PlainState
 from sketchforest._estimators.preparation import (
     Prepared,
     advance,
@@ -22,7 +21,6 @@ from sketchforest._estimators.preparation import (
 from sketchforest._estimators.targets import with_impurity
 from sketchforest._estimators.thresholds import with_labels
 from sketchforest._estimators.validation import are_texts, check_features, check_width
-from sketchforest._lazy import lock_of
 from sketchforest._saving.estimators import save_estimator
 from sketchforest._saving.json_values import Json
 from sketchforest._sparse import checked_if_sparse
@@ -36,17 +34,6 @@ from sketchforest._typing import Matrix, MatrixLike, WeightsLike
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
-
-# What a file carries along for its readers; it is not true of other data.
-ATTACHED = (
-    "label_names_",
-    "feature_names_",
-    "vectorizer_",
-    "notes_",
-    "row_numbers_",
-    "row_ids_",
-    "row_texts_",
-)
 
 
 def joined(prepared: Prepared, trees: Sequence[Tree]) -> ForestPredictor:
@@ -63,16 +50,11 @@ def weights_of_rows(fitted: Fitted, checked: Matrix, n_jobs: int | None) -> spar
     return predictor.average_sparse(checked, n_jobs, np.float64)
 
 
-class TreesEstimator(PlainState):
-    """Trees grown on a projection of the outputs; their leaves keep training rows.
-
-    All that a fit leaves behind is one object, `fitted_`, which never changes. `fit` makes it aside
-    and publishes it with one assignment; whatever reads the model takes it once.
-    """
+class TreesEstimator(FittedState):
+    """Trees grown on a projection of the outputs; their leaves keep training rows."""
 
     _splitter: ClassVar[str] = "best"  # of a forest; a single tree has it as a parameter
     _criteria: ClassVar[tuple[str, ...]]  # that splits may be searched by
-    _fitted: Fitted
 
     def fit(self, X: MatrixLike, y: MatrixLike, sample_weight: WeightsLike = None) -> Self:
         """Grow the trees.
@@ -123,53 +105,6 @@ class TreesEstimator(PlainState):
     def _scored(self, fitted: Fitted, prepared: Prepared) -> Fitted:
         """With what rows say that trees did not see; a single tree sees all."""
         return fitted
-
-    @property
-    def fitted_(self) -> Fitted:
-        """The fitted model, which never changes: a later fit makes another one."""
-        check_is_fitted(self)
-        return self._fitted
-
-    def _publish(self, fitted: Fitted) -> None:
-        with lock_of(self, "fitted_"):
-            self.__dict__["_fitted"] = fitted
-
-    def _with(self, fitted: Fitted) -> Self:
-        """This estimator with another fitted model."""
-        twin = object.__new__(type(self))
-        twin.__dict__ = self.__dict__ | {"_fitted": fitted}
-        return twin
-
-    def _frozen(self) -> Self:
-        """This estimator with the model that it has now, whatever is fitted later: for what asks it
-        several times."""
-        return self._with(self.fitted_)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_fitted" in self.__dict__
-
-    def __getattr__(self, name: str) -> Any:
-        fitted = self.__dict__.get("_fitted")
-        if fitted is not None and name in fitted.attributes:
-            return fitted.attributes[name]
-        if hasattr(type(self), name):  # a property that raised: Python asks here what it said
-            return getattr(type(self), name).__get__(self)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if name in ATTACHED:
-            self._attach({name: value})
-        else:
-            super().__setattr__(name, value)
-
-    def _attach(self, attributes: dict[str, object]) -> None:
-        with lock_of(self, "fitted_"):
-            fitted = self.fitted_
-            self._publish(fitted.but(attached={**fitted.attached, **attributes}))
-
-    def __dir__(self) -> list[str]:
-        fitted = self.__dict__.get("_fitted")
-        return sorted({*super().__dir__(), *(() if fitted is None else fitted.attributes)})
 
     @property
     def n_components_(self) -> int | None:

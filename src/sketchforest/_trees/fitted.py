@@ -33,7 +33,9 @@ class Fitted:
     attached: Mapping[str, Any] = field(default_factory=dict)  # the same, of names and texts
 
     def __repr__(self) -> str:
-        return f"<Fitted on {self.n_features} features and {self.labels.shape[1]} labels or outputs>"
+        return (
+            f"<Fitted on {self.n_features} features and {self.labels.shape[1]} labels or outputs>"
+        )
 
     @property
     def forest(self) -> Forest:

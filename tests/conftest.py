@@ -6,6 +6,7 @@ import signal
 import sys
 from pathlib import Path
 
+import joblib
 import pytest
 
 beside = Path(__file__).parents[2] / "shared" / "data"
@@ -14,6 +15,15 @@ if beside.is_dir():
 
 # A shell that starts the suite in the background has it ignore Ctrl-C, which tests send themselves.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Threads take turns so often that races show, and work that names no n_jobs has eight of them.
+if interval := os.environ.get("SKETCHFOREST_SWITCH_INTERVAL"):
+    sys.setswitchinterval(float(interval))
+
+    @pytest.fixture(autouse=True)
+    def many_threads():
+        with joblib.parallel_config("threading", n_jobs=8):
+            yield
 
 
 @pytest.fixture

@@ -9,6 +9,11 @@
 # make sanitize  the native-heavy tests, stopped by the first wrong access to memory or undefined
 #             behaviour (an environment and a build of their own)
 # make sanitize-threads  the same for threads that get in each other's way
+# make test-python PYTHON=/path/to/python  the whole suite on another interpreter (its own environment
+#             and build under build/; names what has no wheel for it and runs without that; TESTS=...
+#             runs some of them)
+# make test-native  the core without Python: kernels against plain loops, one hash for all of them
+# make test-arm64  the same, cross-compiled and run by qemu: the hash must be that of this machine
 # make coverage  the whole suite, and which lines of Python and of the core it runs (a build of its own)
 
 PYTHON ?= python3
@@ -21,7 +26,10 @@ SANITIZED_TESTS := tests/trees tests/saving tests/metrics tests/test_projection.
 DOCS_MADE := docs/gallery docs/api/generated docs/api/backreferences
 
 .PHONY: demo bench test slow check docs renew-docs sanitize sanitize-threads coverage \
-  format clean
+  format clean test-python test-native test-arm64
+
+# Environments and builds for one interpreter: free-threaded ones have a tag of their own.
+TAG = $(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_config_var("SOABI"))')
 
 demo: $(VENV)/installed-plot
 	$(BIN)/sketchforest demo
@@ -62,19 +70,50 @@ tidy: $(VENV)/installed-dev
 # Python itself is not sanitized, so that the library must be loaded before it. It leaks by design.
 # Only what Python writes is captured: the report of a sanitizer must be seen.
 sanitize:
-	$(MAKE) VENV=build/sanitize/venv build/sanitize/venv/installed-test \
-	  SETTINGS="-Cbuild-dir=build/sanitize/core -Ccmake.define.SANITIZE=address,undefined"
+	$(MAKE) VENV=build/sanitize-$(TAG)/venv build/sanitize-$(TAG)/venv/installed-test \
+	  SETTINGS="-Cbuild-dir=build/sanitize-$(TAG)/core -Ccmake.define.SANITIZE=address,undefined"
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-	  build/sanitize/venv/bin/python -m pytest -q -p no:cacheprovider --capture=sys \
+	  build/sanitize-$(TAG)/venv/bin/python -m pytest -q -p no:cacheprovider --capture=sys \
 	  $(SANITIZED_TESTS)
 
+# Older thread sanitizers do not start where addresses are random in many bits.
+FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 sanitize-threads:
-	$(MAKE) VENV=build/sanitize-threads/venv build/sanitize-threads/venv/installed-test \
-	  SETTINGS="-Cbuild-dir=build/sanitize-threads/core -Ccmake.define.SANITIZE=thread"
+	$(MAKE) VENV=build/sanitize-threads-$(TAG)/venv build/sanitize-threads-$(TAG)/venv/installed-test \
+	  SETTINGS="-Cbuild-dir=build/sanitize-threads-$(TAG)/core -Ccmake.define.SANITIZE=thread"
 	LD_PRELOAD="$$($(CXX) -print-file-name=libtsan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 	  TSAN_OPTIONS="halt_on_error=1 report_signal_unsafe=0 ignore_noninstrumented_modules=1" \
-	  build/sanitize-threads/venv/bin/python tests/reliability/shared_estimators.py --minutes 1
+	  $(FIXED_ADDRESSES) build/sanitize-threads-$(TAG)/venv/bin/python tests/reliability/shared_estimators.py \
+	  --minutes 1
+
+# Extras one by one: what has no wheel for an interpreter is named and left out.
+test-python:
+	$(MAKE) VENV=build/$(TAG)/venv build/$(TAG)/venv/tools
+	build/$(TAG)/venv/bin/python tests/install_extras.py test
+	build/$(TAG)/venv/bin/pip install --quiet --disable-pip-version-check --no-build-isolation \
+	  -Cbuild-dir=build/$(TAG)/core -e .
+	PATH="$(CURDIR)/build/$(TAG)/venv/bin:$$PATH" build/$(TAG)/venv/bin/python -X faulthandler \
+	  -m pytest -p no:cacheprovider $(TESTS)
+
+NATIVE_BUILD = cmake -B $(1) -DCMAKE_BUILD_TYPE=Release -DNATIVE_TESTS=ON $(2) && cmake --build $(1)
+ARM64 := -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
+  -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++
+
+test-native:
+	$(call NATIVE_BUILD,build/native)
+	build/native/same_bits > build/native/trees.txt || { cat build/native/trees.txt; exit 1; }
+	for kernels in $$(build/native/same_bits --sets); do \
+	  SKETCHFOREST_KERNELS=$$kernels build/native/same_bits | diff build/native/trees.txt - || exit 1; \
+	done
+	cat build/native/trees.txt
+
+# apt-get install g++-aarch64-linux-gnu qemu-user
+test-arm64: test-native
+	$(call NATIVE_BUILD,build/arm64,$(ARM64))
+	qemu-aarch64 -L /usr/aarch64-linux-gnu build/arm64/same_bits > build/arm64/trees.txt || \
+	  { cat build/arm64/trees.txt; exit 1; }
+	diff build/native/trees.txt build/arm64/trees.txt
 
 # Processes that tests start are counted as well; threads of the core count in turn. Lines of a
 # template are one, however often it is compiled. Where files may not grow, counts cannot be written.

@@ -46,9 +46,11 @@ bool are_ascending(const std::int64_t* row_start, const T* columns, std::size_t 
     return !is_wrong;
 }
 
+// What is infinite or no number is no number once it is taken from itself: unlike isfinite, a
+// comparison of vectors.
 template <class T>
 bool are_finite(std::span<const T> numbers) {
-    return all_of(numbers.size(), [&](std::size_t i) { return std::isfinite(numbers[i]); });
+    return all_of(numbers.size(), [&](std::size_t i) { return numbers[i] - numbers[i] == 0; });
 }
 
 template <class T>

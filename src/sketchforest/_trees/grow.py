@@ -11,7 +11,6 @@ from typing import Protocol
 import numpy as np
 
 from sketchforest import _core
-from sketchforest._lazy import locked_property
 from sketchforest._trees.bag import draw_bag, native_weights
 from sketchforest._trees.memory import n_threads_that_fit, tree_bytes
 from sketchforest._trees.model import Directions, Labels, SparseRows, Tree
@@ -113,7 +112,7 @@ class _Bag:
     outputs: Labels  # of these rows; sparse ones of all rows
     scale: float = 1.0  # that outputs were divided by
 
-    @locked_property
+    @property
     def weight(self) -> float:
         return float(self.weights.sum())
 

@@ -1,0 +1,440 @@
+"""Calls of the native core with wrong arguments: each is refused in a sentence, or gives a result.
+
+    python tests/reliability/fuzz_core.py --count 100000 --seed 1
+
+The calls are those that small fits, predictions and scores make, with one or two of their arguments
+replaced: by other shapes, types, strides, numbers and objects. They run in a process of their own,
+which is looked after: a crash, or a call of more than some seconds, is told with the options that
+repeat it. With the build of `make sanitize`, and its environment, a crash is any wrong access.
+"""
+
+import argparse
+import faulthandler
+import json
+import mmap
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+sys.path.append(str(Path(__file__).parent))
+
+from core_calls import PARAMS, Made, recorded_calls
+
+from sketchforest import _core
+
+Rng = np.random.Generator
+
+REFUSALS = (TypeError, ValueError, OverflowError, MemoryError)
+GOOD = {"refused", "right"}
+IS_SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
+MOST_SECONDS = 60  # of a call, on a machine that does other things
+MOST_ADDRESSES = 8 << 30
+CALLS_PER_PROCESS = 5000
+
+# Sizes between these are legal, and take the memory of the machine, or hours.
+INTEGERS = [
+    *(0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 64, 100, 255, 256, 1000, 65535, 65536, 100_000),
+    *(-1, -2, -(2**31), -(2**63), 2**31, 2**32 - 1, 2**32, 2**33, 2**40, 2**60, 2**61, 2**62),
+    *(2**63 - 1, 2**63, 2**64 - 1, 2**64, 10**30),
+]
+FLOATS = [
+    *(0.0, -0.0, 0.5, 0.51, 1.0, -1.0, 1.5, 2.0, 255.0, 256.0, 1e-30, 1e19, -1e19, 1e30, 1e38),
+    *(3.4e38, 3.5e38, 1e154, 1e300, 1e308, -1e308, 1.7e308, 1e-308, 5e-324, -5e-324),
+    *(float("nan"), float("inf"), float("-inf")),
+]
+# Work takes as long as these say.
+MOST_STEPS = {"n_steps": 200, "n_power_steps": 200, "n_refinements": 200}
+MOST_DRAWS = 100_000
+TYPES = [
+    *("bool", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "g", "c8", "O"),
+    *("S3", "M8[s]", ">i4", ">f8", "V4"),
+]
+
+
+class Hostile:
+    """An object that fails whatever is asked of it."""
+
+    def __array__(self, *_: object, **__: object) -> np.ndarray:
+        raise ZeroDivisionError("no array")
+
+    def __dlpack__(self, *_: object, **__: object) -> object:
+        raise ZeroDivisionError("no capsule")
+
+    def __index__(self) -> int:
+        raise ZeroDivisionError("no number")
+
+    __float__ = __int__ = __bool__ = __len__ = __index__
+
+
+def objects() -> list[object]:
+    classes = (_core.Forest, _core.Leaves, _core.SparseRows, _core.Codes, _core.FloatRows)
+    unmade = [made.__new__(made) for made in classes]
+    return [
+        *(None, True, "3", "", "\ud800", b"12345678", bytearray(16), [], [1, 2], [[1.0]], (), {}),
+        *(object(), Hostile(), np.ones, np.int64(3), np.float32(2), np.array(5), range(4), int),
+        *(memoryview(b"0123456789abcdef"), np.ma.masked_array([1.0, 2.0], [0, 1]), 3, -1, 2.5),
+        *(_core.StopFlag(), _core.GrowParams(), _core.PartSizes(4, 2), _core.Impurity.poisson),
+        *(_core.ObliqueParams(), 1j, np.array([object()]), np.matrix([[1.0, 2.0]])),
+        *unmade,
+    ]
+
+
+def choice(rng: Rng, of: list[Any]) -> Any:
+    return of[int(rng.integers(len(of)))]
+
+
+def _other_values(array: np.ndarray, rng: Rng) -> np.ndarray:
+    array = array.copy()
+    flat = array.reshape(-1)
+    if not len(flat):
+        return array
+    places = rng.integers(len(flat), size=int(choice(rng, [1, 1, 2, len(flat)])))
+    if rng.random() < 0.2:
+        places = np.array([choice(rng, [0, len(flat) - 1])])
+    kinds = ["extreme", "other", "near", "swapped"] + ["sorted", "shuffled", "row", "same"]
+    kind = choice(rng, kinds)
+    if array.dtype.kind in "iub" and kind == "extreme":
+        info = np.iinfo(np.uint8 if array.dtype.kind == "b" else array.dtype)
+        values = np.array(choice(rng, [info.min, info.max, info.max - 1, 0, 1, info.max // 2 + 1]))
+        flat[places] = values.astype(array.dtype)
+    elif kind in ("extreme", "other"):
+        flat[places] = np.array(choice(rng, FLOATS[:14] if rng.random() < 0.3 else FLOATS)).astype(
+            array.dtype
+        )
+    elif kind == "near":
+        flat[places] = flat[places] + np.array(choice(rng, [1, -1, 2])).astype(array.dtype)
+    elif kind == "swapped":
+        flat[places] = flat[rng.integers(len(flat), size=len(places))]
+    elif kind == "sorted":
+        flat.sort()
+    elif kind == "shuffled":
+        rng.shuffle(array)
+    elif kind == "row" and array.ndim > 1:
+        array[rng.integers(len(array))] = array[rng.integers(len(array))]
+    else:
+        flat[:] = flat[places[0]]
+    return array
+
+
+def _other_shape(array: np.ndarray, rng: Rng) -> np.ndarray:
+    n, shape = len(array) if array.ndim else 0, array.shape
+    last = array[-1:] if n else np.zeros((1, *shape[1:]), array.dtype)
+    makers: list[Callable[[], np.ndarray]] = [
+        lambda: array[:-1],
+        lambda: array[: n // 2],
+        lambda: array[:0],
+        lambda: array[1:],
+        lambda: np.concatenate([array, last]),
+        lambda: np.concatenate([array, array]),
+        lambda: array.reshape(-1),
+        lambda: array.reshape(1, *shape),
+        lambda: array.reshape(*shape, 1),
+        lambda: array.reshape(-1, 1),
+        lambda: array.reshape(-1)[0],
+        lambda: array.T.copy(),
+        lambda: np.zeros((*shape[:-1], 0), array.dtype),
+        lambda: np.zeros((0,) * max(array.ndim, 1), array.dtype),
+        lambda: np.concatenate([array, array], axis=-1),
+        lambda: np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, int(rng.integers(1, 9)))]),
+        lambda: np.ascontiguousarray(array[..., :-1]),
+    ]
+    return choice(rng, makers)()
+
+
+def misaligned(array: np.ndarray) -> np.ndarray:
+    room = np.zeros(array.nbytes + array.itemsize, np.uint8)[1 : 1 + array.nbytes]
+    moved = room.view(array.dtype).reshape(array.shape)
+    moved[...] = array
+    return moved
+
+
+def _other_layout(array: np.ndarray, rng: Rng) -> np.ndarray:
+    wide = np.repeat(array, 2, axis=-1)
+    fields = np.zeros(array.shape, [("pad", "u1"), ("value", array.dtype)])
+    fields["value"] = array
+    makers: list[Callable[[], np.ndarray]] = [
+        lambda: misaligned(array),
+        lambda: misaligned(array),
+        lambda: wide[..., ::2],
+        lambda: array[::-1].copy()[::-1],
+        lambda: array[..., ::-1],
+        lambda: np.asfortranarray(array),
+        lambda: array.T,
+        lambda: np.broadcast_to(array[:1], array.shape),
+        lambda: np.broadcast_to(array[..., :1], array.shape),
+        lambda: fields["value"],
+    ]
+    made = choice(rng, makers)()
+    if rng.random() < 0.1:
+        made.flags.writeable = False
+    return made
+
+
+def _other_type(array: np.ndarray, rng: Rng) -> np.ndarray:
+    dtype = choice(rng, TYPES)
+    if rng.random() < 0.3 and np.dtype(dtype).itemsize == array.itemsize:
+        return array.copy().view(dtype)
+    return array.astype(dtype)
+
+
+def other_array(array: np.ndarray, rng: Rng, arrays: list[np.ndarray]) -> object:
+    if rng.random() < 0.1:
+        return choice(rng, arrays).copy()
+    makers = [_other_values, _other_values, _other_shape, _other_layout, _other_type]
+    return choice(rng, makers)(array, rng)
+
+
+def other_number(value: float, rng: Rng) -> object:
+    if rng.random() < 0.3:
+        return value + int(rng.integers(-2, 3))
+    return choice(rng, FLOATS if isinstance(value, float) or rng.random() < 0.1 else INTEGERS)
+
+
+class Pools(NamedTuple):
+    """What calls are made of, to be put where it does not belong."""
+
+    calls: dict[str, list[list[Any]]]
+    arrays: list[np.ndarray]
+    made: list[Made]
+    objects: list[object]
+
+
+def other(value: Any, rng: Rng, pools: Pools) -> object:
+    if rng.random() < 0.06:
+        return choice(rng, pools.objects)
+    if isinstance(value, Made):
+        if rng.random() < 0.15:
+            return choice(rng, pools.made)
+        fields = dict(value.fields)
+        for _ in range(rng.integers(1, 3)):
+            name = choice(rng, list(fields))
+            if rng.random() < 0.05:
+                del fields[name]
+                name = choice(rng, [*value.fields, "unknown", "\ud800"])
+            fields[name] = limited(name, other(value.fields.get(name), rng, pools))
+        return Made(value.kind, fields)
+    if isinstance(value, np.ndarray):
+        for _ in range(20):
+            try:
+                with warnings.catch_warnings(), np.errstate(all="ignore"):
+                    warnings.simplefilter("ignore")
+                    return other_array(value, rng, pools.arrays)
+            except (TypeError, ValueError, IndexError):  # numpy's: no such array
+                continue
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return other_number(value, rng)
+    if isinstance(value, _core.Impurity):
+        return choice(rng, list(_core.Impurity))
+    if isinstance(value, _core.PartSizes):
+        return _core.PartSizes(*(int(n) for n in rng.choice([0, 1, 5, 50, 2**32 - 1], 2)))
+    return choice(rng, [*pools.objects, *pools.arrays])
+
+
+def limited(name: str, value: object) -> object:
+    """What is legal, and only takes long, is not asked for."""
+    if name in MOST_STEPS and isinstance(value, int) and value > 0:
+        return value % MOST_STEPS[name]
+    return value
+
+
+# The arguments that a call writes.
+WRITTEN = {
+    "average": (3,),
+    "rank_columns": (3,),
+    "transpose_codes": (1,),
+    "code_by_value": (3, 4),
+    "find_levels": (4,),
+}
+
+
+def mutated(name: str, args: list[Any], rng: Rng, pools: Pools) -> list[Any]:
+    args = list(args)
+    for place in WRITTEN.get(name, ()):
+        args[place] = args[place].copy()
+    for _ in range(rng.integers(1, 3)):
+        if not args or rng.random() < 0.01:
+            args.append(choice(rng, pools.objects))
+        place = int(rng.integers(len(args)))
+        if place == len(args) - 1 and len(args) > 1 and rng.random() < 0.02:
+            args.pop()
+            continue
+        args[place] = other(args[place], rng, pools)
+    if name == "draw_rows" and len(args) > 2 and isinstance(args[2], int) and args[2] > 0:
+        args[2] %= MOST_DRAWS
+    return args
+
+
+def call(name: str, args: list[Any]) -> object:
+    """The result, of which every array has been read."""
+    values = [value.build() if isinstance(value, Made) else value for value in args]
+    if args and isinstance(args[0], Made) and args[0].kind.__name__ == name:
+        if name not in PARAMS:
+            made = values[0]
+            if len(values) > 1:  # made twice
+                made.__init__(**args[0].fields)
+            result: Any = [getattr(made, field) for field in args[0].fields]
+            result.append(getattr(made, "zero_chains", None))
+        else:
+            result = [getattr(values[0], field) for field in args[0].fields]
+    else:
+        result = getattr(_core, name)(*values)
+    check(name, values, result)
+    return result
+
+
+def check(name: str, values: list[Any], result: Any) -> None:
+    """A tree has each row of its bag in one leaf, and its arrays are those of a tree."""
+    for array in result if isinstance(result, tuple | list) else ():
+        if isinstance(array, np.ndarray):
+            array.tobytes()
+    if name not in ("grow", "grow_oblique") or result is None:
+        return
+    nodes, _, _, leaf_start, members, _, depth = result if name == "grow" else result[0]
+    n_rows, n_leaves = len(values[2]), len(leaf_start) - 1
+    assert (np.sort(members) == np.arange(n_rows)).all(), "rows of the tree"
+    assert leaf_start[0] == 0, "the first leaf"
+    assert (np.diff(leaf_start.astype(np.int64)) > 0).all(), "a leaf is empty"
+    assert len(nodes) == n_leaves - 1, "leaves and nodes"
+    children = np.sort(nodes[:, 2:].reshape(-1))
+    assert (children == np.r_[-n_leaves:0, 1 : len(nodes)][: len(children)]).all(), "children"
+    assert depth <= len(nodes), "depth"
+
+
+def pools() -> Pools:
+    calls = recorded_calls()
+    names = {name for name in dir(_core) if not name.startswith("__")}
+    without = {name for name in names if callable(getattr(_core, name))} - calls.keys()
+    assert not without, f"no calls of {sorted(without)} to begin with"
+    values = [value for cases in calls.values() for args in cases for value in args]
+    made = [value for value in values if isinstance(value, Made)]
+    values += [value for each in made for value in each.fields.values()]
+    arrays = [value for value in values if isinstance(value, np.ndarray)]
+    return Pools(calls, arrays, made, objects())
+
+
+def outcome_of(name: str, args: list[Any]) -> str:
+    try:
+        call(name, args)
+    except REFUSALS as error:
+        said = str(error)
+        return "refused" if len(said) > 5 and "std::" not in said else f"unclear: {error!r}"
+    except AttributeError as error:  # of what was not given
+        return "refused" if "given" in str(error) or name in str(error) else f"unclean: {error!r}"
+    except ZeroDivisionError as error:
+        return "refused" if str(error).startswith("no ") else f"unclean: {error!r}"
+    except BaseException as error:
+        return f"unclean: {type(error).__name__}: {error}"
+    return "right"
+
+
+def described(name: str, args: list[Any]) -> str:
+    def short(value: object) -> str:
+        if isinstance(value, Made):
+            fields = [f"{ascii(key)[1:-1]}={short(each)}" for key, each in value.fields.items()]
+            return f"{value.kind.__name__}({', '.join(fields)})"
+        if isinstance(value, np.ndarray):
+            some = " ".join(map(ascii, value.reshape(-1)[:9].tolist()))
+            return f"<{value.dtype} {value.shape} {value.strides}: {some[:80]}>"
+        return ascii(value)[:60]
+
+    return f"{name}({', '.join(map(short, args))})"
+
+
+def run_cases(seed: int, first: int, count: int, mark: Callable[[int], object]) -> Counter[str]:
+    warnings.simplefilter("ignore")  # nanobind's, of objects that were never made
+    of, outcomes = pools(), Counter()
+    names = sorted(name for name, cases in of.calls.items() if cases and cases != [[]])
+    names += [name for name in names if name.startswith("grow")] * 3
+    names += sorted(of.calls.keys() - set(names))[: 1 + len(names) // 12]
+    for name, cases in of.calls.items():
+        for args in cases:
+            outcome = outcome_of(name, args)
+            assert outcome == "right" or name == "Held", f"{name} as it is: {outcome}"
+    for number in range(first, first + count):
+        mark(number)
+        rng = np.random.default_rng([seed, number])
+        name = choice(rng, names)
+        args = mutated(name, choice(rng, of.calls[name]), rng, of)
+        outcome = outcome_of(name, args)
+        if outcome not in GOOD:
+            print(f"problem {number}: {outcome}: {described(name, args)}", flush=True)
+            outcome = outcome.split(":")[0]
+        outcomes[outcome] += 1
+        if count == 1:
+            print(outcome, described(name, args), sep=": ")
+    return outcomes
+
+
+def run_child(seed: int, first: int, count: int, path: Path) -> None:
+    if not IS_SANITIZED:
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES, MOST_ADDRESSES))
+    faulthandler.enable()
+    # Where the call stands, and then what the signal does by itself: it ends the process.
+    faulthandler.register(signal.SIGALRM, chain=True)
+    with path.open("r+b") as file:
+        shared = mmap.mmap(file.fileno(), 8)
+
+        def mark(number: int) -> None:
+            shared[:] = number.to_bytes(8, "little")
+            signal.alarm(MOST_SECONDS)
+
+        print("outcomes", json.dumps(run_cases(seed, first, count, mark)))
+
+
+def watch(seed: int, first: int, count: int) -> Counter[str]:
+    """The same in processes that may crash, each begun again behind the call that it did."""
+    outcomes: Counter[str] = Counter()
+    last = first + count
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "number")
+        while first < last:
+            path.write_bytes((2**63).to_bytes(8, "little"))
+            n_now = min(CALLS_PER_PROCESS, last - first)
+            command = [sys.executable, __file__, "--seed", str(seed), "--child", str(path)]
+            command += ["--first", str(first), "--count", str(n_now)]
+            child = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+            lines = child.stdout.splitlines()
+            for line in lines:
+                if not line.startswith("outcomes"):
+                    print(line, flush=True)
+            if child.returncode == 0 and lines and lines[-1].startswith("outcomes"):
+                outcomes += Counter(json.loads(lines[-1].removeprefix("outcomes ")))
+                first += n_now
+                continue
+            crashed = int.from_bytes(path.read_bytes(), "little")
+            assert crashed < last, f"no call was made: {child.returncode}"
+            print(
+                f"problem {crashed}: the process ended with {child.returncode}; again with"
+                f" --seed {seed} --first {crashed} --count 1",
+                flush=True,
+            )
+            outcomes["crash"] += 1
+            first = crashed + 1
+    return outcomes
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=5000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--first", type=int, default=0, help="number of the first call")
+    parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.child is not None:
+        run_child(given.seed, given.first, given.count, given.child)
+    else:
+        outcomes = watch(given.seed, given.first, given.count)
+        print(dict(outcomes))
+        sys.exit(bool(outcomes.keys() - GOOD))

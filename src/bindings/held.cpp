@@ -185,7 +185,7 @@ HeldForest::HeldForest(const nb::kwargs& given) : HeldLeaves(given, false) {
     require(!find("is_oblique") || !all.is_oblique.empty(), "directions do not fit the trees");
     {
         const NativeWork work;
-        check(all);
+        check(all, is_given("n_threads") ? number("n_threads") : 1);
     }
     trees = all.view();
     oblique = all.oblique_view();

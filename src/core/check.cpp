@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <limits>
 #include <stdexcept>
+#include <system_error>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -125,6 +128,99 @@ bool are_codes(const Codes& codes, std::size_t n_entries) {
     return true;
 }
 
+// One of several parts of the work.
+struct Part {
+    std::size_t number = 0, n_parts = 1;
+
+    template <class T>
+    std::span<const T> share(std::span<const T> all) const {
+        return all.subspan(first(all.size()), first(all.size(), 1) - first(all.size()));
+    }
+    std::size_t first(std::size_t n, std::size_t after = 0) const {
+        return n * (number + after) / n_parts;
+    }
+};
+
+// Each part on a thread of its own, where there is one; then the first error is thrown.
+template <class Work>
+void in_parts(std::size_t n_parts, Work work) {
+    std::vector<std::exception_ptr> errors(n_parts);
+    std::vector<std::thread> threads;
+    const auto run = [&](std::size_t number) {
+        try {
+            work(Part{number, n_parts});
+        } catch (...) {
+            errors[number] = std::current_exception();
+        }
+    };
+    threads.reserve(n_parts);
+    for (std::size_t number = 1; number < n_parts; ++number) {
+        try {
+            threads.emplace_back(run, number);
+        } catch (const std::system_error&) {
+            run(number);
+        }
+    }
+    run(0);
+    for (std::thread& thread : threads) thread.join();
+    for (const std::exception_ptr& error : errors)
+        if (error) std::rethrow_exception(error);
+}
+
+void check_starts_of(const LeafArrays& leaves) {
+    const std::size_t n_trees = leaves.leaf_start.size() - 1, n_members = leaves.members.size();
+    require(!leaves.leaf_start.empty() && n_trees > 0, "there is no tree");
+    require(are_starts(leaves.leaf_start, leaves.member_start.size()), "leaves do not add up");
+    require(leaves.tree_members.size() == n_trees + 1 && are_starts(leaves.tree_members, n_members),
+            "members do not add up");
+    require(leaves.counts.empty() || leaves.counts.size() == n_members, "a weight is missing");
+    require(leaves.weights.empty() || leaves.weights.size() == n_members, "a weight is missing");
+}
+
+void check_leaves(const LeafArrays& leaves, const Part& part) {
+    const std::size_t n_trees = leaves.leaf_start.size() - 1;
+    for (std::size_t tree = part.first(n_trees); tree < part.first(n_trees, 1); ++tree) {
+        const auto first = static_cast<std::size_t>(leaves.leaf_start[tree]);
+        const auto last = static_cast<std::size_t>(leaves.leaf_start[tree + 1]);
+        require(last >= first + 2, "a tree lacks leaves");
+        const auto starts = leaves.member_start.subspan(first, last - first);
+        const auto n_own = leaves.tree_members[tree + 1] - leaves.tree_members[tree];
+        require(starts.front() == 0 && starts.back() == n_own, "a leaf lacks members");
+        require(all_of(starts.size() - 1, [&](std::size_t i) { return starts[i] < starts[i + 1]; }),
+                "a leaf is empty");
+    }
+    require(are_below(part.share(leaves.members), leaves.n_rows), "members are out of range");
+    // Weights of nothing, or none at all, would make averages that are no numbers.
+    const auto counts = part.share(leaves.counts);
+    require(all_of(counts.size(), [&](std::size_t i) { return counts[i] > 0; }),
+            "a weight is not above 0");
+    const auto weights = part.share(leaves.weights);
+    constexpr double most = std::numeric_limits<double>::max();
+    require(all_of(weights.size(),
+                   [&](std::size_t i) { return (weights[i] > 0) & (weights[i] <= most); }),
+            "a weight is not above 0");
+}
+
+void check_trees(const ForestArrays& forest, const Part& part) {
+    const auto& leaf_start = forest.leaves.leaf_start;
+    const std::size_t n_trees = forest.depths.size();
+    Descent descent;
+    for (std::size_t tree = part.first(n_trees); tree < part.first(n_trees, 1); ++tree) {
+        const auto first = static_cast<std::size_t>(forest.node_start[tree]);
+        const auto n_own = static_cast<std::size_t>(forest.node_start[tree + 1]) - first;
+        require(leaf_start[tree + 1] - leaf_start[tree] == static_cast<std::int64_t>(n_own) + 2,
+                "a tree lacks leaves");
+        const Node* const nodes = forest.nodes.data() + first;
+        require(are_splits(nodes, n_own, forest.n_features),
+                "a feature does not exist, or a threshold is no number");
+        const std::int32_t depth = descent.depth(nodes, n_own);
+        require(depth >= 0, "a node has not one parent");
+        require(depth == forest.depths[tree], "a tree has another depth");
+    }
+    require(are_numbers(part.share(forest.wide_thresholds)), "a threshold is no number");
+    require(are_numbers(part.share(forest.gains)), "a gain is no number");
+}
+
 void check_directions(const ForestArrays& forest) {
     const auto& start = forest.direction_start;
     const std::size_t n_entries = forest.direction_columns.size();
@@ -181,60 +277,26 @@ ObliqueTrees ForestArrays::oblique_view() const {
 }
 
 void check(const LeafArrays& leaves) {
-    const std::size_t n_trees = leaves.leaf_start.size() - 1, n_members = leaves.members.size();
-    require(!leaves.leaf_start.empty() && n_trees > 0, "there is no tree");
-    require(are_starts(leaves.leaf_start, leaves.member_start.size()), "leaves do not add up");
-    require(leaves.tree_members.size() == n_trees + 1 && are_starts(leaves.tree_members, n_members),
-            "members do not add up");
-    for (std::size_t tree = 0; tree < n_trees; ++tree) {
-        const auto first = static_cast<std::size_t>(leaves.leaf_start[tree]);
-        const auto last = static_cast<std::size_t>(leaves.leaf_start[tree + 1]);
-        require(last >= first + 2, "a tree lacks leaves");
-        const auto starts = leaves.member_start.subspan(first, last - first);
-        const auto n_own = leaves.tree_members[tree + 1] - leaves.tree_members[tree];
-        require(starts.front() == 0 && starts.back() == n_own, "a leaf lacks members");
-        require(all_of(starts.size() - 1, [&](std::size_t i) { return starts[i] < starts[i + 1]; }),
-                "a leaf is empty");
-    }
-    require(are_below(leaves.members, leaves.n_rows), "members are out of range");
-    // Weights of nothing, or none at all, would make averages that are no numbers.
-    require(leaves.counts.empty() || leaves.counts.size() == n_members, "a weight is missing");
-    require(all_of(leaves.counts.size(), [&](std::size_t i) { return leaves.counts[i] > 0; }),
-            "a weight is not above 0");
-    require(leaves.weights.empty() || leaves.weights.size() == n_members, "a weight is missing");
-    require(all_of(leaves.weights.size(),
-                   [&](std::size_t i) {
-                       return (leaves.weights[i] > 0) &
-                              (leaves.weights[i] <= std::numeric_limits<double>::max());
-                   }),
-            "a weight is not above 0");
+    check_starts_of(leaves);
+    check_leaves(leaves, {});
 }
 
-void check(const ForestArrays& forest) {
-    const auto& leaf_start = forest.leaves.leaf_start;
+void check(const ForestArrays& forest, std::size_t n_threads) {
     const std::size_t n_trees = forest.depths.size(), n_nodes = forest.nodes.size();
-    require(leaf_start.size() == n_trees + 1 && forest.node_start.size() == n_trees + 1 &&
-                are_starts(forest.node_start, n_nodes),
+    require(forest.leaves.leaf_start.size() == n_trees + 1 &&
+                forest.node_start.size() == n_trees + 1 && are_starts(forest.node_start, n_nodes),
             "nodes do not add up");
-    check(forest.leaves);
+    check_starts_of(forest.leaves);
     require(forest.wide_thresholds.empty() || forest.wide_thresholds.size() == n_nodes,
             "a threshold is missing");
     require(forest.gains.empty() || forest.gains.size() == n_nodes, "a gain is missing");
-    Descent descent;
-    for (std::size_t tree = 0; tree < n_trees; ++tree) {
-        const auto first = static_cast<std::size_t>(forest.node_start[tree]);
-        const auto n_own = static_cast<std::size_t>(forest.node_start[tree + 1]) - first;
-        require(leaf_start[tree + 1] - leaf_start[tree] == static_cast<std::int64_t>(n_own) + 2,
-                "a tree lacks leaves");
-        const Node* const nodes = forest.nodes.data() + first;
-        require(are_splits(nodes, n_own, forest.n_features),
-                "a feature does not exist, or a threshold is no number");
-        const std::int32_t depth = descent.depth(nodes, n_own);
-        require(depth >= 0, "a node has not one parent");
-        require(depth == forest.depths[tree], "a tree has another depth");
-    }
-    require(are_numbers(forest.wide_thresholds), "a threshold is no number");
-    require(are_numbers(forest.gains), "a gain is no number");
+    constexpr std::size_t worth_a_thread = 1 << 16;  // nodes and members: a tenth of a millisecond
+    const std::size_t n_parts = (n_nodes + forest.leaves.members.size()) / worth_a_thread;
+    in_parts(std::clamp<std::size_t>(n_parts, 1, std::max<std::size_t>(n_threads, 1)),
+             [&](const Part& part) {
+                 check_leaves(forest.leaves, part);
+                 check_trees(forest, part);
+             });
     if (!forest.is_oblique.empty()) check_directions(forest);
 }
 

@@ -42,7 +42,7 @@ struct ForestArrays {
 };
 
 void check(const LeafArrays& leaves);
-void check(const ForestArrays& forest);
+void check(const ForestArrays& forest, std::size_t n_threads);
 
 // Starts of pieces that fill [0, end).
 void check_starts(std::span<const std::int64_t> starts, std::size_t end, const char* reason);

@@ -103,7 +103,14 @@ def read_model(path: str | os.PathLike[str], mmap: bool = True) -> Model:
     n_rows = labels.shape[0]
     # The forest first, which takes longest to check.
     checks: list[Callable[[], Any]] = [
-        partial(Forest, **trees, directions=directions, n_features=n_features, n_rows=n_rows),
+        partial(
+            Forest,
+            **trees,
+            directions=directions,
+            n_features=n_features,
+            n_rows=n_rows,
+            n_threads=2,
+        ),
         *(partial(_check_unchanged, name, arrays[name], sums[name]) for name in sums),
     ]
     with called_damage():

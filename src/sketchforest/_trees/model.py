@@ -15,7 +15,7 @@ from sketchforest._lazy import locked_property
 from sketchforest._trees.held import Held
 from sketchforest._trees.hierarchy import Hierarchy
 from sketchforest._trees.oblique_features import FeatureMap
-from sketchforest._trees.parallel import run_blocks
+from sketchforest._trees.parallel import count_threads, run_blocks
 
 MISSING_LEFT = np.uint32(1 << 31)
 
@@ -121,7 +121,7 @@ class Forest(Held, _core.Forest):
 
     `leaf_start` and `tree_members` are the first places of each tree in `member_start` and in
     `members`. Whatever is not a forest of `n_features` features, whose leaves hold rows below
-    `n_rows`, is a ValueError.
+    `n_rows`, is a ValueError; `n_threads` look for it.
     """
 
     OF_TREES: ClassVar = ("nodes", "thresholds", "gains", "member_start", "members", "weights")
@@ -162,6 +162,7 @@ class Forest(Held, _core.Forest):
             directions=_joined_directions(trees),
             n_features=n_features,
             n_rows=n_rows,
+            n_threads=count_threads(n_jobs),
         )
 
     @locked_property

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -73,6 +74,65 @@ def test_what_is_done_to_the_list_is_done_to_the_forest(kind):
     forest = fitted(kind)
     forest.estimators_ = forest.estimators_[:2]
     assert np.array_equal(predictions(forest), predictions(small))
+
+
+def calls_beside(function, *arguments):
+    """What may stand in a method of an estimator: another thread calls a function, and is waited
+    for a moment, in case it must wait for us."""
+    thread = threading.Thread(target=function, args=arguments)
+
+    def begin(instance):
+        if thread.ident is None:
+            thread.start()
+            thread.join(0.2)
+
+    return thread, begin
+
+
+def test_a_list_may_be_assigned_while_a_fit_ends(monkeypatch):
+    forest, trees, refitted = fitted(RandomForestClassifier), [], fitted(RandomForestClassifier, 2)
+    fit, begin_fit = calls_beside(forest._publish, refitted.fitted_)
+    make_params = RandomForestClassifier._tree_params
+    monkeypatch.setattr(
+        RandomForestClassifier, "_tree_params", lambda self: begin_fit(self) or make_params(self)
+    )
+    forest.estimators_ = trees
+    fit.join()
+    assert forest.n_estimators_ == 2
+
+
+def test_the_list_that_is_assigned_last_is_the_list(monkeypatch):
+    forest = fitted(RandomForestClassifier)
+    first, last = forest.estimators_[:4], forest.estimators_[:2]
+    assigning, begin = calls_beside(setattr, forest, "estimators_", last)
+    with_trees = RandomForestClassifier._with_trees
+    monkeypatch.setattr(
+        RandomForestClassifier,
+        "_with_trees",
+        lambda self, *more: begin(self) or with_trees(self, *more),
+    )
+    forest.estimators_ = first
+    forest.predict(X)
+    assigning.join()
+    assert forest.estimators_ is last
+    assert forest.n_estimators_ == 2
+
+
+def test_a_model_is_changed_while_others_compute_what_it_derives():
+    model = fitted(RandomForestClassifier).fitted_
+
+    class Name(str):
+        """What is asked for this name, another thread has just computed something."""
+
+        __slots__ = ()
+
+        def __hash__(self):
+            vars(model).setdefault("computed meanwhile", None)
+            return super().__hash__()
+
+    vars(model)[Name("derived")] = 1
+    del vars(model)["computed meanwhile"]
+    assert vars(model.but(is_relabelled=True))["derived"] == 1
 
 
 @pytest.mark.parametrize("kind", FORESTS)

@@ -49,9 +49,10 @@ class TreeListMixin(TreesEstimator):
 
     @estimators_.setter
     def estimators_(self, trees: list[TreesEstimator]) -> None:
-        if self.estimators_ is not trees:
-            derived = vars(self._fitted)
-            derived["listed"] = derived["listed"]._replace(trees=trees)
+        with lock_of(self, "fitted_"):  # until the list is that of the model, no fit replaces it
+            if self.estimators_ is not trees:
+                derived = vars(self._fitted)
+                derived["listed"] = derived["listed"]._replace(trees=trees)
 
     @property
     def fitted_(self) -> Fitted:
@@ -63,7 +64,8 @@ class TreeListMixin(TreesEstimator):
             return fitted
         with lock_of(self, "fitted_"):
             if self._fitted is fitted:  # another thread may have been here, or a fit
-                self._publish(self._with_trees(fitted, listed.trees))
+                # The list as it is by now: another may have been assigned.
+                self._publish(self._with_trees(fitted, vars(fitted)["listed"].trees))
         return self.fitted_
 
     def _tree_params(self) -> dict[str, object]:

@@ -76,5 +76,6 @@ class Fitted:
         """The same trees and labels with something else said of them. What was derived stays."""
         changed = replace(self, **changes)
         names = {"attributes", *(each.name for each in fields(self))}
-        vars(changed).update({name: v for name, v in vars(self).items() if name not in names})
+        derived = vars(self).copy()  # at once: another thread may be computing more
+        vars(changed).update({name: v for name, v in derived.items() if name not in names})
         return changed

@@ -79,7 +79,8 @@ class ForestMixin(TreeListMixin):
     @property
     def estimators_samples_(self) -> list[np.ndarray]:
         """The rows that each tree was grown on, as int32 numbers, as often as it drew them."""
-        forest, settings = self.fitted_.forest, self.fitted_.settings
+        fitted = self.fitted_
+        forest, settings = fitted.forest, fitted.settings
         trees = enumerate(forest.trees())
         return [drawn_rows(tree, settings, number, forest.n_rows) for number, tree in trees]
 

@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -18,13 +19,25 @@ namespace sketchforest {
 namespace nb = nanobind;
 using namespace nb::literals;
 
+// An array whose numbers lie at multiples of their size. numpy has others (a view of bytes, say),
+// which vector instructions must not read: these are copied where an argument may be converted.
+template <class... Args>
+struct Aligned : nb::ndarray<Args...> {
+    using Array = nb::ndarray<Args...>;
+    using Array::Array;
+
+    bool is_aligned() const {
+        return reinterpret_cast<std::uintptr_t>(this->data()) % this->itemsize() == 0;
+    }
+};
+
 template <class T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Vector = Aligned<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Matrix = Aligned<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T>
-using OutMatrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using AnyMatrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
+using OutMatrix = Aligned<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using AnyMatrix = Aligned<nb::ro, nb::ndim<2>, nb::device::cpu>;
 
 // Raised in Python as ValueError.
 inline void require(bool holds, const char* reason) {
@@ -66,3 +79,25 @@ void bind_predicting(nb::module_& m);
 void bind_ranking(nb::module_& m);
 
 }  // namespace sketchforest
+
+template <class... Args>
+struct nanobind::detail::type_caster<sketchforest::Aligned<Args...>> {
+    using Caster = make_caster<ndarray<Args...>>;
+    NB_TYPE_CASTER(sketchforest::Aligned<Args...>, Caster::Name)
+
+    bool from_python(handle src, std::uint32_t flags, cleanup_list* cleanup) noexcept {
+        if (read(src, flags, cleanup)) return true;
+        if (!value.is_valid() || !(flags & cast_flags::convert)) return false;
+        const object copy = steal(PyObject_CallMethod(src.ptr(), "copy", nullptr));
+        PyErr_Clear();
+        return copy.is_valid() && read(copy, flags, cleanup);
+    }
+
+  private:
+    bool read(handle src, std::uint32_t flags, cleanup_list* cleanup) noexcept {
+        Caster caster;
+        if (!caster.from_python(src, flags, cleanup)) return false;
+        static_cast<ndarray<Args...>&>(value) = std::move(caster.value);
+        return value.is_aligned();
+    }
+};

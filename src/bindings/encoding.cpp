@@ -32,7 +32,7 @@ NumberMatrix to_numbers(const AnyMatrix& x) {
 }
 
 template <class Code>
-using CodeTable = nb::ndarray<Code, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using CodeTable = Aligned<Code, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // Writes the codes of some columns into the table, and returns their values and how many these are.
 template <class T, class Code>

@@ -27,7 +27,10 @@ nb::object project(const HeldSparseRows& labels, Vector<std::int32_t> rows, Matr
 }
 
 nb::tuple draw_rows(std::uint64_t key, std::uint32_t n_rows, std::uint64_t n_draws) {
-    require(n_rows > 0, "there must be rows to draw from");
+    require(0 < n_rows && n_rows <= std::numeric_limits<std::int32_t>::max(),
+            "there must be rows to draw from, at most 2147483647");
+    require(n_draws <= std::numeric_limits<std::uint32_t>::max(),
+            "there must be at most 4294967295 draws");
     DrawnRows drawn;
     {
         const NativeWork work;
@@ -36,7 +39,7 @@ nb::tuple draw_rows(std::uint64_t key, std::uint32_t n_rows, std::uint64_t n_dra
     return nb::make_tuple(to_array(std::move(drawn.rows)), to_array(std::move(drawn.counts)));
 }
 
-using DenseOutputs = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using DenseOutputs = Aligned<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // Dense outputs have a row for each row of the bag, sparse ones for each training row.
 Outputs to_outputs(const DenseOutputs& z, const Bag& bag, Impurity impurity) {
@@ -50,9 +53,9 @@ Outputs to_outputs(const DenseOutputs& z, const Bag& bag, Impurity impurity) {
     require(outputs.wide || z.dtype() == nb::dtype<float>(), "outputs must be floats or doubles");
     if (impurity == Impurity::variance) return outputs;  // sums of anything are harmless
     if (outputs.wide)
-        check_finite({static_cast<const double*>(z.data()), z.size()});
+        check_outputs({static_cast<const double*>(z.data()), z.size()}, impurity);
     else
-        check_finite({static_cast<const float*>(z.data()), z.size()});
+        check_outputs({static_cast<const float*>(z.data()), z.size()}, impurity);
     return outputs;
 }
 Outputs to_outputs(const HeldSparseRows& labels, const Bag& bag, Impurity impurity) {
@@ -67,7 +70,7 @@ Outputs to_outputs(const HeldSparseRows& labels, const Bag& bag, Impurity impuri
 template <class From>
 nb::object grow_tree(const HeldCodes& codes, const From& outputs_from, Vector<std::int32_t> rows,
                      Vector<double> weights, const GrowParams& params, const StopFlag& flag) {
-    require(params.max_features > 0, "max_features must be at least 1");
+    check(params, codes.codes.n_features);
     const Bag bag{{rows.data(), rows.size()}, {weights.data(), weights.size()}};
     PythonStop stop(flag);
     Tree tree;

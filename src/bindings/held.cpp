@@ -6,16 +6,18 @@ namespace sketchforest {
 
 Held::Held(const nb::kwargs& given) {
     for (const auto& [key, value] : given) {
-        const auto name = nb::cast<std::string>(key);
+        std::string name;
         Array array;
+        if (!nb::try_cast(key, name)) throw nb::type_error("names must be text");
         if (value.is_none())
             nones_.insert(name);
         else if (PyLong_Check(value.ptr()))
-            numbers_[name] = nb::cast<std::size_t>(value);
+            require(nb::try_cast(value, numbers_[name]),
+                    (name + " must be at least 0, and fit into 64 bits").c_str());
         else if (nb::try_cast(value, array, false))
             arrays_.emplace(name, std::move(array));
         else
-            throw nb::type_error((name + " must be a contiguous array or an int").c_str());
+            throw nb::type_error((name + " must be a contiguous, aligned array or an int").c_str());
     }
 }
 
@@ -89,8 +91,8 @@ HeldFloatRows::HeldFloatRows(const nb::kwargs& given) : Held(given) {
         rows.values = pointer<float>("values", {any, any});
         rows.n_rows = find("values")->shape(0);
         rows.stride = find("values")->shape(1);
-        require(rows.stride % 8 == 0 && rows.n_features <= rows.stride,
-                "rows must have a multiple of 8 features, padding included");
+        require(rows.stride % 8 == 0 && rows.stride - rows.n_features < 8,
+                "rows must have their features, and zeros up to a multiple of 8");
     }
     const NativeWork work;
     check(rows, n_entries);

@@ -22,7 +22,7 @@ class Held {
     std::size_t number(const std::string& name) const;
 
   protected:
-    using Array = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+    using Array = Aligned<nb::ro, nb::c_contig, nb::device::cpu>;
     using Shape = std::initializer_list<std::size_t>;
     static constexpr std::size_t any = ~std::size_t{0};
 

@@ -12,6 +12,7 @@ nb::object grow_tree(const HeldFloatRows& x, Matrix<float> z, Vector<std::int32_
     require(z.shape(0) == rows.size() && z.shape(1) > 0 && z.shape(1) % 8 == 0,
             "outputs have another shape");
     const Bag bag{to_span(rows), to_span(weights)};
+    check(params);
     PythonStop stop(flag);
     ObliqueTree grown;
     {
@@ -29,7 +30,7 @@ nb::object grow_tree(const HeldFloatRows& x, Matrix<float> z, Vector<std::int32_
 }
 
 template <class T>
-void levels(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> x, Vector<std::int64_t> level_start,
+void levels(Aligned<const T, nb::ndim<2>, nb::device::cpu> x, Vector<std::int64_t> level_start,
             Vector<double> bounds, Vector<float> levels, OutMatrix<float> out) {
     require(level_start.size() == x.shape(1) + 1 && bounds.size() == levels.size() &&
                 out.shape(0) == x.shape(0) && out.shape(1) >= x.shape(1),

@@ -131,6 +131,7 @@ nb::object medians(Matrix<double> outputs, Vector<std::int32_t> rows, Vector<dou
         const NativeWork work;
         check_starts(to_span(start), rows.size(), "groups do not add up");
         check_rows(to_span(rows), outputs.shape(0));
+        check_finite({outputs.data(), outputs.size()});
         weighted_medians(outputs.data(), outputs.shape(1),
                          {to_span(rows), weights.data(), to_span(start)}, out);
     }

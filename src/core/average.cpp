@@ -196,7 +196,13 @@ class SparseSums {
         // Scores that are no numbers cannot be sorted.
         if (!touched_.empty() && !(0 < total && total < std::numeric_limits<double>::infinity()))
             throw std::invalid_argument("weights of rows in a leaf must have a finite sum");
-        for (const std::int32_t column : touched_) sums_[column] /= total;
+        bool are_finite = true;
+        for (const std::int32_t column : touched_) {
+            sums_[column] /= total;
+            are_finite &= std::isfinite(sums_[column]);
+        }
+        if (!are_finite)
+            throw std::invalid_argument("weighted values of rows in a leaf must have a finite sum");
     }
 
     // Moves the k best columns to the front of touched(), best first where `sorted`.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <exception>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -12,6 +13,10 @@
 
 namespace sketchforest {
 namespace {
+
+// Both are numbered in 31 bits.
+constexpr std::size_t most_rows = std::numeric_limits<std::int32_t>::max();
+constexpr std::size_t most_features = most_rows;
 
 void require(bool holds, const char* reason) {
     if (!holds) throw std::invalid_argument(reason);
@@ -35,8 +40,10 @@ bool are_starts(std::span<const std::int64_t> starts, std::size_t end) {
 template <class T>
 bool are_below(std::span<const T> numbers, std::size_t end) {
     using Unsigned = std::make_unsigned_t<T>;  // what is below zero is large
+    const std::uint64_t last =
+        std::min<std::uint64_t>(end, static_cast<std::uint64_t>(std::numeric_limits<T>::max()) + 1);
     return all_of(numbers.size(),
-                  [&](std::size_t i) { return static_cast<Unsigned>(numbers[i]) < end; });
+                  [&](std::size_t i) { return static_cast<Unsigned>(numbers[i]) < last; });
 }
 
 // Columns of each row, from left to right, none of them twice.
@@ -101,31 +108,66 @@ class Descent {
     std::vector<std::int32_t> level_;
 };
 
-// Codes of a feature: ranks of its values, and one more that says missing.
+// The same codes by row and by column: a node that is split by the one and parted by the other
+// would never end. By tiles of a few rows, so that each piece of memory is fetched once.
+template <class Code>
+bool are_transposed(const Codes& codes) {
+    constexpr std::size_t tile_rows = 32;
+    const auto* rows = static_cast<const Code*>(codes.row_codes);
+    for (std::size_t begin = 0; begin < codes.n_rows; begin += tile_rows) {
+        const std::size_t n = std::min(tile_rows, codes.n_rows - begin);
+        for (std::size_t feature = 0; feature < codes.n_features; ++feature) {
+            const Code* own = rows + begin * codes.n_features + feature;
+            const Code* column =
+                static_cast<const Code*>(codes.codes) + feature * codes.n_rows + begin;
+            if (!all_of(n, [&](std::size_t i) { return own[i * codes.n_features] == column[i]; }))
+                return false;
+        }
+    }
+    return true;
+}
+
+// Codes of a feature: ranks of its values, and one more that says missing. By value: floats. An
+// entry of sparse X is no zero: the rows of a node that have none are told from its zeros by that.
 template <class Code>
 bool are_codes(const Codes& codes, std::size_t n_entries) {
     const auto* given = static_cast<const Code*>(codes.codes);
-    const auto limit = [&](std::size_t feature) { return codes.missing_code(feature); };
     if (codes.sparse)
         return all_of(n_entries, [&](std::size_t i) {
-            return given[i] <= limit(static_cast<std::size_t>(codes.columns[i]));
+            const auto feature = static_cast<std::size_t>(codes.columns[i]);
+            return (given[i] <= codes.missing_code(feature)) &
+                   (given[i] != codes.zero_code[feature]);
         });
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    const std::uint32_t lowest = sortable(-infinity), highest = sortable(infinity);
     for (std::size_t feature = 0; feature < codes.n_features; ++feature) {
         const Code* column = given + feature * codes.n_rows;
-        const std::uint32_t last = limit(feature);
-        if (!all_of(codes.n_rows, [&](std::size_t i) { return column[i] <= last; })) return false;
+        const std::uint32_t missing = codes.missing_code(feature);
+        const bool are_right =
+            codes.by_value
+                ? all_of(codes.n_rows,
+                         [&](std::size_t i) {
+                             return ((lowest <= column[i]) & (column[i] <= highest)) |
+                                    (column[i] == missing);
+                         })
+                : all_of(codes.n_rows, [&](std::size_t i) { return column[i] <= missing; });
+        if (!are_right) return false;
     }
-    if (!codes.row_codes) return true;
-    std::vector<std::uint32_t> limits(codes.n_features);
-    for (std::size_t feature = 0; feature < codes.n_features; ++feature)
-        limits[feature] = limit(feature);
-    const auto* rows = static_cast<const Code*>(codes.row_codes);
-    for (std::size_t row = 0; row < codes.n_rows; ++row) {
-        const Code* own = rows + row * codes.n_features;
-        if (!all_of(codes.n_features, [&](std::size_t i) { return own[i] <= limits[i]; }))
-            return false;
+    return !codes.row_codes || are_transposed<Code>(codes);
+}
+
+// The values of each feature, ascending; of sparse X, with a zero where it should be.
+template <class T>
+bool are_values(const Codes& codes) {
+    const auto* values = static_cast<const T*>(codes.values);
+    bool is_wrong = false;
+    for (std::size_t feature = 0; feature < codes.n_features; ++feature) {
+        const std::int64_t begin = codes.value_start[feature], end = codes.value_start[feature + 1];
+        for (std::int64_t at = begin; at < end; ++at)
+            is_wrong |= std::isnan(values[at]) | (at > begin && !(values[at - 1] < values[at]));
+        if (codes.sparse) is_wrong |= values[begin + codes.zero_code[feature]] != 0;
     }
-    return true;
+    return !is_wrong;
 }
 
 // One of several parts of the work.
@@ -287,6 +329,7 @@ void check(const ForestArrays& forest, std::size_t n_threads) {
                 forest.node_start.size() == n_trees + 1 && are_starts(forest.node_start, n_nodes),
             "nodes do not add up");
     check_starts_of(forest.leaves);
+    require(forest.n_features <= most_features, "there are too many features");
     require(forest.wide_thresholds.empty() || forest.wide_thresholds.size() == n_nodes,
             "a threshold is missing");
     require(forest.gains.empty() || forest.gains.size() == n_nodes, "a gain is missing");
@@ -316,6 +359,8 @@ void check(const SparseRows& rows, std::size_t n_rows, std::size_t n_entries) {
 }
 
 void check(const FloatRows& x, std::size_t n_entries) {
+    require(x.n_rows <= most_rows && x.n_features <= most_features,
+            "there are too many rows or features");
     check_finite({x.values, x.is_sparse() ? n_entries : x.n_rows * x.stride});
     if (!x.is_sparse()) return;
     require(are_starts({x.row_start, x.n_rows + 1}, n_entries), "features do not add up");
@@ -331,6 +376,7 @@ void check_entries(std::span<const std::int64_t> row_start, std::span<const std:
 
 void check_labels(std::span<const std::int64_t> row_start, std::span<const std::int64_t> labels,
                   std::size_t n_labels) {
+    require(n_labels <= std::numeric_limits<std::int64_t>::max(), "there are too many labels");
     require(are_starts(row_start, labels.size()), "labels do not add up");
     require(are_below(labels, n_labels), "labels are out of range");
     require(are_ascending(row_start.data(), labels.data(), row_start.size() - 1),
@@ -369,12 +415,28 @@ void check(const Codes& codes, const CodesExtent& extent) {
                 all_of(codes.n_features, [&](std::size_t i) { return codes.missing_code(i) <= 2; }),
             reason);
     }
+    if (!codes.by_value)
+        require(codes.wide_values ? are_values<double>(codes) : are_values<float>(codes),
+                "values of a feature must ascend, and have a zero where X is sparse");
     const bool are_right =
-        codes.by_value || codes.code_bytes == 0 ||
+        codes.code_bytes == 0 ||
         (codes.code_bytes == 1   ? are_codes<std::uint8_t>(codes, extent.n_entries)
          : codes.code_bytes == 2 ? are_codes<std::uint16_t>(codes, extent.n_entries)
                                  : are_codes<std::uint32_t>(codes, extent.n_entries));
     require(are_right, reason);
+}
+
+void check(const GrowParams& params, std::size_t n_features) {
+    require(0 < params.max_features && params.max_features <= n_features,
+            "max_features must be at least 1, and at most the number of features");
+}
+
+void check(const ObliqueParams& params) {
+    constexpr double most = std::numeric_limits<double>::max();
+    require(0 <= params.ridge && params.ridge <= most, "ridge must be at least 0, and finite");
+    require(0 <= params.min_side && params.min_side <= 1, "min_side must be between 0 and 1");
+    require(0 <= params.weights_per_row && params.weights_per_row <= most,
+            "weights_per_row must be at least 0, and finite");
 }
 
 void check_finite(std::span<const float> numbers) {
@@ -383,6 +445,22 @@ void check_finite(std::span<const float> numbers) {
 
 void check_finite(std::span<const double> numbers) {
     require(are_finite(numbers), "a number is missing or infinite");
+}
+
+template <class T>
+static void check_any_outputs(std::span<const T> numbers, Impurity impurity) {
+    check_finite(numbers);
+    if (impurity == Impurity::variance || impurity == Impurity::absolute_error) return;
+    require(all_of(numbers.size(), [&](std::size_t i) { return numbers[i] >= 0; }),
+            "outputs must be at least 0 for entropy and Poisson deviance");
+}
+
+void check_outputs(std::span<const float> numbers, Impurity impurity) {
+    check_any_outputs(numbers, impurity);
+}
+
+void check_outputs(std::span<const double> numbers, Impurity impurity) {
+    check_any_outputs(numbers, impurity);
 }
 
 void check_rows(std::span<const std::int32_t> rows, std::size_t n_rows) {
@@ -408,6 +486,8 @@ void check(const Bag& bag, std::size_t n_rows) {
                               (bag.weights[i] <= std::numeric_limits<double>::max());
                    }),
             "weights of rows must be above 0");
+    const double total = std::accumulate(bag.weights.begin(), bag.weights.end(), 0.0);
+    require(total <= std::numeric_limits<double>::max(), "weights of rows must have a finite sum");
 }
 
 void check_leaf_numbers(const Leaves& leaves, std::span<const std::int32_t> leaf_of) {

@@ -65,7 +65,11 @@ struct CodesExtent {
 };
 void check(const Codes& codes, const CodesExtent& extent);
 
-// Distinct rows of a table of n_rows, ascending, and weights above zero.
+// Params within what the growers take: the rest may be anything.
+void check(const GrowParams& params, std::size_t n_features);
+void check(const ObliqueParams& params);
+
+// Distinct rows of a table of n_rows, and weights above zero whose sum is a number.
 void check(const Bag& bag, std::size_t n_rows);
 
 // Leaves that were found: a number of the tree's, or below zero to leave the tree out.
@@ -76,5 +80,8 @@ void check_rows(std::span<const std::int32_t> rows, std::size_t n_rows);
 // Numbers that can be sorted and added up.
 void check_finite(std::span<const float> numbers);
 void check_finite(std::span<const double> numbers);
+// Of an impurity that counts, none below zero.
+void check_outputs(std::span<const float> numbers, Impurity impurity);
+void check_outputs(std::span<const double> numbers, Impurity impurity);
 
 }  // namespace sketchforest

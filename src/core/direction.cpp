@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "kernels.hpp"
@@ -128,14 +129,17 @@ bool DirectionFinder::fit_ridge(const NodeRows& x, const CentredOutputs& outputs
         kernels().add_scaled(gradient_.data(), static_cast<float>(squares / previous), width,
                              step_.data());
     }
-    return kernels().squared_length(weights_.data(), width) > 0;
+    // Squares of weights that are no floats would make effects that cannot be compared.
+    const double lengths = kernels().squared_length(weights_.data(), width);
+    return lengths > 0 && lengths <= std::numeric_limits<float>::max();
 }
 
 // Of a node's weights, those that move its rows most, and no more of them than it has rows: a
 // direction is known no better than that, and the others would be most of the model.
 void DirectionFinder::keep_strongest(const NodeRows& x, std::size_t n_rows) {
     const auto most =
-        static_cast<std::size_t>(1 + params_.weights_per_row * static_cast<double>(n_rows));
+        static_cast<std::size_t>(std::min(1 + params_.weights_per_row * static_cast<double>(n_rows),
+                                          1 + static_cast<double>(x.n_columns())));
     kernels().scale_squares(weights_.data(), variances_.data(), x.width(), effects_.data());
     select(most, x.n_columns());
     strongest_ = 0;

@@ -9,6 +9,12 @@ namespace {
 // Rows that are copied together: codes of so many rows fill whole cache lines of a column.
 constexpr std::size_t tile_rows = 32;
 
+// A byte of a boolean array, which may be any: a bool must be 0 or 1.
+struct Boolean {
+    std::uint8_t byte;
+    operator bool() const { return byte != 0; }
+};
+
 // Calls visit with a zero of the type.
 template <class Visit>
 void with_type(NumberType type, Visit visit) {
@@ -18,7 +24,7 @@ void with_type(NumberType type, Visit visit) {
         case NumberType::float64:
             return visit(double{});
         case NumberType::boolean:
-            return visit(bool{});
+            return visit(Boolean{});
         case NumberType::int8:
             return visit(std::int8_t{});
         case NumberType::uint8:

@@ -14,12 +14,13 @@ void find_levels(const Levels& table, const T* x, std::int64_t row_stride,
         const std::size_t last = std::min(first + block, n_rows);
         for (std::size_t j = 0; j < table.n_features; ++j) {
             const double* begin = table.bounds + table.level_start[j];
-            const double* end = table.bounds + table.level_start[j + 1] - 1;
+            const auto n_levels = table.level_start[j + 1] - table.level_start[j];
+            const double* end = begin + std::max<std::int64_t>(n_levels - 1, 0);
             const float* levels = table.levels + table.level_start[j];
             const T* column = x + static_cast<std::int64_t>(j) * column_stride;
             for (std::size_t i = first; i < last; ++i) {
                 const T value = column[static_cast<std::int64_t>(i) * row_stride];
-                const bool is_known = !std::isnan(value) && end >= begin;
+                const bool is_known = !std::isnan(value) && n_levels > 0;
                 out[i * stride + j] =
                     is_known
                         ? levels[std::lower_bound(begin, end, static_cast<double>(value)) - begin]

@@ -228,6 +228,9 @@ class ObliqueGrower {
             lowest = std::min(lowest, code);
             highest = std::max(highest, code);
         }
+        // Where a sum overflowed, the rows have no order.
+        constexpr float most = std::numeric_limits<float>::max();
+        if (lowest < sortable(-most) || highest > sortable(most)) return {{}, 0, 0};
         sorter_.sort(entries_.data(), n, lowest, highest, false);
         side_.assign(stride_, 0);
         const DenseNode scanned{outputs.z,     false,   wide_weights_.data(),

@@ -190,7 +190,9 @@ def _add_by_hand(calls: dict[str, list[list[Any]]]) -> None:
     for leaves, values, found, *_ in list(calls["average"]):
         if isinstance(values, Made):
             calls["average_csr"] += [[leaves, values, found, k] for k in (0, 2)]
-            calls["average_best"].append([leaves, values, found, min(2, values.fields["n_columns"])])
+            calls["average_best"].append(
+                [leaves, values, found, min(2, values.fields["n_columns"])]
+            )
     for forest, values, columns, row_start, n_columns, *seen in list(calls["leaves_sparse"]):
         dense = sparse.csr_array((values, columns, row_start), (len(row_start) - 1, n_columns))
         calls["leaves_dense"].append([forest, dense.toarray(), *seen])

@@ -15,6 +15,7 @@ import damaged_data
 import damaged_models
 import ending
 import fuzz
+import fuzz_core
 import hostile_requests
 import interrupted
 import interrupted_commands
@@ -44,6 +45,12 @@ def test_damaged_data_are_read_or_refused_with_file_and_line():
     assert damaged_data.run_cases(1_000_000, 20 * len(made), is_limited=False).keys() <= (
         damaged_data.GOOD
     )
+
+
+def test_calls_of_the_core_are_refused_or_right():
+    outcomes = fuzz_core.watch(seed=1_000_000, first=0, count=500)
+    assert outcomes.keys() == fuzz_core.GOOD
+    assert sum(outcomes.values()) == 500
 
 
 def run_script(name, *options):

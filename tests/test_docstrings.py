@@ -68,8 +68,9 @@ def test_an_estimator_has_the_attributes_it_describes(cls):
     names = {line.split(" : ")[0] for line in described}
     assert all(" : " in line for line in described)
     public = {n for n in dir(cls) if n.endswith("_") and not n.startswith("_")}
-    # Properties that scikit-learn's readers look for, and what belongs to a fit alone.
-    assert public - names <= {"estimator_", "estimators_samples_", "thresholds_"}
+    # Properties that scikit-learn's readers look for, the object behind all others, and what
+    # belongs to a fit alone.
+    assert public - names <= {"estimator_", "estimators_samples_", "fitted_", "thresholds_"}
     scored = {"oob_score_", "oob_decision_function_", "oob_prediction_"}
     fitted_only = {"n_features_in_", "feature_names_in_", "label_names_", "n_outputs_"} | scored
     assert names - public <= fitted_only

@@ -84,15 +84,12 @@ void by_value(const AnyMatrix& from, std::size_t first, std::size_t last,
 template <class T>
 nb::tuple encode_csr(Vector<T> values, Vector<std::int32_t> columns, Vector<std::int64_t> row_start,
                      std::size_t n_features) {
-    require(row_start.size() > 0 && values.size() == columns.size() &&
-                n_features <= std::numeric_limits<std::int32_t>::max(),
-            wrong_shape);
+    require(n_features <= std::numeric_limits<std::int32_t>::max(), wrong_shape);
     SparseCodes<T> coded;
     const StopFlag never;
     PythonStop stop(never);
     {
         const NativeWork work;
-        check_entries(to_span(row_start), to_span(columns), n_features);
         coded = encode_sparse<T>(to_span(values), to_span(columns), to_span(row_start), n_features,
                                  stop);
     }

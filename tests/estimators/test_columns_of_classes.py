@@ -129,7 +129,7 @@ def test_columns_of_classes_on_the_command_line_and_in_the_service(named, tmp_pa
     assert [line.split(",")[0] for line in printed.splitlines()[1:]] == expected
     served = ServedModel.load(Source("model", tmp_path / "model.sf"))
     for row, (color, size) in zip(X[:20].tolist(), forest.predict(X[:20]), strict=True):
-        [labels] = served.suggest([row], 5, float("inf"))
+        [labels] = served.suggest([row], 5)
         decided = {each["label"] for each in labels if each["predicted"]}
         assert decided == {f"color: {color}", f"size: {size}"}
 

@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from stress import Raised, raised
 
 from sketchforest import load_forest
+from sketchforest._trees.held import Held
 from sketchforest.evaluation import evaluate
 from sketchforest.explain import explain
 from sketchforest.export import to_onnx
@@ -176,7 +177,6 @@ SAME_OBJECT: dict[str, Callable[[Any], object]] = {
     "tree_": lambda model: model.tree_,
     "tree_.value": lambda model: model.tree_.value,
     "tree_.impurity": lambda model: model.tree_.impurity,
-    "feature_importances_": lambda model: model.feature_importances_,
 }
 
 
@@ -241,6 +241,8 @@ def canonical(value: Any) -> Any:
         return type(value).__name__, canonical(value.get_params())
     if hasattr(value, "to_dict"):
         return canonical(value.to_dict("list"))
+    if isinstance(value, Held):
+        return type(value).__name__, canonical(value.fields())
     raise TypeError(f"answers of type {type(value).__name__} cannot be compared")
 
 

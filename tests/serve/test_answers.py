@@ -38,7 +38,7 @@ def test_thresholds_of_every_kind_decide_as_the_forest_does(models, threshold, t
     forest = load_forest(models["matrix"]).set_params(threshold=threshold)
     # High enough that some rows have no label above them, and one anyway.
     high = F1Thresholds(np.float32(0.6), np.linspace(0.5, 0.7, 8).astype(np.float32))
-    forest.fitted_.f1_thresholds = high
+    forest._publish(forest.fitted_.but(f1_thresholds=high))
     forest.save(tmp_path / "model.sf")
     served = ServedModel.load(Source("matrix", tmp_path / "model.sf"))
     rows = [{f"word{i}": 1, f"word{i * 7 % 60}": 1} for i in range(40)]

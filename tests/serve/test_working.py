@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -152,8 +153,8 @@ def test_first_requests_find_all_that_is_derived_from_a_model(models, name):
     served = ServedModel.load(Source(name, models[name]))
     parts = [
         served.model,
-        served.model._predictor,
-        served.model._forest,
+        served.model.fitted_.predictor,
+        served.model.fitted_.forest,
         served.reader,
         served.reader.fields,
     ]
@@ -167,7 +168,8 @@ def test_a_model_that_claims_very_many_features_costs_what_its_file_has(tmp_path
     data = make_multilabel(80, 60, 8, labels_per_row=2, features_per_row=6, random_state=0)
     forest = RandomForestClassifier(20, random_state=0).fit(data.X, data.Y)
     [expected] = forest.suggest(np.eye(1, 60, 3), k=8)
-    forest.n_features_in_ = claimed = 10_000_000
+    claimed = 10_000_000
+    forest._publish(replace(forest.fitted_, n_features=claimed))
     forest.save(tmp_path / "model.sf")
     tracemalloc.start()
     served = ServedModel.load(Source("model", tmp_path / "model.sf"))

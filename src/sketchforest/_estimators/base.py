@@ -126,7 +126,7 @@ class TreesEstimator(FittedState):
         projected."""
         fitted = self.fitted_
         importances = np.zeros(fitted.n_features)
-        used, shares = fitted.forest.used_features()
+        used, shares = fitted.forest.used_features
         importances[used] = shares
         return importances
 

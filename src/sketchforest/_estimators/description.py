@@ -94,7 +94,7 @@ def describe(model: "TreesEstimator") -> Description:
     fitted = model.fitted_
     features, shares = np.arange(min(fitted.n_features, MOST_LISTED)), np.zeros(0)
     if fitted.forest.gains is not None:
-        used, importances = fitted.forest.used_features()
+        used, importances = fitted.forest.used_features
         if fitted.n_features <= MOST_LISTED:
             shares = np.zeros(fitted.n_features)
             shares[used] = importances

@@ -123,6 +123,7 @@ def encode_ranks(
         row_codes=_transposed(codes, n_jobs) if by_row else None,
         values=values,
         value_start=_starts(counts),
+        by_value=False,
     )
 
 
@@ -212,6 +213,7 @@ def _encode_sparse(X: sparse.csr_array | sparse.csr_matrix) -> EncodedX:
         columns=columns,
         column_size=np.bincount(columns, minlength=X.shape[1]).astype(np.int32),
         zero_code=zero_code,
+        by_value=False,
     )
 
 

@@ -253,6 +253,7 @@ class Forest(Held, _core.Forest):
     def trees(self) -> list[Tree]:
         return [self.tree(index) for index in range(self.n_trees)]
 
+    @locked_property
     def used_features(self) -> tuple[np.ndarray, np.ndarray]:
         """The features that splits use, ascending, and of each the mean over the trees of its share
         in a tree's decrease of impurity. An oblique node's is shared by its features in proportion

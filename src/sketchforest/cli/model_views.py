@@ -68,7 +68,7 @@ def _oob_metric(model: Model) -> str:
 def _important_features(model: Model) -> list[dict[str, object]]:
     if model.fitted_.forest.gains is None:
         return []
-    used, shares = model.fitted_.forest.used_features()
+    used, shares = model.fitted_.forest.used_features
     largest = np.argsort(-shares, kind="stable")[:SHOWN]
     names = shown_features(model.fitted_, used[largest])
     found = zip(names.tolist(), shares[largest].tolist(), strict=True)

@@ -310,3 +310,17 @@ def test_a_row_of_the_frame_that_was_fitted_gives_no_warning(kind):
 def test_only_one_row_is_explained():
     with pytest.raises(ValueError, match="row must be one row; got 2"):
         explain(KINDS["tree"](), X[:2])
+
+
+@pytest.mark.parametrize("container", [sparse.csc_array, sparse.csc_matrix, sparse.coo_array])
+def test_a_row_is_explained_alike_in_every_sparse_format(container):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 12)) * (rng.random((80, 12)) < 0.4)
+    Y = (X[:, :4] > 0).astype(int)
+    for kind in (RandomForestClassifier, SketchForestClassifier):
+        forest = kind(5, random_state=0).fit(sparse.csr_array(X), Y)
+        expected = forest.explain(sparse.csr_array(X[:1]))
+        found = forest.explain(container(X[:1]))
+        np.testing.assert_array_equal(found.features, expected.features)
+        np.testing.assert_array_equal(found.values, expected.values)
+        np.testing.assert_array_equal(found.contributions, expected.contributions)

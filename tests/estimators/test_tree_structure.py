@@ -215,3 +215,20 @@ def test_the_structure_is_made_once_and_goes_with_the_trees(X, Y, tmp_path):
     tree.save(tmp_path / "tree.sf")
     assert np.array_equal(load_forest(tmp_path / "tree.sf").tree_.impurity, first.impurity)
     assert tree.fit(X, Y[:, 0]).tree_.n_outputs == 1
+
+
+def test_rows_for_tree_are_read_whatever_their_format_and_refused_by_another_width():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 8)) * (rng.random((60, 8)) < 0.4)
+    tree = DecisionTreeClassifier(random_state=0).fit(X, (X[:, :3] > 0).astype(int)).tree_
+    for container in (sparse.csr_array, sparse.csc_array, sparse.lil_matrix):
+        np.testing.assert_array_equal(tree.apply(container(X)), tree.apply(X))
+        np.testing.assert_array_equal(tree.predict(container(X)), tree.predict(X))
+    for rows in (X[:, :3], sparse.csr_array(X[:, :3]), np.hstack([X, X])):
+        for question in (tree.apply, tree.decision_path, tree.predict):
+            with pytest.raises(ValueError, match="another number of features"):
+                question(rows)
+    beyond = sparse.csr_array(X)
+    beyond.indices[:] = 10**6
+    with pytest.raises(ValueError, match="indices lie within"):
+        tree.apply(beyond)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from fitted_models import FITTED, LABELS, NAMES, X, dense
 from mapped_memory import is_mapped
+from reference import assert_same_arrays
 
 import sketchforest
 from sketchforest import (
@@ -252,3 +253,11 @@ def test_skops_keeps_the_model_too(model, tmp_path):
     assert all(name.startswith(("sketchforest.", "numpy.", "scipy.")) for name in unknown)
     twin = skops.load(tmp_path / "model.skops", trusted=unknown)
     assert np.array_equal(dense(twin.predict(X)), dense(model.predict(X)))
+
+
+def test_a_model_in_a_message_is_read_wherever_its_arrays_lie(model):
+    buffers = []
+    forest = model.fitted_.forest
+    message = pickle.dumps(forest, protocol=5, buffer_callback=buffers.append)
+    shifted = [memoryview(b"\0" + bytes(buffer.raw()))[1:] for buffer in buffers]
+    assert_same_arrays(pickle.loads(message, buffers=shifted), forest)

@@ -2,6 +2,8 @@
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 
 class Held:
     """A native object that holds the arrays it was made of, and checked them once. They are
@@ -20,4 +22,9 @@ class Held:
 
 
 def _made(kind: type[Held], fields: dict[str, Any]) -> Held:
-    return kind(**fields)
+    # What arrives in messages of other processes lies anywhere.
+    return kind(**{name: _aligned(value) for name, value in fields.items()})
+
+
+def _aligned(value: Any) -> Any:
+    return np.require(value, requirements="CA") if isinstance(value, np.ndarray) else value

@@ -27,7 +27,8 @@ struct Aligned : nb::ndarray<Args...> {
     using Array::Array;
 
     bool is_aligned() const {
-        return reinterpret_cast<std::uintptr_t>(this->data()) % this->itemsize() == 0;
+        const auto address = reinterpret_cast<std::uintptr_t>(this->data());
+        return this->size() == 0 || address % this->itemsize() == 0;
     }
 };
 

@@ -103,7 +103,7 @@ class TreesEstimator(FittedState):
         return self
 
     def _scored(self, fitted: Fitted, prepared: Prepared) -> Fitted:
-        """With what rows say that trees did not see; a single tree sees all."""
+        """With its out-of-bag scores and thresholds; a single tree has no out-of-bag rows."""
         return fitted
 
     @property

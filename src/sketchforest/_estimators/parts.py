@@ -37,7 +37,7 @@ class PartitionedPredictor:
         dtype: type[np.floating],
         exclude: sparse.csr_array | None = None,
     ) -> np.ndarray:
-        assert exclude is None  # of rows that the trees of several parts did not see
+        assert exclude is None  # out-of-bag predictions are made within a part
         out = np.empty((X.shape[0], self.n_outputs), dtype)
         for rows in _blocks(X.shape[0]):
             out[rows] = sum(

@@ -27,4 +27,4 @@ def _made(kind: type[Held], fields: dict[str, Any]) -> Held:
 
 
 def _aligned(value: Any) -> Any:
-    return np.require(value, requirements="CA") if isinstance(value, np.ndarray) else value
+    return np.require(value, requirements=["C", "A"]) if isinstance(value, np.ndarray) else value

@@ -51,7 +51,6 @@ Outputs to_outputs(const DenseOutputs& z, const Bag& bag, Impurity impurity) {
     outputs.wide = z.dtype() == nb::dtype<double>();
     outputs.stride = z.shape(1);
     require(outputs.wide || z.dtype() == nb::dtype<float>(), "outputs must be floats or doubles");
-    if (impurity == Impurity::variance) return outputs;  // sums of anything are harmless
     if (outputs.wide)
         check_outputs({static_cast<const double*>(z.data()), z.size()}, impurity);
     else

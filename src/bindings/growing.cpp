@@ -95,19 +95,20 @@ void bind_growing(nb::module_& m) {
         .value("absolute_error", Impurity::absolute_error);
     nb::class_<PartSizes>(m, "PartSizes")
         .def(nb::init<std::uint32_t, std::uint32_t>(), "least"_a, "most"_a);
-    nb::class_<GrowParams>(m, "GrowParams")
+    nb::class_<TreeLimits>(m, "TreeLimits")
+        .def_rw("max_depth", &TreeLimits::max_depth)
+        .def_rw("min_samples_split", &TreeLimits::min_samples_split)
+        .def_rw("min_samples_leaf", &TreeLimits::min_samples_leaf)
+        .def_rw("min_weight_leaf", &TreeLimits::min_weight_leaf)
+        .def_rw("min_gain", &TreeLimits::min_gain)
+        .def_rw("max_leaf_nodes", &TreeLimits::max_leaf_nodes)
+        .def_rw("parts", &TreeLimits::parts)
+        .def_rw("key", &TreeLimits::key);
+    nb::class_<GrowParams, TreeLimits>(m, "GrowParams")
         .def(nb::init<>())
         .def_rw("impurity", &GrowParams::impurity)
         .def_rw("max_features", &GrowParams::max_features)
-        .def_rw("random_cuts", &GrowParams::random_cuts)
-        .def_rw("max_depth", &GrowParams::max_depth)
-        .def_rw("min_samples_split", &GrowParams::min_samples_split)
-        .def_rw("min_samples_leaf", &GrowParams::min_samples_leaf)
-        .def_rw("min_weight_leaf", &GrowParams::min_weight_leaf)
-        .def_rw("min_gain", &GrowParams::min_gain)
-        .def_rw("max_leaf_nodes", &GrowParams::max_leaf_nodes)
-        .def_rw("parts", &GrowParams::parts)
-        .def_rw("key", &GrowParams::key);
+        .def_rw("random_cuts", &GrowParams::random_cuts);
     nb::class_<StopFlag>(m, "StopFlag")
         .def(nb::init<>())
         .def("set", [](StopFlag& flag) { flag.is_set = true; })

@@ -29,6 +29,17 @@ nb::object grow_tree(const HeldFloatRows& x, Matrix<float> z, Vector<std::int32_
                           to_array(std::move(directions.weights)));
 }
 
+nb::tuple learn(const HeldCodes& codes, std::size_t most) {
+    require(!codes.codes.sparse && !codes.codes.by_value, "levels are learnt from dense ranks");
+    LearntLevels learnt;
+    {
+        const NativeWork work;
+        learnt = learn_levels(codes.codes, most);
+    }
+    return nb::make_tuple(to_array(std::move(learnt.level_start)),
+                          to_array(std::move(learnt.bounds)), to_array(std::move(learnt.levels)));
+}
+
 template <class T>
 void levels(Aligned<const T, nb::ndim<2>, nb::device::cpu> x, Vector<std::int64_t> level_start,
             Vector<double> bounds, Vector<float> levels, OutMatrix<float> out) {
@@ -44,16 +55,8 @@ void levels(Aligned<const T, nb::ndim<2>, nb::device::cpu> x, Vector<std::int64_
 }  // namespace
 
 void bind_oblique(nb::module_& m) {
-    nb::class_<ObliqueParams>(m, "ObliqueParams")
+    nb::class_<ObliqueParams, TreeLimits>(m, "ObliqueParams")
         .def(nb::init<>())
-        .def_rw("max_depth", &ObliqueParams::max_depth)
-        .def_rw("min_samples_split", &ObliqueParams::min_samples_split)
-        .def_rw("min_samples_leaf", &ObliqueParams::min_samples_leaf)
-        .def_rw("min_weight_leaf", &ObliqueParams::min_weight_leaf)
-        .def_rw("min_gain", &ObliqueParams::min_gain)
-        .def_rw("max_leaf_nodes", &ObliqueParams::max_leaf_nodes)
-        .def_rw("parts", &ObliqueParams::parts)
-        .def_rw("key", &ObliqueParams::key)
         .def_rw("ridge", &ObliqueParams::ridge)
         .def_rw("n_steps", &ObliqueParams::n_steps)
         .def_rw("n_power_steps", &ObliqueParams::n_power_steps)
@@ -61,6 +64,7 @@ void bind_oblique(nb::module_& m) {
         .def_rw("min_side", &ObliqueParams::min_side)
         .def_rw("weights_per_row", &ObliqueParams::weights_per_row);
     m.def("grow_oblique", &grow_tree, "x"_a, "z"_a, "rows"_a, "weights"_a, "params"_a, "stop"_a);
+    m.def("learn_levels", &learn, "codes"_a, "most"_a);
     const auto find_levels = [&](auto function) {
         m.def("find_levels", function, "x"_a, "level_start"_a, "bounds"_a, "levels"_a,
               "out"_a.noconvert());

@@ -119,10 +119,8 @@ struct PartSizes {
     bool include(std::uint32_t n_rows) const { return least <= n_rows && n_rows <= most; }
 };
 
-struct GrowParams {
-    Impurity impurity = Impurity::variance;
-    std::uint32_t max_features = 1;
-    bool random_cuts = false;
+// What the trees of all growers keep to.
+struct TreeLimits {
     std::uint32_t max_depth = std::numeric_limits<std::uint32_t>::max();
     std::uint32_t min_samples_split = 2;
     std::uint32_t min_samples_leaf = 1;
@@ -130,7 +128,13 @@ struct GrowParams {
     double min_gain = 0;               // smallest increase of the score that a split must bring
     std::uint32_t max_leaf_nodes = 0;  // 0: no limit; else the tree is grown best first
     PartSizes parts;                   // where leaves are not limited
-    std::uint64_t key = 0;             // of the stream that draws features and cuts
+    std::uint64_t key = 0;             // of the stream that draws what is drawn for the tree
+};
+
+struct GrowParams : TreeLimits {
+    Impurity impurity = Impurity::variance;
+    std::uint32_t max_features = 1;
+    bool random_cuts = false;
 };
 
 // An inner node. A child >= 0 is an inner node, a child < 0 is leaf number -1 - child.

@@ -4,6 +4,59 @@
 #include <cmath>
 
 namespace sketchforest {
+namespace {
+
+// How often each code of a feature occurs.
+template <class Code>
+std::vector<std::int64_t> count_codes(const Codes& codes, std::size_t feature) {
+    std::vector<std::int64_t> counts(codes.missing_code(feature) + std::size_t{1});
+    const Code* const column = static_cast<const Code*>(codes.codes) + feature * codes.n_rows;
+    for (std::size_t row = 0; row < codes.n_rows; ++row) ++counts[column[row]];
+    counts.pop_back();  // missing ones
+    return counts;
+}
+
+void add_levels(const Codes& codes, std::size_t feature, const std::vector<std::int64_t>& counts,
+                std::size_t most, LearntLevels& learnt) {
+    const auto value = [&](std::size_t i) {
+        return codes.value(feature, static_cast<std::uint32_t>(i));
+    };
+    const std::size_t n = counts.size();
+    std::int64_t total = 0, reached = 0;
+    for (const std::int64_t count : counts) total += count;
+    std::size_t step = 0;
+    double size = 0, sum = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        reached += counts[i];
+        const auto count = static_cast<double>(counts[i]);
+        const double rank = (static_cast<double>(reached) - count / 2) / static_cast<double>(total);
+        const std::size_t own = n > most ? static_cast<std::size_t>(rank * most) : i;
+        if (i > 0 && own != step) {
+            learnt.bounds.push_back(value(i - 1) / 2 + value(i) / 2);
+            learnt.levels.push_back(static_cast<float>(sum / size - 0.5));
+            size = sum = 0;
+        }
+        step = own;
+        size += count;
+        sum += count * rank;
+    }
+    learnt.bounds.push_back(n ? value(n - 1) / 2 + value(n - 1) / 2 : 0);
+    learnt.levels.push_back(n ? static_cast<float>(sum / size - 0.5) : 0);
+    learnt.level_start.push_back(static_cast<std::int64_t>(learnt.levels.size()));
+}
+
+}  // namespace
+
+LearntLevels learn_levels(const Codes& codes, std::size_t most) {
+    LearntLevels learnt;
+    for (std::size_t feature = 0; feature < codes.n_features; ++feature) {
+        const auto counts = codes.code_bytes == 1   ? count_codes<std::uint8_t>(codes, feature)
+                            : codes.code_bytes == 2 ? count_codes<std::uint16_t>(codes, feature)
+                                                    : count_codes<std::uint32_t>(codes, feature);
+        add_levels(codes, feature, counts, most, learnt);
+    }
+    return learnt;
+}
 
 template <class T>
 void find_levels(const Levels& table, const T* x, std::int64_t row_stride,

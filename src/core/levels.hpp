@@ -3,6 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
+
+#include "data.hpp"
 
 namespace sketchforest {
 
@@ -14,6 +17,15 @@ struct Levels {
     const double* bounds;  // beside the levels; the one beside a feature's last level is not read
     const float* levels;
 };
+
+// From dense codes by rank: at most `most` levels for each feature, each the mean rank in [-1/2,
+// 1/2] of its values. A feature without values has one level at 0.
+struct LearntLevels {
+    std::vector<std::int64_t> level_start{0};
+    std::vector<double> bounds;
+    std::vector<float> levels;
+};
+LearntLevels learn_levels(const Codes& codes, std::size_t most);
 
 // Strides of x are counted in elements; out has `stride` floats a row. A missing value has level 0,
 // which is the middle of the ranks.

@@ -26,21 +26,13 @@ struct FloatRows {
     bool is_sparse() const { return row_start != nullptr; }
 };
 
-struct ObliqueParams {
-    std::uint32_t max_depth = std::numeric_limits<std::uint32_t>::max();
-    std::uint32_t min_samples_split = 2;
-    std::uint32_t min_samples_leaf = 1;
-    double min_weight_leaf = 0;
-    double min_gain = 0;
-    std::uint32_t max_leaf_nodes = 0;  // 0: no limit; else the tree is grown best first
-    PartSizes parts;                   // where leaves are not limited
-    std::uint64_t key = 0;             // of the stream that draws where the search begins
-    double ridge = 2;                  // times the mean squared length of the node's centred rows
-    std::uint32_t n_steps = 2;         // of conjugate gradients
-    std::uint32_t n_power_steps = 5;   // towards the leading direction of the outputs
-    std::uint32_t n_refinements = 2;   // towards the direction between the sides of a cut
-    double min_side = 0.2;             // share of the rows on each side, where there is such a cut
-    double weights_per_row = 1;        // of X, that a node keeps at most for each of its rows
+struct ObliqueParams : TreeLimits {
+    double ridge = 2;                 // times the mean squared length of the node's centred rows
+    std::uint32_t n_steps = 2;        // of conjugate gradients
+    std::uint32_t n_power_steps = 5;  // towards the leading direction of the outputs
+    std::uint32_t n_refinements = 2;  // towards the direction between the sides of a cut
+    double min_side = 0.2;            // share of the rows on each side, where there is such a cut
+    double weights_per_row = 1;       // of X, that a node keeps at most for each of its rows
 };
 
 // The directions of the nodes: node i has the entries [start[i], start[i + 1]), by column.

@@ -22,6 +22,14 @@ from sketchforest._trees.random import Purpose, key
 
 # No tree has more; limits beyond it, which fit into no 32 bits, mean the same.
 MOST_ROWS = np.iinfo(np.int32).max
+OF_DIRECTIONS = (
+    "ridge",
+    "n_steps",
+    "n_power_steps",
+    "n_refinements",
+    "min_side",
+    "weights_per_row",
+)
 
 
 class KeptTrees(Protocol):
@@ -168,12 +176,8 @@ def _grow_oblique(
     _set_limits(params, data, settings, bag, part)
     params.min_samples_split = min(oblique.min_samples_split, MOST_ROWS)
     params.min_samples_leaf = min(oblique.min_samples_leaf, MOST_ROWS)
-    params.ridge = oblique.ridge
-    params.n_steps = oblique.n_steps
-    params.n_power_steps = oblique.n_power_steps
-    params.n_refinements = oblique.n_refinements
-    params.min_side = oblique.min_side
-    params.weights_per_row = oblique.weights_per_row
+    for name in OF_DIRECTIONS:
+        setattr(params, name, getattr(oblique, name))
     grown_on = bag.take(part.positions)
     assert isinstance(grown_on.outputs, np.ndarray)
     grown = _core.grow_oblique(
@@ -210,7 +214,7 @@ def _shares(gains: np.ndarray) -> np.ndarray:
 
 
 def _set_limits(
-    params: _core.GrowParams | _core.ObliqueParams,
+    params: _core.TreeLimits,
     data: TrainingData,
     settings: GrowSettings,
     bag: _Bag,

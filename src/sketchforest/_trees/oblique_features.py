@@ -50,7 +50,8 @@ class FeatureMap:
     def learn(cls, X: Matrix, n_jobs: int | None = None) -> "FeatureMap":
         if not is_worth_sparse(X):
             dense = X if isinstance(X, np.ndarray) else X.toarray()
-            start, bounds, levels = _rank_levels(dense, n_jobs)
+            codes = encode_ranks(dense, n_jobs, by_row=False)
+            start, bounds, levels = _core.learn_levels(codes, MOST_LEVELS)
             return cls(X.shape[1], level_start=start, bounds=bounds, levels=levels)
         rows = sparse.csr_array(canonical(sparse.csr_array(X)))
         values = rows.data[~np.isnan(rows.data)]
@@ -103,35 +104,3 @@ def _in_rows_of_unit_length(values: np.ndarray, row_start: np.ndarray) -> np.nda
     squares = np.bincount(row, weights=values.astype(np.float64) ** 2, minlength=len(n_entries))
     lengths = np.sqrt(np.where(squares > 0, squares, 1))  # an empty row stays one
     return values / lengths[row]
-
-
-def _rank_levels(X: np.ndarray, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each feature its steps: where each begins, its upper bound, and its mean rank in
-    [-1/2, 1/2]."""
-    coded = encode_ranks(X, n_jobs, by_row=False)
-    assert coded.codes is not None
-    bounds, levels, sizes = [], [], []
-    for feature in range(X.shape[1]):
-        values = coded.values[slice(*coded.value_start[feature : feature + 2])].astype(np.float64)
-        counts = np.bincount(coded.codes[feature], minlength=len(values) + 1)[: len(values)]
-        upper, level = _steps(values, counts)
-        bounds.append(upper)
-        levels.append(level)
-        sizes.append(len(level))
-    start = np.append(0, np.cumsum(sizes)).astype(np.int64)
-    return start, np.concatenate(bounds), np.concatenate(levels).astype(np.float32)
-
-
-def _steps(values: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of distinct values, ascending, and how often they occur; one step at level 0 for none."""
-    if not len(values):
-        return np.zeros(1), np.zeros(1)
-    ranks = (np.cumsum(counts) - counts / 2) / counts.sum()
-    step = np.arange(len(values))
-    if len(values) > MOST_LEVELS:
-        step = np.unique((ranks * MOST_LEVELS).astype(np.int64), return_inverse=True)[1]
-    last = np.flatnonzero(np.append(np.diff(step), 1))
-    sizes = np.bincount(step, weights=counts)
-    levels = np.bincount(step, weights=counts * ranks) / sizes - 0.5
-    following = values[np.minimum(last + 1, len(values) - 1)]
-    return values[last] / 2 + following / 2, levels

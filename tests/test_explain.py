@@ -170,13 +170,14 @@ def test_members_of_every_node_lie_side_by_side():
     for kind in ("sketch", "leaves in order of gain", "stump"):
         model = KINDS[kind]()
         forest, ancestry = model.fitted_.forest, model.fitted_.predictor.ancestry
+        nodes = forest.hierarchy
         for index in range(forest.n_trees):
             leaves = find_leaves(forest, X)[:, index]
             first = len(forest.nodes) + forest.first_leaves[index]
             for leaf in np.unique(leaves):
                 node, below = first + leaf, set()
                 while node >= 0:
-                    span = slice(ancestry.start[node], ancestry.end[node])
+                    span = slice(nodes.member_begin[node], nodes.member_end[node])
                     members = set(forest.members[ancestry.order[span]].tolist())
                     assert below < members or not below
                     node, below = forest.hierarchy.parents[node], members

@@ -75,6 +75,7 @@ std::pair<T*, nb::object> new_matrix(std::size_t n_rows, std::size_t n_columns) 
 void bind_encoding(nb::module_& m);
 void bind_growing(nb::module_& m);
 void bind_held(nb::module_& m);
+void bind_hierarchy(nb::module_& m);
 void bind_oblique(nb::module_& m);
 void bind_predicting(nb::module_& m);
 void bind_ranking(nb::module_& m);

@@ -200,6 +200,12 @@ Trees HeldForest::trees_with_zero_chains() const {
     return found;
 }
 
+const Hierarchy& HeldForest::hierarchy() const {
+    const NativeWork work;
+    std::call_once(hierarchy_found_, [this] { hierarchy_.emplace(trees, leaves); });
+    return *hierarchy_;
+}
+
 namespace {
 
 template <class T, class... Base>
@@ -227,7 +233,9 @@ void bind_held(nb::module_& m) {
     bind<HeldLeaves, Held>(m, "Leaves").def_prop_ro("n_trees", [](const HeldLeaves& self) {
         return self.leaves.n_trees;
     });
-    bind<HeldForest, HeldLeaves>(m, "Forest").def_prop_ro("zero_chains", &zero_chains);
+    bind<HeldForest, HeldLeaves>(m, "Forest")
+        .def_prop_ro("hierarchy", &HeldForest::hierarchy, nb::rv_policy::reference_internal)
+        .def_prop_ro("zero_chains", &zero_chains);
 }
 
 }  // namespace sketchforest

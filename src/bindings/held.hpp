@@ -4,11 +4,13 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 
 #include "arrays.hpp"
 #include "check.hpp"
+#include "hierarchy.hpp"
 
 namespace sketchforest {
 
@@ -89,8 +91,12 @@ class HeldForest : public HeldLeaves {
 
     // The same trees with what sparse rows pass over, found by the first thread that asks.
     Trees trees_with_zero_chains() const;
+    // Found by the first thread that asks, too.
+    const Hierarchy& hierarchy() const;
 
   private:
+    mutable std::once_flag hierarchy_found_;
+    mutable std::optional<Hierarchy> hierarchy_;
     mutable std::once_flag zero_chains_found_;
     mutable std::vector<std::uint32_t> zero_chains_;
 };

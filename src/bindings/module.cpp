@@ -67,6 +67,7 @@ NB_MODULE(_core, m) {
     sketchforest::bind_kernels(m);
     sketchforest::bind_encoding(m);
     sketchforest::bind_growing(m);
+    sketchforest::bind_hierarchy(m);
     sketchforest::bind_held(m);
     sketchforest::bind_oblique(m);
     sketchforest::bind_predicting(m);

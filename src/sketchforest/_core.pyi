@@ -80,6 +80,40 @@ class Leaves:
     @property
     def weights(self) -> NDArray[np.uint8] | NDArray[np.float64] | None: ...
 
+class Hierarchy:
+    """Inner nodes of all trees, counted on, and after them leaves."""
+
+    @property
+    def n_inner(self) -> int: ...
+    @property
+    def left(self) -> NDArray[np.int64]: ...
+    @property
+    def right(self) -> NDArray[np.int64]: ...
+    @property
+    def roots(self) -> NDArray[np.int64]: ...
+    @property
+    def parents(self) -> NDArray[np.int64]: ...
+    @property
+    def numbers(self) -> NDArray[np.int64]: ...
+    @property
+    def member_begin(self) -> NDArray[np.int64]: ...
+    @property
+    def member_end(self) -> NDArray[np.int64]: ...
+    def add_up(self, of_leaves: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sums over the leaves below each node."""
+    def prune(
+        self, costs: NDArray[np.float64], alpha: float
+    ) -> tuple[
+        NDArray[np.float64],
+        NDArray[np.float64],
+        NDArray[np.int64],
+        NDArray[np.int32],
+        NDArray[np.int64],
+        int,
+    ]:
+        """Alphas and impurities up to this alpha; and the tree there: the inner nodes that are
+        kept, their children, the leaf that each leaf is part of, and the depth."""
+
 class Forest(Leaves):
     def __init__(self, **fields: object) -> None: ...
     @property
@@ -102,6 +136,8 @@ class Forest(Leaves):
     def direction_weights(self) -> NDArray[np.uint16]: ...
     @property
     def is_oblique(self) -> NDArray[np.uint8]: ...
+    @property
+    def hierarchy(self) -> Hierarchy: ...
     @property
     def zero_chains(self) -> NDArray[np.uint32] | None: ...
 
@@ -127,10 +163,7 @@ class Impurity(Enum):
 class PartSizes:
     def __init__(self, least: int, most: int) -> None: ...
 
-class GrowParams:
-    impurity: Impurity
-    max_features: int
-    random_cuts: bool
+class TreeLimits:
     max_depth: int
     min_samples_split: int
     min_samples_leaf: int
@@ -140,15 +173,12 @@ class GrowParams:
     parts: PartSizes
     key: int
 
-class ObliqueParams:
-    max_depth: int
-    min_samples_split: int
-    min_samples_leaf: int
-    min_weight_leaf: float
-    min_gain: float
-    max_leaf_nodes: int
-    parts: PartSizes
-    key: int
+class GrowParams(TreeLimits):
+    impurity: Impurity
+    max_features: int
+    random_cuts: bool
+
+class ObliqueParams(TreeLimits):
     ridge: float
     n_steps: int
     n_power_steps: int
@@ -224,6 +254,9 @@ def find_levels(
     levels: NDArray[np.float32],
     out: NDArray[np.float32],
 ) -> None: ...
+def learn_levels(
+    codes: Codes, most: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float32]]: ...
 def leaves_dense(
     forest: Forest, x: _Floats, seen: FloatRows | None = None
 ) -> NDArray[np.int32]: ...
@@ -235,6 +268,9 @@ def leaves_sparse(
     n_columns: int,
     seen: FloatRows | None = None,
 ) -> NDArray[np.int32]: ...
+def decision_paths(
+    forest: Forest, found: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
 def average(
     leaves: Leaves,
     values: SparseRows | NDArray[np.float64],

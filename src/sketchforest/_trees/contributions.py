@@ -8,12 +8,13 @@ nearest to zero, where zero is a middle rank, or a word that is not there. The f
 the side where the row goes share the step, in proportion to their pushes.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from sketchforest._trees.ancestry import NodeMeans, NodeMedians, Steps
+from sketchforest._trees.ancestry import Steps
 from sketchforest._trees.model import MISSING_LEFT, Forest, ForestDirections
 from sketchforest._trees.predict import ForestPredictor, find_leaves
 from sketchforest._typing import Matrix
@@ -41,18 +42,19 @@ def contributions(predictor: ForestPredictor, x: Matrix, Y: np.ndarray) -> Contr
     forest, ancestry = predictor.forest, predictor.ancestry
     leaves = find_leaves(forest, x)[0].astype(np.int64)
     steps = ancestry.steps_to(leaves)
-    means: NodeMeans | NodeMedians = ancestry.means(forest, Y)
     if predictor.takes_medians:
-        means = NodeMedians(ancestry, forest, np.ascontiguousarray(Y, np.float64))
-    changes = (means.of(steps.child) - means.of(steps.node)) / forest.n_trees
+        means_of = partial(ancestry.medians, np.ascontiguousarray(Y, np.float64))
+    else:
+        means_of = ancestry.means(Y)
+    changes = (means_of(steps.child) - means_of(steps.node)) / forest.n_trees
     shares = _feature_shares(forest, steps, x)
     features, place = np.unique(shares.feature, return_inverse=True)
     of_step = sparse.csr_array(
         (shares.share, (place, shares.step)), shape=(len(features), len(steps.node))
     )
     return Contributions(
-        base=means.of(ancestry.hierarchy.roots).mean(axis=0),
-        scores=means.of(ancestry.first_leaves + leaves).mean(axis=0),
+        base=means_of(ancestry.hierarchy.roots).mean(axis=0),
+        scores=means_of(ancestry.first_leaves + leaves).mean(axis=0),
         features=features,
         added=of_step @ changes,
     )

@@ -3,8 +3,9 @@
 Leaves hold training rows. Labels are stored once, and a prediction averages them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,6 @@ from scipy import sparse
 from sketchforest import _core
 from sketchforest._lazy import locked_property
 from sketchforest._trees.held import Held
-from sketchforest._trees.hierarchy import Hierarchy
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.parallel import count_threads, run_blocks
 
@@ -86,6 +86,13 @@ class ForestDirections(Directions):
 
     is_oblique: np.ndarray  # (n_trees,) uint8
 
+    def between(self, first: int, end: int) -> Directions:
+        """Those of the nodes of one tree."""
+        start = self.start[first : end + 1]
+        entries = slice(start[0], start[-1])
+        columns, weights = self.columns[entries], self.weights[entries]
+        return Directions((start - start[0]).astype(np.uint32), columns, weights, self.feature_map)
+
 
 @dataclass(frozen=True)
 class Tree:
@@ -115,6 +122,28 @@ class Tree:
         """(n_members,) doubles."""
         return np.ones(len(self.members)) if self.weights is None else self.weights.astype(float)
 
+    @property
+    def wide_thresholds(self) -> np.ndarray:
+        """(n_nodes,) doubles."""
+        if self.thresholds is not None:
+            return self.thresholds
+        return np.ascontiguousarray(self.nodes[:, 1]).view(np.float32).astype(float)
+
+    def rows_in_leaves(self, n_rows: int) -> sparse.csr_array:
+        """(n_leaves, n_rows) weights of the training rows in each leaf."""
+        entries = (self.member_weights, self.members, self.member_start.astype(np.int64))
+        return sparse.csr_array(entries, shape=(self.n_leaves, n_rows))
+
+    def leaf_means(self, Y: np.ndarray | sparse.csr_array) -> np.ndarray | sparse.csr_array:
+        """(n_leaves, n_outputs) weighted means of training outputs: sums, divided once, so that
+        what all rows of a leaf have is its mean."""
+        rows = self.rows_in_leaves(Y.shape[0])
+        sums, totals = rows @ Y, rows.sum(axis=1)
+        if isinstance(sums, np.ndarray):
+            return sums / totals[:, None]
+        sums.data /= np.repeat(totals, np.diff(sums.indptr))
+        return sums
+
 
 class Forest(Held, _core.Forest):
     """The trees, one after the other, in one array for each field of `Tree`.
@@ -124,7 +153,8 @@ class Forest(Held, _core.Forest):
     `n_rows`, is a ValueError; `n_threads` look for it.
     """
 
-    OF_TREES: ClassVar = ("nodes", "thresholds", "gains", "member_start", "members", "weights")
+    # The largest first, as they are joined.
+    OF_TREES: ClassVar = ("nodes", "members", "member_start", "gains", "thresholds", "weights")
     ARRAYS: ClassVar = (*OF_TREES, "depths", "node_start", "leaf_start", "tree_members")
     FIELDS = (*ARRAYS, "n_features", "n_rows", "directions")
 
@@ -144,21 +174,13 @@ class Forest(Held, _core.Forest):
         cls, trees: Sequence[Tree], n_features: int, n_rows: int, n_jobs: int | None = 1
     ) -> "Forest":
         # Memory that is new to the process comes slowly, but to several threads at once.
-        arrays: dict[str, Callable[[], np.ndarray | None]] = {
-            "nodes": lambda: np.concatenate([tree.nodes for tree in trees]),  # the largest first
-            "members": lambda: np.concatenate([tree.members for tree in trees]),
-            "member_start": lambda: np.concatenate([tree.member_start for tree in trees]),
-            "gains": lambda: _joined_gains(trees),
-            "thresholds": lambda: _joined_thresholds(trees),
-            "weights": lambda: _joined_weights(trees),
-        }
-        joined = run_blocks(lambda join: join(), list(arrays.values()), n_jobs=n_jobs)
+        joined = run_blocks(partial(_joined, trees), cls.OF_TREES, n_jobs=n_jobs)
         return cls(
-            **dict(zip(arrays, joined, strict=True)),
+            **dict(zip(cls.OF_TREES, joined, strict=True)),
             depths=np.array([tree.depth for tree in trees], np.int32),
-            node_start=_starts([len(tree.nodes) for tree in trees]),
-            leaf_start=_starts([len(tree.member_start) for tree in trees]),
-            tree_members=_starts([len(tree.members) for tree in trees]),
+            node_start=starts_of([len(tree.nodes) for tree in trees]),
+            leaf_start=starts_of([len(tree.member_start) for tree in trees]),
+            tree_members=starts_of([len(tree.members) for tree in trees]),
             directions=_joined_directions(trees),
             n_features=n_features,
             n_rows=n_rows,
@@ -192,10 +214,9 @@ class Forest(Held, _core.Forest):
         """(n_trees,) number of each tree's first leaf, where leaves of all trees are counted on."""
         return self.leaf_start[:-1] - np.arange(self.n_trees)
 
-    @locked_property
-    def hierarchy(self) -> Hierarchy:
-        """The nodes of all trees by their relations."""
-        return Hierarchy.of(self)
+    def member_weights(self, places: np.ndarray) -> np.ndarray:
+        """(len(places),) doubles: the weights of these members."""
+        return np.ones(len(places)) if self.weights is None else self.weights[places].astype(float)
 
     def leaf_bounds(self) -> np.ndarray:
         """(n_leaves + 1,) places in `members` between which each leaf of each tree lies."""
@@ -233,9 +254,9 @@ class Forest(Held, _core.Forest):
         return Forest(
             **{name: getattr(tree, name) for name in self.OF_TREES},
             depths=self.depths[index : index + 1],
-            node_start=_starts([len(tree.nodes)]),
-            leaf_start=_starts([len(tree.member_start)]),
-            tree_members=_starts([len(tree.members)]),
+            node_start=starts_of([len(tree.nodes)]),
+            leaf_start=starts_of([len(tree.member_start)]),
+            tree_members=starts_of([len(tree.members)]),
             directions=directions,
             n_features=self.n_features,
             n_rows=self.n_rows,
@@ -244,11 +265,7 @@ class Forest(Held, _core.Forest):
     def _directions_of(self, index: int) -> Directions | None:
         if self.directions is None or not self.directions.is_oblique[index]:
             return None
-        start = self.directions.start[slice(self.node_start[index], self.node_start[index + 1] + 1)]
-        entries = slice(start[0], start[-1])
-        columns, weights = self.directions.columns[entries], self.directions.weights[entries]
-        start = (start - start[0]).astype(np.uint32)
-        return Directions(start, columns, weights, self.directions.feature_map)
+        return self.directions.between(*self.node_start[index : index + 2].tolist())
 
     def trees(self) -> list[Tree]:
         return [self.tree(index) for index in range(self.n_trees)]
@@ -278,57 +295,44 @@ class Forest(Held, _core.Forest):
         return used, importances / total if total > 0 else importances
 
 
-def _joined_directions(trees: Sequence[Tree]) -> ForestDirections | None:
-    if all(tree.directions is None for tree in trees):
+def _joined(trees: Sequence[Tree], name: str) -> np.ndarray | None:
+    """The arrays of all trees, one after the other; None where no tree has one."""
+    arrays = [getattr(tree, name) for tree in trees]
+    lacks_it = [array is None for array in arrays]
+    if all(lacks_it) or (name == "gains" and any(lacks_it)):
         return None
-    sizes: list[np.ndarray] = []
-    columns, weights = [np.zeros(0, np.int32)], [np.zeros(0, np.uint16)]
-    for tree in trees:
-        if tree.directions is None:
-            sizes.append(np.zeros(len(tree.nodes), np.int64))
-            continue
-        sizes.append(np.diff(tree.directions.start.astype(np.int64)))
-        columns.append(tree.directions.columns)
-        weights.append(tree.directions.weights)
+    if name == "thresholds":
+        arrays = [tree.wide_thresholds for tree in trees]
+    if name == "weights":  # bytes, or doubles as soon as one tree has them
+        arrays = [
+            np.ones(len(tree.members), np.uint8) if tree.weights is None else tree.weights
+            for tree in trees
+        ]
+    return np.concatenate(arrays)
+
+
+def _joined_directions(trees: Sequence[Tree]) -> ForestDirections | None:
+    oblique = [tree.directions for tree in trees if tree.directions is not None]
+    if not oblique:
+        return None
+    sizes = [
+        np.zeros(len(tree.nodes), np.int64)
+        if tree.directions is None
+        else np.diff(tree.directions.start)
+        for tree in trees
+    ]
     return ForestDirections(
-        start=np.append(0, np.cumsum(np.concatenate(sizes))).astype(np.int64),
-        columns=np.concatenate(columns),
-        weights=np.concatenate(weights),
-        feature_map=next(tree.directions.feature_map for tree in trees if tree.directions),
+        start=starts_of(np.concatenate(sizes)),
+        columns=np.concatenate([directions.columns for directions in oblique]),
+        weights=np.concatenate([directions.weights for directions in oblique]),
+        feature_map=oblique[0].feature_map,
         is_oblique=np.array([tree.directions is not None for tree in trees], np.uint8),
     )
 
 
-def _starts(sizes: Sequence[int]) -> np.ndarray:
+def starts_of(sizes: np.ndarray | Sequence[int]) -> np.ndarray:
+    """(n + 1,) int64 places where pieces of these sizes begin, and where the last one ends."""
     return np.append(0, np.cumsum(sizes, dtype=np.int64)).astype(np.int64)
-
-
-def _joined_gains(trees: Sequence[Tree]) -> np.ndarray | None:
-    gains = [tree.gains for tree in trees if tree.gains is not None]
-    return np.concatenate(gains) if len(gains) == len(trees) else None
-
-
-def _joined_thresholds(trees: Sequence[Tree]) -> np.ndarray | None:
-    if all(tree.thresholds is None for tree in trees):
-        return None
-    return np.concatenate(
-        [
-            tree.nodes[:, 1].copy().view(np.float32).astype(np.float64)
-            if tree.thresholds is None
-            else tree.thresholds
-            for tree in trees
-        ]
-    )
-
-
-def _joined_weights(trees: Sequence[Tree]) -> np.ndarray | None:
-    if all(tree.weights is None for tree in trees):
-        return None
-    weights = [
-        np.ones(len(tree.members), np.uint8) if tree.weights is None else tree.weights
-        for tree in trees
-    ]
-    return np.concatenate(weights)  # bytes, or doubles as soon as one tree has them
 
 
 def _feature_shares(

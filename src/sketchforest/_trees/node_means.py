@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.special import xlogy
 
 from sketchforest._lazy import locked_property
-from sketchforest._trees.ancestry import Ancestry, NodeMedians
+from sketchforest._trees.ancestry import Ancestry
 from sketchforest._trees.impurity import Impurity
 from sketchforest._trees.model import Forest
 from sketchforest._trees.targets import Targets
@@ -31,9 +31,9 @@ class NodeMeans:
     def __init__(self, forest: Forest, targets: Targets) -> None:
         self._targets, self._hierarchy, self._tree = targets, forest.hierarchy, forest.tree(0)
         self._forest = forest
-        sizes = np.diff(self._tree.member_start).astype(np.int64)
-        self.n_rows = self._add_up(sizes)  # (n_nodes,) rows in each node
-        self.weights = self._add_up(self._bag.sum(axis=1))  # (n_nodes,) and their weight
+        sizes = self._hierarchy.member_end - self._hierarchy.member_begin
+        self.n_rows = self._by_number(sizes)  # (n_nodes,) rows in each node
+        self.weights = self._add_up(self._bag.sum(axis=1)[:, None])[:, 0]  # and their weight
 
     def by_blocks(self) -> Iterator[Block]:
         """The labels and their means, some columns after the other."""
@@ -58,10 +58,9 @@ class NodeMeans:
             return sparse.csr_array(self.values()[leaves])
         labels = self._targets.labels
         Y = sparse.csr_array(labels) if isinstance(labels, np.ndarray) else labels.to_csr()
-        sums = sparse.csr_array(self._bag @ Y.astype(np.float64))
-        sums.eliminate_zeros()
-        sums.data /= np.repeat(self._bag.sum(axis=1), np.diff(sums.indptr))
-        return sums
+        means = sparse.csr_array(self._tree.leaf_means(Y.astype(np.float64)))
+        means.eliminate_zeros()
+        return means
 
     def impurity(self) -> np.ndarray:
         """(n_nodes,) as scikit-learn defines it, by the criterion; the mean over the outputs."""
@@ -93,9 +92,9 @@ class NodeMeans:
     def _medians(self, block: Block) -> np.ndarray:
         """(n_nodes, n) weighted medians."""
         medians = np.empty_like(block.means)
-        of_nodes = NodeMedians(self._ancestry, self._forest, np.ascontiguousarray(block.labels))
+        labels = np.ascontiguousarray(block.labels)
         for nodes in self._by_depth():
-            medians[self._hierarchy.numbers[nodes]] = of_nodes.of(nodes)
+            medians[self._hierarchy.numbers[nodes]] = self._ancestry.medians(labels, nodes)
         return medians
 
     def _mean_distances(
@@ -118,13 +117,15 @@ class NodeMeans:
 
     def _by_depth(self) -> Iterator[np.ndarray]:
         """The nodes of each distance from the root, as the hierarchy counts."""
-        yield self._hierarchy.roots
-        for level in self._hierarchy.levels:
-            yield self._hierarchy.children[level].ravel()
+        level, hierarchy = self._hierarchy.roots, self._hierarchy
+        while len(level):
+            yield level
+            inner = level[level < hierarchy.n_inner]
+            level = np.stack([hierarchy.left[inner], hierarchy.right[inner]], axis=1).ravel()
 
     @locked_property
     def _ancestry(self) -> Ancestry:
-        return Ancestry.of(self._forest)
+        return Ancestry(self._forest)
 
     def _variances(self, block: Block) -> np.ndarray:
         """(n_nodes, n): nothing is lost where real outputs are alike, however large they are."""
@@ -138,8 +139,10 @@ class NodeMeans:
         )
         squares = np.empty_like(means)
         squares[leaves] = to_leaf @ residuals**2
-        for level in reversed(hierarchy.levels):
-            at, left, right = hierarchy.numbers[np.vstack([level, hierarchy.children[level].T])]
+        for level in reversed(list(self._by_depth())):
+            inner = level[level < hierarchy.n_inner]
+            family = np.stack([inner, hierarchy.left[inner], hierarchy.right[inner]])
+            at, left, right = hierarchy.numbers[family]
             between = weights[left] * weights[right] / weights[at]
             apart = (means[left] - means[right]) ** 2
             squares[at] = squares[left] + squares[right] + between[:, None] * apart
@@ -147,17 +150,17 @@ class NodeMeans:
 
     def _add_up(self, of_leaves: np.ndarray) -> np.ndarray:
         """Sums over the leaves below each node, by the nodes' numbers."""
-        sums = self._hierarchy.add_up(of_leaves)
-        ordered = np.empty_like(sums)
-        ordered[self._hierarchy.numbers] = sums
+        return self._by_number(self._hierarchy.add_up(np.ascontiguousarray(of_leaves)))
+
+    def _by_number(self, of_nodes: np.ndarray) -> np.ndarray:
+        ordered = np.empty_like(of_nodes)
+        ordered[self._hierarchy.numbers] = of_nodes
         return ordered
 
     @locked_property
     def _bag(self) -> sparse.csr_array:
         """(leaves, training rows) weight of each row in each leaf."""
-        tree = self._tree
-        entries = (tree.member_weights, tree.members, tree.member_start.astype(np.int64))
-        return sparse.csr_array(entries, shape=(tree.n_leaves, self._targets.labels.shape[0]))
+        return self._tree.rows_in_leaves(self._targets.labels.shape[0])
 
 
 def _absolute_distance(labels: np.ndarray, centres: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 
 from sketchforest import _core
 from sketchforest._trees.encoding import MOST_FEATURES
-from sketchforest._trees.model import Directions, Forest, Tree
+from sketchforest._trees.model import Forest, Tree, starts_of
 from sketchforest._trees.parallel import run_blocks
 from sketchforest._trees.random import part_key
 
@@ -111,16 +111,9 @@ def _joined(parts: list[Part], trees: list[Tree], leaves: np.ndarray) -> Tree:
         nodes=nodes,
         thresholds=forest.thresholds,
         gains=np.concatenate([tree.gains for tree in trees]),
-        member_start=np.append(0, np.cumsum(sizes[is_leaf])).astype(np.uint32),
+        member_start=starts_of(sizes[is_leaf]).astype(np.uint32),
         members=forest.members[np.repeat(is_leaf, sizes)],
         weights=None,
         depth=max(part.depth + tree.depth for part, tree in zip(parts, trees, strict=True)),
-        directions=None
-        if directions is None
-        else Directions(
-            directions.start.astype(np.uint32),
-            directions.columns,
-            directions.weights,
-            directions.feature_map,
-        ),
+        directions=None if directions is None else directions.between(0, len(nodes)),
     )

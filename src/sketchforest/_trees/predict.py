@@ -175,17 +175,17 @@ class ForestPredictor:
     @locked_property
     def _leaves_and_values(self) -> tuple[_core.Leaves, Labels]:
         """The labels themselves, or a table of leaf means where leaves are big or labels few."""
-        if self.takes_medians:
-            return _leaf_table(self.forest), _leaf_medians(self.forest, self.labels)
         # Oblique trees have leaves of some rows, whose sparse labels are added up soon enough.
         is_soon_added = self.forest.directions is not None and isinstance(self.labels, SparseRows)
         big_leaf = 4 * BIG_LEAF if is_soon_added else BIG_LEAF
         has_big_leaves = len(self.forest.members) >= big_leaf * self.forest.n_leaves
         has_one_output = isinstance(self.labels, np.ndarray) and self.labels.shape[1] == 1
         is_countable = self.forest.n_leaves <= MOST_TABULATED
-        if self.may_tabulate and is_countable and (has_big_leaves or has_one_output):
-            return _leaf_table(self.forest), _leaf_means(self.forest, self.labels)
-        return self.forest, self.labels
+        is_smaller = is_countable and (has_big_leaves or has_one_output)
+        if not self.takes_medians and not (self.may_tabulate and is_smaller):
+            return self.forest, self.labels
+        values = _leaf_values(self.forest, self.labels, self.takes_medians)
+        return _leaf_table(self.forest), values
 
     @property
     def leaves(self) -> _core.Leaves:
@@ -199,7 +199,7 @@ class ForestPredictor:
     @locked_property
     def ancestry(self) -> Ancestry:
         """Who is below whom, for explanations."""
-        return Ancestry.of(self.forest)
+        return Ancestry(self.forest)
 
     @locked_property
     def _additions_per_row(self) -> int:
@@ -311,53 +311,36 @@ def check_fits_memory(
 
 
 def _leaf_table(forest: Forest) -> _core.Leaves:
-    leaves_per_tree = forest.leaves_per_tree
+    """A forest of as many leaves, of which each holds a row of its own."""
+    first_places = np.repeat(forest.leaf_start[:-1], np.diff(forest.leaf_start))
     return _core.Leaves(
         leaf_start=forest.leaf_start,
-        member_start=np.concatenate([np.arange(n + 1, dtype=np.uint32) for n in leaves_per_tree]),
-        tree_members=np.append(0, np.cumsum(leaves_per_tree)).astype(np.int64),
+        member_start=(np.arange(len(first_places)) - first_places).astype(np.uint32),
+        tree_members=np.append(forest.first_leaves, forest.n_leaves),
         members=np.arange(forest.n_leaves, dtype=np.int32),
         weights=None,
         n_rows=forest.n_leaves,
     )
 
 
-def _leaf_means(forest: Forest, labels: Labels) -> Labels:
-    """(all leaves of all trees, n_outputs) weighted means of the labels."""
-    Y = labels if isinstance(labels, np.ndarray) else labels.to_csr(np.float64)
+def _leaf_values(forest: Forest, labels: Labels, takes_medians: bool) -> Labels:
+    """(all leaves of all trees, n_outputs) weighted means, or medians, of the labels."""
+    is_dense = isinstance(labels, np.ndarray)
+    Y = labels if is_dense else labels.to_csr(np.float64)
     # Tree by tree, so that Ctrl-C is heard in between.
-    means = [_means_of_tree(tree, Y) for tree in map(forest.tree, range(forest.n_trees))]
-    if isinstance(labels, np.ndarray):
-        return np.ascontiguousarray(np.concatenate(means))
-    joined = sparse.csr_array(sparse.vstack(means, format="csr"))
+    if takes_medians:
+        dense = Y if is_dense else Y.toarray()
+        values = [medians_of_leaves(tree, dense) for tree in forest.trees()]
+    else:
+        values = [tree.leaf_means(Y) for tree in map(forest.tree, range(forest.n_trees))]
+    if is_dense:
+        return np.ascontiguousarray(np.concatenate(values))
+    joined = sparse.vstack(list(map(sparse.csr_array, values)), format="csr")
     joined.sort_indices()
     return SparseRows.from_csr(joined)
-
-
-def _leaf_medians(forest: Forest, labels: Labels) -> Labels:
-    """(all leaves of all trees, n_outputs) weighted medians of the labels."""
-    Y = labels if isinstance(labels, np.ndarray) else labels.to_csr(np.float64).toarray()
-    medians = np.concatenate([medians_of_leaves(tree, Y) for tree in forest.trees()])
-    return (
-        medians
-        if isinstance(labels, np.ndarray)
-        else SparseRows.from_csr(sparse.csr_array(medians))
-    )
 
 
 def medians_of_leaves(tree: Tree, Y: np.ndarray) -> np.ndarray:
     """(leaves, n_outputs) weighted medians."""
     start = tree.member_start.astype(np.int64)
     return _core.weighted_medians(Y, tree.members, tree.member_weights, start)
-
-
-def _means_of_tree(tree: Tree, Y: Matrix) -> Matrix:
-    """(leaves, n_outputs): sums, divided once, so that what all rows of a leaf have is its mean."""
-    entries = (tree.member_weights, tree.members, tree.member_start.astype(np.int64))
-    members = sparse.csr_array(entries, shape=(tree.n_leaves, Y.shape[0]))
-    sums = members @ Y
-    totals = np.asarray(members.sum(axis=1))
-    if isinstance(sums, np.ndarray):
-        return sums / totals[:, np.newaxis]
-    sums.data /= np.repeat(totals, np.diff(sums.indptr))
-    return sums

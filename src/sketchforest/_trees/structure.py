@@ -5,7 +5,7 @@ from scipy import sparse
 
 from sketchforest._lazy import locked_property
 from sketchforest._sparse import checked_if_sparse
-from sketchforest._trees.hierarchy import decision_paths
+from sketchforest._trees.hierarchy import decision_paths, leaf_numbers
 from sketchforest._trees.memory import memory_size
 from sketchforest._trees.model import MISSING_LEFT, Forest
 from sketchforest._trees.node_means import NodeMeans
@@ -52,9 +52,8 @@ class TreeStructure:
         self.n_outputs = targets.n_outputs
         self.n_classes = targets.classes_per_output
         self.max_n_classes = int(self.n_classes.max())
-        self.children_left, self.children_right = self._of_inner_nodes(
-            hierarchy.numbers[hierarchy.children], NO_CHILD
-        ).T.copy()
+        self.children_left = self._of_inner_nodes(hierarchy.numbers[hierarchy.left], NO_CHILD)
+        self.children_right = self._of_inner_nodes(hierarchy.numbers[hierarchy.right], NO_CHILD)
         if forest.directions is None:
             self._set_splits()
         self._means = NodeMeans(forest, targets)
@@ -64,11 +63,8 @@ class TreeStructure:
     def _set_splits(self) -> None:
         tree = self._forest.tree(0)
         feature = tree.nodes[:, 0].view(np.uint32)
-        floats = np.ascontiguousarray(tree.nodes[:, 1]).view(np.float32).astype(np.float64)
         self.feature = self._of_inner_nodes((feature & ~MISSING_LEFT).astype(np.int64), NO_SPLIT)
-        self.threshold = self._of_inner_nodes(
-            floats if tree.thresholds is None else tree.thresholds, NO_SPLIT
-        )
+        self.threshold = self._of_inner_nodes(tree.wide_thresholds, NO_SPLIT)
         self.missing_go_to_left = self._of_inner_nodes((feature >= MISSING_LEFT).astype("u1"), 0)
 
     def __getattr__(self, name: str) -> np.ndarray:
@@ -149,9 +145,3 @@ class TreeStructure:
     def __reduce__(self) -> tuple[type["TreeStructure"], tuple[Forest, Targets, int]]:
         # Tables are made anew when they are needed.
         return TreeStructure, (self._forest, self._targets, self.n_features)
-
-
-def leaf_numbers(forest: Forest, leaves: np.ndarray) -> np.ndarray:
-    """(n_rows, n_trees) scikit-learn's numbers of leaves that are numbered within each tree."""
-    hierarchy = forest.hierarchy
-    return hierarchy.numbers[hierarchy.n_inner + forest.first_leaves + leaves]

@@ -63,6 +63,11 @@ nb::object to_array(std::vector<T>&& vector) {
     return to_array<T, T>(std::move(vector));
 }
 
+template <class... T>
+nb::tuple to_arrays(std::vector<T>&... vectors) {
+    return nb::make_tuple(to_array(std::move(vectors))...);
+}
+
 template <class T>
 std::pair<T*, nb::object> new_matrix(std::size_t n_rows, std::size_t n_columns) {
     if (n_columns > 0 && n_rows > PTRDIFF_MAX / sizeof(T) / n_columns) throw std::bad_alloc();

@@ -49,7 +49,7 @@ nb::tuple rank_columns_into(const AnyMatrix& from, std::size_t first, std::size_
         fits = rank_columns<T, Code>(x, first, last, codes.data() + first * x.n_rows, table);
     }
     if (!fits) throw std::overflow_error("too many distinct values for this width of code");
-    return nb::make_tuple(to_array(std::move(table.values)), to_array(std::move(table.counts)));
+    return to_arrays(table.values, table.counts);
 }
 
 template <class Code>
@@ -70,8 +70,8 @@ void transpose(CodeTable<const Code> by_column, CodeTable<Code> by_row, std::siz
                     by_row.data());
 }
 
-void by_value(const AnyMatrix& from, std::size_t first, std::size_t last,
-              CodeTable<std::uint32_t> by_column, CodeTable<std::uint32_t> by_row) {
+void by_value(const AnyMatrix& from, CodeTable<std::uint32_t> by_column,
+              CodeTable<std::uint32_t> by_row, std::size_t first, std::size_t last) {
     const NumberMatrix x = to_numbers(from);
     require(first <= last && last <= x.n_rows && by_column.shape(0) == x.n_columns &&
                 by_column.shape(1) == x.n_rows && by_row.shape(0) == x.n_rows &&
@@ -94,27 +94,28 @@ nb::tuple encode_csr(Vector<T> values, Vector<std::int32_t> columns, Vector<std:
                                  stop);
     }
     if (stop.signalled()) throw nb::python_error();
-    return nb::make_tuple(to_array(std::move(coded.row_start)), to_array(std::move(coded.columns)),
-                          to_array(std::move(coded.codes)), to_array(std::move(coded.zero_code)),
-                          to_array(std::move(coded.table.values)),
-                          to_array(std::move(coded.table.counts)));
+    return to_arrays(coded.row_start, coded.columns, coded.codes, coded.zero_code,
+                     coded.table.values, coded.table.counts);
 }
 
 }  // namespace
 
 void bind_encoding(nb::module_& m) {
-    m.def("rank_columns", &rank_any<std::uint16_t>, "x"_a, "first"_a, "last"_a,
-          "codes"_a.noconvert(), "wide"_a);
-    m.def("rank_columns", &rank_any<std::uint32_t>, "x"_a, "first"_a, "last"_a,
-          "codes"_a.noconvert(), "wide"_a);
-    m.def("transpose_codes", &transpose<std::uint8_t>, "by_column"_a.noconvert(),
-          "by_row"_a.noconvert(), "first"_a, "last"_a);
-    m.def("transpose_codes", &transpose<std::uint16_t>, "by_column"_a.noconvert(),
-          "by_row"_a.noconvert(), "first"_a, "last"_a);
-    m.def("transpose_codes", &transpose<std::uint32_t>, "by_column"_a.noconvert(),
-          "by_row"_a.noconvert(), "first"_a, "last"_a);
-    m.def("code_by_value", &by_value, "x"_a, "first"_a, "last"_a, "by_column"_a.noconvert(),
-          "by_row"_a.noconvert());
+    const auto rank = [&](auto function) {
+        m.def("rank_columns", function, "x"_a, "first"_a, "last"_a, "codes"_a.noconvert(),
+              "wide"_a);
+    };
+    rank(&rank_any<std::uint16_t>);
+    rank(&rank_any<std::uint32_t>);
+    const auto transposes = [&](auto function) {
+        m.def("transpose_codes", function, "by_column"_a.noconvert(), "by_row"_a.noconvert(),
+              "first"_a, "last"_a);
+    };
+    transposes(&transpose<std::uint8_t>);
+    transposes(&transpose<std::uint16_t>);
+    transposes(&transpose<std::uint32_t>);
+    m.def("code_by_value", &by_value, "x"_a, "by_column"_a.noconvert(), "by_row"_a.noconvert(),
+          "first"_a, "last"_a);
     m.def("encode_csr", &encode_csr<float>);
     m.def("encode_csr", &encode_csr<double>);
 }

@@ -36,7 +36,7 @@ nb::tuple draw_rows(std::uint64_t key, std::uint32_t n_rows, std::uint64_t n_dra
         const NativeWork work;
         drawn = draw_with_replacement(key, n_rows, n_draws);
     }
-    return nb::make_tuple(to_array(std::move(drawn.rows)), to_array(std::move(drawn.counts)));
+    return to_arrays(drawn.rows, drawn.counts);
 }
 
 using DenseOutputs = Aligned<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;

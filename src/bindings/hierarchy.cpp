@@ -36,8 +36,7 @@ nb::tuple paths_of(const HeldForest& forest, Matrix<std::int32_t> found) {
         check_leaf_numbers(forest.leaves, {found.data(), found.size()});
         paths = decision_paths(hierarchy, forest.leaves, found.data(), found.shape(0));
     }
-    return nb::make_tuple(to_array(std::move(paths.nodes)), to_array(std::move(paths.row_start)),
-                          to_array(std::move(paths.first_node)));
+    return to_arrays(paths.nodes, paths.row_start, paths.first_node);
 }
 
 nb::tuple prune(const Hierarchy& tree, Vector<double> costs, double alpha) {
@@ -49,9 +48,8 @@ nb::tuple prune(const Hierarchy& tree, Vector<double> costs, double alpha) {
         path = pruning_path(tree, to_span(costs), alpha);
         pruned = cut_off(tree, path.undone);
     }
-    return nb::make_tuple(to_array(std::move(path.alphas)), to_array(std::move(path.impurities)),
-                          to_array(std::move(pruned.kept)), to_array(std::move(pruned.children)),
-                          to_array(std::move(pruned.leaf_of)), pruned.depth);
+    return nb::make_tuple(to_arrays(path.alphas, path.impurities),
+                          to_arrays(pruned.kept, pruned.children, pruned.leaf_of), pruned.depth);
 }
 
 }  // namespace

@@ -24,9 +24,8 @@ nb::object grow_tree(const HeldFloatRows& x, Matrix<float> z, Vector<std::int32_
     if (stop.signalled()) throw nb::python_error();
     if (grown.tree.leaf_start.empty()) return nb::none();
     Directions& directions = grown.directions;
-    return nb::make_tuple(to_tuple(grown.tree), to_array(std::move(directions.start)),
-                          to_array(std::move(directions.columns)),
-                          to_array(std::move(directions.weights)));
+    return nb::make_tuple(to_tuple(grown.tree),
+                          to_arrays(directions.start, directions.columns, directions.weights));
 }
 
 nb::tuple learn(const HeldCodes& codes, std::size_t most) {
@@ -36,8 +35,7 @@ nb::tuple learn(const HeldCodes& codes, std::size_t most) {
         const NativeWork work;
         learnt = learn_levels(codes.codes, most);
     }
-    return nb::make_tuple(to_array(std::move(learnt.level_start)),
-                          to_array(std::move(learnt.bounds)), to_array(std::move(learnt.levels)));
+    return to_arrays(learnt.level_start, learnt.bounds, learnt.levels);
 }
 
 template <class T>

@@ -104,8 +104,7 @@ nb::tuple average_csr(const HeldLeaves& leaves, const HeldSparseRows& from, Foun
         check_found(leaves, values, found);
         mean = average_sparse(leaves.leaves, values, found.data(), found.shape(0), k);
     }
-    return nb::make_tuple(to_array(std::move(mean.values)), to_array(std::move(mean.columns)),
-                          to_array(std::move(mean.row_start)));
+    return to_arrays(mean.values, mean.columns, mean.row_start);
 }
 
 nb::tuple average_best(const HeldLeaves& leaves, const HeldSparseRows& from, FoundLeaves found,

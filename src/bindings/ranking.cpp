@@ -20,7 +20,7 @@ nb::tuple ranks_of(const TrueLabels& given, const Scores& scores, std::span<cons
         true_ranks({row_start.data(), labels.data(), row_start.size() - 1}, scores,
                    n_at_least.data(), n_true_at_least.data());
     }
-    return nb::make_tuple(to_array(std::move(n_at_least)), to_array(std::move(n_true_at_least)));
+    return to_arrays(n_at_least, n_true_at_least);
 }
 
 nb::tuple ranks_dense(Vector<std::int64_t> row_start, Vector<std::int64_t> labels,

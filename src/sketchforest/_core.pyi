@@ -104,11 +104,8 @@ class Hierarchy:
     def prune(
         self, costs: NDArray[np.float64], alpha: float
     ) -> tuple[
-        NDArray[np.float64],
-        NDArray[np.float64],
-        NDArray[np.int64],
-        NDArray[np.int32],
-        NDArray[np.int64],
+        tuple[NDArray[np.float64], NDArray[np.float64]],
+        tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]],
         int,
     ]:
         """Alphas and impurities up to this alpha; and the tree there: the inner nodes that are
@@ -206,10 +203,10 @@ def transpose_codes(
 ) -> None: ...
 def code_by_value(
     x: _Numbers,
-    first: int,
-    last: int,
     by_column: NDArray[np.uint32],
     by_row: NDArray[np.uint32],
+    first: int,
+    last: int,
 ) -> None: ...
 def encode_csr(
     values: _Floats,
@@ -246,7 +243,7 @@ def grow_oblique(
     weights: NDArray[np.float64],
     params: ObliqueParams,
     stop: StopFlag,
-) -> tuple[_Grown, NDArray[np.uint32], NDArray[np.int32], NDArray[np.uint16]] | None: ...
+) -> tuple[_Grown, tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.uint16]]] | None: ...
 def find_levels(
     x: _Floats,
     level_start: NDArray[np.int64],

@@ -4,7 +4,8 @@ Codes are exact (32 bits where 16 are too few, so nothing is binned) and small, 
 them sorts and compares integers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -155,10 +156,8 @@ def _transposed(codes: np.ndarray, n_jobs: int | None) -> np.ndarray:
     n_features, n_rows = codes.shape
     by_row = np.empty((n_rows, n_features), codes.dtype)
 
-    def transpose_block(rows: range) -> None:
-        _core.transpose_codes(codes, by_row, rows.start, rows.stop)
-
-    run_blocks(transpose_block, row_blocks(n_rows, n_features), n_jobs=n_jobs)
+    transpose = partial(_core.transpose_codes, codes, by_row)
+    by_row_blocks(transpose, n_rows, n_features, n_jobs)
     return by_row
 
 
@@ -166,11 +165,8 @@ def _code_by_value(X: np.ndarray, n_jobs: int | None) -> EncodedX:
     n_rows, n_features = X.shape
     codes = np.empty((n_features, n_rows), np.uint32)
     row_codes = np.empty((n_rows, n_features), np.uint32)
-
-    def code_block(rows: range) -> None:
-        _core.code_by_value(X, rows.start, rows.stop, codes, row_codes)
-
-    run_blocks(code_block, row_blocks(n_rows, n_features), n_jobs=n_jobs)
+    code = partial(_core.code_by_value, X, codes, row_codes)
+    by_row_blocks(code, n_rows, n_features, n_jobs)
     return EncodedX(
         n_rows=n_rows,
         n_features=n_features,
@@ -182,9 +178,13 @@ def _code_by_value(X: np.ndarray, n_jobs: int | None) -> EncodedX:
     )
 
 
-def row_blocks(n_rows: int, n_features: int) -> list[range]:
+def by_row_blocks(
+    work: Callable[[int, int], None], n_rows: int, n_features: int, n_jobs: int | None
+) -> None:
+    """work(first, last) for blocks of rows, on threads."""
     size = max(ROW_TILE, ROW_BLOCK_CELLS // n_features // ROW_TILE * ROW_TILE)
-    return [range(first, min(first + size, n_rows)) for first in range(0, n_rows, size)]
+    starts = range(0, n_rows, size)
+    run_blocks(lambda first: work(first, min(first + size, n_rows)), starts, n_jobs=n_jobs)
 
 
 def _encode_sparse(X: sparse.csr_array | sparse.csr_matrix) -> EncodedX:

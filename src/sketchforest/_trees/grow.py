@@ -185,8 +185,7 @@ def _grow_oblique(
     )
     if grown is None:
         raise StoppedError
-    arrays, start, columns, weights = grown
-    return _to_tree(arrays, Directions(start, columns, weights, data.feature_map))
+    return _to_tree(grown[0], Directions(*grown[1], data.feature_map))
 
 
 def _to_tree(

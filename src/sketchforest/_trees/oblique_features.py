@@ -13,14 +13,13 @@ from scipy import sparse
 
 from sketchforest import _core
 from sketchforest._trees.encoding import (
+    by_row_blocks,
     canonical,
     encode_ranks,
     float_type,
     is_worth_sparse,
-    row_blocks,
 )
 from sketchforest._trees.held import Held
-from sketchforest._trees.parallel import run_blocks
 from sketchforest._typing import Matrix
 
 # Ranks are told apart in so many steps; 64 were as good on eight sets, and more no better.
@@ -63,8 +62,8 @@ class FeatureMap:
         return cls(X.shape[1], idf.astype(np.float32))
 
     def transform(self, X: Matrix, n_jobs: int | None = 1) -> ObliqueX:
-        if self.levels is not None:
-            return self._by_rank(X, n_jobs)
+        if self.level_start is not None and self.bounds is not None and self.levels is not None:
+            return self._by_rank(X, n_jobs, (self.level_start, self.bounds, self.levels))
         rows = sparse.csr_array(canonical(sparse.csr_array(X)))
         values = np.nan_to_num(rows.data.astype(np.float64))
         if self.scale is not None:
@@ -79,22 +78,19 @@ class FeatureMap:
             n_features=rows.shape[1],
         )
 
-    def _by_rank(self, X: Matrix, n_jobs: int | None) -> ObliqueX:
+    def _by_rank(
+        self, X: Matrix, n_jobs: int | None, table: tuple[np.ndarray, np.ndarray, np.ndarray]
+    ) -> ObliqueX:
         dense = X if isinstance(X, np.ndarray) else X.toarray()
         out = np.zeros((X.shape[0], -(-self.n_features // 8) * 8), np.float32)
         dense = dense.astype(float_type(dense.dtype), copy=False)
-        level_start, bounds, levels = self.level_start, self.bounds, self.levels
-        assert level_start is not None
-        assert bounds is not None
-        assert levels is not None
 
-        def find_block(rows: range) -> None:
-            block = slice(rows.start, rows.stop)
-            _core.find_levels(dense[block], level_start, bounds, levels, out[block])
+        def find_block(first: int, last: int) -> None:
+            _core.find_levels(dense[first:last], *table, out[first:last])
 
         # A value is looked for in so many steps, each about as long as the coding of a cell.
         n_steps = MOST_LEVELS.bit_length()
-        run_blocks(find_block, row_blocks(len(dense), n_steps * self.n_features), n_jobs=n_jobs)
+        by_row_blocks(find_block, len(dense), n_steps * self.n_features, n_jobs)
         return ObliqueX(values=out, n_features=self.n_features)
 
 

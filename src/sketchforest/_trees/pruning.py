@@ -24,16 +24,15 @@ def leaf_costs(tree: Forest, targets: Targets) -> np.ndarray:
 def pruning_path(tree: Forest, targets: Targets) -> tuple[np.ndarray, np.ndarray]:
     """Of a single tree, the whole one first: the alphas from which on a smaller tree is cheaper,
     and the impurities of these trees."""
-    alphas, impurities, *_ = tree.hierarchy.prune(leaf_costs(tree, targets), np.inf)
-    return alphas, impurities
+    return tree.hierarchy.prune(leaf_costs(tree, targets), np.inf)[0]
 
 
 def prune(tree: Tree, targets: Targets, alpha: float) -> Tree:
     """The smallest of the trees, cut off at some nodes, that are cheapest at this alpha. Where
     inner nodes were, leaves hold the rows below them."""
     single = Forest.from_trees([tree], MOST_FEATURES, targets.labels.shape[0])
-    pruned = single.hierarchy.prune(leaf_costs(single, targets), alpha)
-    _, _, kept, children, leaf_of_leaf, depth = pruned
+    _, pruned, depth = single.hierarchy.prune(leaf_costs(single, targets), alpha)
+    kept, children, leaf_of_leaf = pruned
     if len(kept) == len(tree.nodes):
         return tree
     nodes = tree.nodes[kept]

@@ -25,11 +25,11 @@ from sketchforest._saving.estimators import save_estimator
 from sketchforest._saving.json_values import Json
 from sketchforest._sparse import checked_if_sparse
 from sketchforest._trees.fitted import Fitted
+from sketchforest._trees.hierarchy import leaf_numbers
 from sketchforest._trees.model import Forest, Tree
 from sketchforest._trees.outputs import draw_matrix
-from sketchforest._trees.predict import ForestPredictor, leaves_of
+from sketchforest._trees.predict import ForestPredictor, Kept, leaves_of
 from sketchforest._trees.problem import GrowSettings
-from sketchforest._trees.structure import leaf_numbers
 from sketchforest._typing import Matrix, MatrixLike, WeightsLike
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def joined(prepared: Prepared, trees: Sequence[Tree]) -> ForestPredictor:
 def weights_of_rows(fitted: Fitted, checked: Matrix, n_jobs: int | None) -> sparse.csr_array:
     """What `leaf_weights` gives for rows that are checked already, whose names are gone."""
     predictor = ForestPredictor.of_training_rows(fitted.forest)
-    return predictor.average_sparse(checked, n_jobs, np.float64)
+    return predictor.average_sparse(checked, n_jobs, Kept(np.float64))
 
 
 class TreesEstimator(FittedState):

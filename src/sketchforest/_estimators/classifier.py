@@ -19,6 +19,7 @@ from sketchforest._estimators.thresholds import (
 )
 from sketchforest._sparse import checked_if_sparse
 from sketchforest._trees.fitted import Fitted
+from sketchforest._trees.predict import Kept
 from sketchforest._typing import Matrix, MatrixLike, WeightsLike
 from sketchforest.metrics import top_k
 from sketchforest.ontology import Ontology
@@ -133,7 +134,7 @@ class PredictsLabels(ClassifierMixin):
         checked = self._check_new(X, fitted)
         if k is not None:
             k = check_k(k, fitted.labels.shape[1])
-        return fitted.predictor.average_sparse(checked, self._n_jobs, np.float32, k)
+        return fitted.predictor.average_sparse(checked, self._n_jobs, Kept(np.float32, k))
 
     def predict_topk(
         self, X: MatrixLike, k: int = 5
@@ -257,10 +258,8 @@ class PredictsLabels(ClassifierMixin):
 
     def _likely_labels(self, X: Matrix, fitted: Fitted) -> sparse.csr_array:
         """(n_samples, n_labels) CSR, float32: the probabilities of labels that are predicted."""
-        k, above, at_least_one = self._decision(fitted)
-        return fitted.predictor.average_sparse(
-            X, self._n_jobs, np.float32, k, above, at_least_one=at_least_one
-        )
+        kept = Kept(np.float32, *self._decision(fitted))
+        return fitted.predictor.average_sparse(X, self._n_jobs, kept)
 
     def _decision(self, fitted: Fitted) -> Decision:
         """When labels are predicted."""

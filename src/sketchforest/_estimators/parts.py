@@ -13,7 +13,7 @@ from sketchforest._estimators.classifier import PredictsLabels
 from sketchforest._estimators.parameters import Threshold
 from sketchforest._estimators.predictions import averages_as_given
 from sketchforest._trees.fitted import Fitted
-from sketchforest._trees.predict import Predictor, keep_above
+from sketchforest._trees.predict import Floating, Kept, Predictor, TreesOfRows
 from sketchforest._trees.targets import F1Thresholds
 from sketchforest._typing import Matrix, MatrixLike, WeightsLike
 from sketchforest.metrics import r2, top_k
@@ -31,11 +31,7 @@ class PartitionedPredictor:
     n_outputs: int
 
     def average(
-        self,
-        X: Matrix,
-        n_jobs: int | None,
-        dtype: type[np.floating],
-        exclude: sparse.csr_array | None = None,
+        self, X: Matrix, n_jobs: int | None, dtype: Floating, exclude: TreesOfRows = None
     ) -> np.ndarray:
         assert exclude is None  # out-of-bag predictions are made within a part
         out = np.empty((X.shape[0], self.n_outputs), dtype)
@@ -46,21 +42,12 @@ class PartitionedPredictor:
         return out
 
     def average_sparse(
-        self,
-        X: Matrix,
-        n_jobs: int | None,
-        dtype: type[np.floating],
-        k: int | None = None,
-        above: np.ndarray | np.floating | None = None,
-        at_least_one: bool = False,
-        exclude: sparse.csr_array | None = None,
+        self, X: Matrix, n_jobs: int | None, kept: Kept, exclude: TreesOfRows = None
     ) -> sparse.csr_array:
         assert exclude is None
-        blocks = [
-            block if k is None else _best(block, k) for block in self._totals(X, n_jobs, dtype)
-        ]
-        rows = sparse.csr_array(sparse.vstack(blocks, format="csr"))
-        return rows if above is None else keep_above(rows, above, at_least_one)
+        totals = self._totals(X, n_jobs, kept.dtype)
+        blocks = [kept.of(block if kept.k is None else _best(block, kept.k)) for block in totals]
+        return sparse.csr_array(sparse.vstack(blocks, format="csr"))
 
     def largest(self, X: Matrix, n_jobs: int | None) -> np.ndarray:
         return self.average(X, n_jobs, np.float64).argmax(axis=1)
@@ -71,14 +58,12 @@ class PartitionedPredictor:
         labels, scores = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
         return labels.astype(np.int32), scores
 
-    def _totals(
-        self, X: Matrix, n_jobs: int | None, dtype: type[np.floating]
-    ) -> Iterator[sparse.csr_array]:
+    def _totals(self, X: Matrix, n_jobs: int | None, dtype: Floating) -> Iterator[sparse.csr_array]:
         """Averages that are not zero, block by block; as floats, which have forgotten the rounding
         of sums, labels that are tied stay so."""
         for rows in _blocks(X.shape[0]):
             averages = [
-                share * part.average_sparse(X[rows], n_jobs, np.float64)
+                share * part.average_sparse(X[rows], n_jobs, Kept(np.float64))
                 for part, share in self._shares()
             ]
             total = sum(averages[1:], start=averages[0])

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest._estimators.thresholds import Decision
-from sketchforest._trees.predict import Predictor, check_fits_memory, first_largest
+from sketchforest._trees.predict import Kept, Predictor, check_fits_memory, first_largest
 from sketchforest._trees.targets import Targets
 from sketchforest._typing import Matrix
 from sketchforest.metrics import top_k
@@ -22,7 +22,7 @@ def averages_as_given(
     was. Trees that `exclude` (n_samples, n_trees) marks for a row are left out."""
     if targets.is_sparse:
         dtype = np.float32 if targets.is_classification else np.float64
-        return as_given(predictor.average_sparse(X, n_jobs, dtype, exclude=exclude), targets)
+        return as_given(predictor.average_sparse(X, n_jobs, Kept(dtype), exclude), targets)
     averages = dense_averages(predictor, targets, X, n_jobs, exclude)
     return averages.ravel() if targets.is_vector else averages
 

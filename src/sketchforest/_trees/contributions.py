@@ -8,6 +8,7 @@ nearest to zero, where zero is a middle rank, or a word that is not there. The f
 the side where the row goes share the step, in proportion to their pushes.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -42,6 +43,7 @@ def contributions(predictor: ForestPredictor, x: Matrix, Y: np.ndarray) -> Contr
     forest, ancestry = predictor.forest, predictor.ancestry
     leaves = find_leaves(forest, x)[0].astype(np.int64)
     steps = ancestry.steps_to(leaves)
+    means_of: Callable[[np.ndarray], np.ndarray]
     if predictor.takes_medians:
         means_of = partial(ancestry.medians, np.ascontiguousarray(Y, np.float64))
     else:

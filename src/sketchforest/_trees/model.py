@@ -247,20 +247,7 @@ class Forest(Held, _core.Forest):
 
     def only(self, index: int) -> "Forest":
         """A forest of one tree, as views of this one's arrays."""
-        tree, directions = self.tree(index), None
-        if tree.directions is not None:
-            parts = vars(tree.directions) | {"start": tree.directions.start.astype(np.int64)}
-            directions = ForestDirections(**parts, is_oblique=np.ones(1, np.uint8))
-        return Forest(
-            **{name: getattr(tree, name) for name in self.OF_TREES},
-            depths=self.depths[index : index + 1],
-            node_start=starts_of([len(tree.nodes)]),
-            leaf_start=starts_of([len(tree.member_start)]),
-            tree_members=starts_of([len(tree.members)]),
-            directions=directions,
-            n_features=self.n_features,
-            n_rows=self.n_rows,
-        )
+        return Forest.from_trees([self.tree(index)], self.n_features, self.n_rows)
 
     def _directions_of(self, index: int) -> Directions | None:
         if self.directions is None or not self.directions.is_oblique[index]:
@@ -296,7 +283,7 @@ class Forest(Held, _core.Forest):
 
 
 def _joined(trees: Sequence[Tree], name: str) -> np.ndarray | None:
-    """The arrays of all trees, one after the other; None where no tree has one."""
+    """The arrays of all trees, one after the other; of a single tree, its own."""
     arrays = [getattr(tree, name) for tree in trees]
     lacks_it = [array is None for array in arrays]
     if all(lacks_it) or (name == "gains" and any(lacks_it)):
@@ -308,7 +295,7 @@ def _joined(trees: Sequence[Tree], name: str) -> np.ndarray | None:
             np.ones(len(tree.members), np.uint8) if tree.weights is None else tree.weights
             for tree in trees
         ]
-    return np.concatenate(arrays)
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
 def _joined_directions(trees: Sequence[Tree]) -> ForestDirections | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -31,34 +31,49 @@ BIG_LEAF = 4
 MOST_TABULATED = np.iinfo(np.int32).max  # leaves, which are counted by 32 bits
 
 
+Floating: TypeAlias = type[np.floating]
+TreesOfRows: TypeAlias = sparse.csr_array | None  # (n_rows, n_trees), with an entry for each
+
+
+class Kept(NamedTuple):
+    """Which averages of a row are kept, as floats of this type: those that are not zero, or the k
+    largest, or those above a threshold, one for all outputs or one for each; and the largest of a
+    row even if it is not, where there must be at least one."""
+
+    dtype: Floating
+    k: int | None = None
+    above: np.ndarray | np.floating | None = None
+    at_least_one: bool = False
+
+    def of(self, rows: sparse.csr_array) -> sparse.csr_array:
+        """Changes the rows, of which the k largest are chosen already."""
+        if self.above is None:
+            return rows
+        is_kept = rows.data > (
+            self.above[rows.indices] if isinstance(self.above, np.ndarray) else self.above
+        )
+        if self.at_least_one:
+            is_kept[first_largest(rows)] = True
+        rows.data[~is_kept] = 0
+        rows.eliminate_zeros()
+        return rows
+
+
 class Predictor(Protocol):
     """What a fitted model is asked for: averages over its trees of the labels of training rows, on
     threads. Rows are checked already."""
 
     def average(
-        self,
-        X: Matrix,
-        n_jobs: int | None,
-        dtype: type[np.floating],
-        exclude: sparse.csr_array | None = None,
+        self, X: Matrix, n_jobs: int | None, dtype: Floating, exclude: TreesOfRows = None
     ) -> np.ndarray:
         """(n_rows, n_outputs) averages, dense. Trees that `exclude` (n_rows, n_trees) marks for a
         row are left out of its average, here and in `average_sparse`."""
         ...
 
     def average_sparse(
-        self,
-        X: Matrix,
-        n_jobs: int | None,
-        dtype: type[np.floating],
-        k: int | None = None,
-        above: np.ndarray | np.floating | None = None,
-        at_least_one: bool = False,
-        exclude: sparse.csr_array | None = None,
+        self, X: Matrix, n_jobs: int | None, kept: Kept, exclude: TreesOfRows = None
     ) -> sparse.csr_array:
-        """(n_rows, n_outputs) averages that are not zero, or the k largest of each row, or those
-        above a threshold, one for all outputs or one for each; and the largest of a row even if it
-        is not, where there must be at least one."""
+        """(n_rows, n_outputs) averages, of which the others are zero."""
         ...
 
     def largest(self, X: Matrix, n_jobs: int | None) -> np.ndarray:
@@ -99,11 +114,7 @@ class ForestPredictor:
         )
 
     def average(
-        self,
-        X: Matrix,
-        n_jobs: int | None,
-        dtype: type[np.floating],
-        exclude: sparse.csr_array | None = None,
+        self, X: Matrix, n_jobs: int | None, dtype: Floating, exclude: TreesOfRows = None
     ) -> np.ndarray:
         out = np.empty((X.shape[0], self.labels.shape[1]), dtype)
 
@@ -114,20 +125,14 @@ class ForestPredictor:
         return out
 
     def average_sparse(
-        self,
-        X: Matrix,
-        n_jobs: int | None,
-        dtype: type[np.floating],
-        k: int | None = None,
-        above: np.ndarray | np.floating | None = None,
-        at_least_one: bool = False,
-        exclude: sparse.csr_array | None = None,
+        self, X: Matrix, n_jobs: int | None, kept: Kept, exclude: TreesOfRows = None
     ) -> sparse.csr_array:
         def average(block: slice, leaves: np.ndarray) -> sparse.csr_array:
-            data, columns, row_start = _core.average_csr(self.leaves, self.values, leaves, k or 0)
-            arrays = (data.astype(dtype, copy=False), columns, row_start)
-            rows = sparse.csr_array(arrays, shape=(len(leaves), self.labels.shape[1]))
-            return rows if above is None else keep_above(rows, above, at_least_one)
+            data, columns, row_start = _core.average_csr(
+                self.leaves, self.values, leaves, kept.k or 0
+            )
+            arrays = (data.astype(kept.dtype, copy=False), columns, row_start)
+            return kept.of(sparse.csr_array(arrays, shape=(len(leaves), self.labels.shape[1])))
 
         return sparse.vstack(self._by_blocks(average, X, n_jobs, exclude=exclude), format="csr")
 
@@ -166,7 +171,7 @@ class ForestPredictor:
         X: Matrix,
         n_jobs: int | None,
         more_additions: int = 0,
-        exclude: sparse.csr_array | None = None,
+        exclude: TreesOfRows = None,
     ) -> list[Result]:
         self._check_sums(X.shape[0], n_jobs)
         additions = self._additions_per_row + more_additions
@@ -220,19 +225,6 @@ class ForestPredictor:
         return ForestPredictor, given
 
 
-def keep_above(
-    rows: sparse.csr_array, above: np.ndarray | np.floating, at_least_one: bool
-) -> sparse.csr_array:
-    """The entries above a threshold; and the largest of each row, if there must be one."""
-    least = above[rows.indices] if isinstance(above, np.ndarray) else above
-    is_kept = rows.data > least
-    if at_least_one:
-        is_kept[first_largest(rows)] = True
-    rows.data[~is_kept] = 0
-    rows.eliminate_zeros()
-    return rows
-
-
 def first_largest(rows: sparse.csr_array) -> np.ndarray:
     """Places in the data of the largest entry of each row that has one; of equal ones the first."""
     sizes = np.diff(rows.indptr)
@@ -273,7 +265,7 @@ def by_blocks(
     X: Matrix,
     n_jobs: int | None,
     additions_per_row: int = 1,
-    exclude: sparse.csr_array | None = None,
+    exclude: TreesOfRows = None,
 ) -> list[Result]:
     """work(rows, their leaves in all trees) for blocks of rows, on threads; a leaf is -1 in the
     trees that `exclude` marks for the row."""
@@ -325,15 +317,16 @@ def _leaf_table(forest: Forest) -> _core.Leaves:
 
 def _leaf_values(forest: Forest, labels: Labels, takes_medians: bool) -> Labels:
     """(all leaves of all trees, n_outputs) weighted means, or medians, of the labels."""
-    is_dense = isinstance(labels, np.ndarray)
-    Y = labels if is_dense else labels.to_csr(np.float64)
+    Y = labels if isinstance(labels, np.ndarray) else labels.to_csr(np.float64)
     # Tree by tree, so that Ctrl-C is heard in between.
+    trees = map(forest.tree, range(forest.n_trees))
+    values: list[Matrix]
     if takes_medians:
-        dense = Y if is_dense else Y.toarray()
-        values = [medians_of_leaves(tree, dense) for tree in forest.trees()]
+        dense = Y if isinstance(Y, np.ndarray) else Y.toarray()
+        values = [medians_of_leaves(tree, dense) for tree in trees]
     else:
-        values = [tree.leaf_means(Y) for tree in map(forest.tree, range(forest.n_trees))]
-    if is_dense:
+        values = [tree.leaf_means(Y) for tree in trees]
+    if isinstance(labels, np.ndarray):
         return np.ascontiguousarray(np.concatenate(values))
     joined = sparse.vstack(list(map(sparse.csr_array, values)), format="csr")
     joined.sort_indices()

@@ -2,6 +2,7 @@
 #include "hierarchy.hpp"
 
 #include "held.hpp"
+#include "importances.hpp"
 #include "native_work.hpp"
 #include "pruning.hpp"
 
@@ -39,6 +40,16 @@ nb::tuple paths_of(const HeldForest& forest, Matrix<std::int32_t> found) {
     return to_arrays(paths.nodes, paths.row_start, paths.first_node);
 }
 
+nb::tuple importances_of(const HeldForest& forest, Vector<float> gains) {
+    require(gains.size() == forest.hierarchy().n_inner, "there must be a gain for each split");
+    Importances found;
+    {
+        const NativeWork work;
+        found = find_importances(forest.oblique, to_span(gains));
+    }
+    return to_arrays(found.features, found.sums);
+}
+
 nb::tuple prune(const Hierarchy& tree, Vector<double> costs, double alpha) {
     require(costs.size() == tree.n_nodes(), "there must be a cost for each node");
     PruningPath path;
@@ -66,6 +77,7 @@ void bind_hierarchy(nb::module_& m) {
         .def_prop_ro("member_end", &shown<&Hierarchy::member_end>)
         .def("add_up", &sums_of, "of_leaves"_a)
         .def("prune", &prune, "costs"_a, "alpha"_a);
+    m.def("importances", &importances_of, "forest"_a, "gains"_a);
     m.def("decision_paths", &paths_of, "forest"_a, "found"_a);
 }
 

@@ -265,6 +265,9 @@ def leaves_sparse(
     n_columns: int,
     seen: FloatRows | None = None,
 ) -> NDArray[np.int32]: ...
+def importances(
+    forest: Forest, gains: NDArray[np.float32]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
 def decision_paths(
     forest: Forest, found: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...

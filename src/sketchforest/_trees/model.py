@@ -267,17 +267,7 @@ class Forest(Held, _core.Forest):
                 "feature_importances_ needs the gains of the splits; this model was saved with "
                 "compact=True, which left them out. Save it without."
             )
-        features = (self.nodes[:, 0].view(np.uint32) & ~MISSING_LEFT).astype(np.int64)
-        tree_of_node = np.repeat(np.arange(self.n_trees), np.diff(self.node_start))
-        node_gains = np.maximum(self.gains, 0).astype(float)
-        if self.directions is not None:
-            node, features, shares = _feature_shares(self.directions, features)
-            tree_of_node, node_gains = tree_of_node[node], node_gains[node] * shares
-        of_tree = np.bincount(tree_of_node, weights=node_gains, minlength=self.n_trees)
-        node_gains /= np.where(of_tree > 0, of_tree, 1)[tree_of_node]
-        used, place = np.unique(features, return_inverse=True)
-        # bincount of no nodes at all forgets that its weights are floats.
-        importances = np.bincount(place, weights=node_gains, minlength=len(used)).astype(float)
+        used, importances = _core.importances(self, self.gains)
         total = importances.sum()
         return used, importances / total if total > 0 else importances
 
@@ -320,19 +310,3 @@ def _joined_directions(trees: Sequence[Tree]) -> ForestDirections | None:
 def starts_of(sizes: np.ndarray | Sequence[int]) -> np.ndarray:
     """(n + 1,) int64 places where pieces of these sizes begin, and where the last one ends."""
     return np.append(0, np.cumsum(sizes, dtype=np.int64)).astype(np.int64)
-
-
-def _feature_shares(
-    directions: Directions, features: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Node, feature and its share in the node, for all features of all nodes."""
-    sizes = np.diff(directions.start)
-    single = np.flatnonzero(sizes == 0)
-    node = np.repeat(np.arange(len(sizes)), sizes)
-    squares = directions.values.astype(float) ** 2
-    totals = np.bincount(node, weights=squares, minlength=len(sizes))
-    return (
-        np.append(single, node),
-        np.append(features[single], directions.columns.astype(np.int64)),
-        np.append(np.ones(len(single)), squares / np.where(totals > 0, totals, 1)[node]),
-    )

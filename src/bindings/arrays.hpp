@@ -76,6 +76,9 @@ std::pair<T*, nb::object> new_matrix(std::size_t n_rows, std::size_t n_columns) 
     return {data, nb::ndarray<nb::numpy, T>(data, {n_rows, n_columns}, owner).cast()};
 }
 
+// numpy.ndarray, which is looked up where the module is made.
+inline nb::handle numpy_array;
+
 // The parts of the module, by subject.
 void bind_encoding(nb::module_& m);
 void bind_growing(nb::module_& m);
@@ -102,6 +105,9 @@ struct nanobind::detail::type_caster<sketchforest::Aligned<Args...>> {
 
   private:
     bool read(handle src, std::uint32_t flags, cleanup_list* cleanup) noexcept {
+        // nanobind takes the buffer of any object, and walks strides that a datetime64 does not have.
+        auto* const type = reinterpret_cast<PyTypeObject*>(sketchforest::numpy_array.ptr());
+        if (!PyObject_TypeCheck(src.ptr(), type)) return false;
         Caster caster;
         if (!caster.from_python(src, flags, cleanup)) return false;
         static_cast<ndarray<Args...>&>(value) = std::move(caster.value);

@@ -21,6 +21,10 @@ void bind_kernels(nb::module_& m) {
     m.def("kernels_in_use", [] { return set_in_use().name; });
 }
 
+void bind_arrays() {
+    numpy_array = nb::object(nb::module_::import_("numpy").attr("ndarray")).release();
+}
+
 // Where there is no memory, or where what is asked for is more than any machine has.
 void bind_errors() {
     nb::register_exception_translator([](const std::exception_ptr& error, void*) {
@@ -62,6 +66,7 @@ void bind_process(nb::module_& m) {
 }  // namespace sketchforest
 
 NB_MODULE(_core, m) {
+    sketchforest::bind_arrays();
     sketchforest::bind_process(m);
     sketchforest::bind_errors();
     sketchforest::bind_kernels(m);

@@ -146,6 +146,8 @@ def _fit_and_use() -> Iterator[None]:
         estimator.predict(features[rows])
         if hasattr(estimator, "predict_proba"):
             estimator.predict_proba(features[rows])
+        estimator.decision_path(features[rows])
+        _ = estimator.feature_importances_
         yield
     best = RandomForestClassifier(**small).fit(binary, many)
     best.predict_topk(binary[rows], 3)
@@ -182,6 +184,7 @@ def recorded_calls() -> dict[str, list[list[Any]]]:
         calls[name] = [[value] for value in list(objects.values())[:MOST_CASES]]
     for name in ("available_kernels", "kernels_in_use", "is_closing", "prepare_thread", "StopFlag"):
         calls[name] = [[]]
+    calls |= {"Hierarchy": [[]], "TreeLimits": [[]]}  # which nobody makes
     return calls | {"Held": [[]], "Impurity": [[1]], "PartSizes": [[3, 9]]}
 
 

@@ -183,6 +183,13 @@ def test_arrays_that_are_not_aligned_are_copied_or_refused():
         with_fields(FOREST, nodes=misaligned(np.array(FOREST.fields["nodes"]))).build()
 
 
+@pytest.mark.parametrize("scalar", [np.datetime64(0, "s"), np.float64(1), memoryview(b"12345678")])
+def test_what_is_no_array_is_refused(scalar):
+    args = of("average", lambda leaves, outputs, *_: True)
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        result("average", [*args[:2], scalar, args[3]])
+
+
 def test_any_byte_of_a_boolean_array_but_zero_is_true():
     args = of("rank_columns", lambda x, *_: x.shape[1] > 1)
     X = np.array([[0, 1, 2, 255]], np.uint8).view(bool).T

@@ -252,20 +252,9 @@ def limited(name: str, value: object) -> object:
     return value
 
 
-# The arguments that a call writes.
-WRITTEN = {
-    "average": (3,),
-    "rank_columns": (3,),
-    "transpose_codes": (1,),
-    "code_by_value": (3, 4),
-    "find_levels": (4,),
-}
-
-
 def mutated(name: str, args: list[Any], rng: Rng, pools: Pools) -> list[Any]:
-    args = list(args)
-    for place in WRITTEN.get(name, ()):
-        args[place] = args[place].copy()
+    # Copies, since calls write into some of them.
+    args = [arg.copy() if isinstance(arg, np.ndarray) else arg for arg in args]
     for _ in range(rng.integers(1, 3)):
         if not args or rng.random() < 0.01:
             args.append(choice(rng, pools.objects))

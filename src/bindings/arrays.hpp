@@ -105,7 +105,8 @@ struct nanobind::detail::type_caster<sketchforest::Aligned<Args...>> {
 
   private:
     bool read(handle src, std::uint32_t flags, cleanup_list* cleanup) noexcept {
-        // nanobind takes the buffer of any object, and walks strides that a datetime64 does not have.
+        // nanobind takes the buffer of any object, and walks strides that a datetime64 does not
+        // have.
         auto* const type = reinterpret_cast<PyTypeObject*>(sketchforest::numpy_array.ptr());
         if (!PyObject_TypeCheck(src.ptr(), type)) return false;
         Caster caster;

@@ -1,6 +1,7 @@
 #include "check.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <exception>
 #include <limits>
@@ -37,13 +38,19 @@ bool are_starts(std::span<const std::int64_t> starts, std::size_t end) {
            all_of(starts.size() - 1, [&](std::size_t i) { return starts[i] <= starts[i + 1]; });
 }
 
+// Whether all are in [0, end). A bit gathers what is wrong, since comparisons would not vectorise.
 template <class T>
 bool are_below(std::span<const T> numbers, std::size_t end) {
-    using Unsigned = std::make_unsigned_t<T>;  // what is below zero is large
-    const std::uint64_t last =
-        std::min<std::uint64_t>(end, static_cast<std::uint64_t>(std::numeric_limits<T>::max()) + 1);
-    return all_of(numbers.size(),
-                  [&](std::size_t i) { return static_cast<Unsigned>(numbers[i]) < last; });
+    if (end == 0) return numbers.empty();
+    using Bits = std::make_unsigned_t<T>;
+    const auto last = static_cast<Bits>(
+        std::min<std::uint64_t>(end - 1, static_cast<Bits>(std::numeric_limits<T>::max())));
+    Bits wrong = 0;
+    for (const T number : numbers) {
+        const auto bits = static_cast<Bits>(number);
+        wrong |= bits | (last - bits);  // of both the sign
+    }
+    return wrong >> (8 * sizeof(T) - 1) == 0;
 }
 
 // Columns of each row, from left to right, none of them twice.
@@ -56,11 +63,16 @@ bool are_ascending(const std::int64_t* row_start, const T* columns, std::size_t 
     return !is_wrong;
 }
 
-// What is infinite or no number is no number once it is taken from itself: unlike isfinite, a
-// comparison of vectors.
+// Whether no exponent has all of its bits: one more makes it a sign.
 template <class T>
 bool are_finite(std::span<const T> numbers) {
-    return all_of(numbers.size(), [&](std::size_t i) { return numbers[i] - numbers[i] == 0; });
+    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    constexpr Bits sign = Bits{1} << (8 * sizeof(T) - 1);
+    constexpr Bits infinite = std::bit_cast<Bits>(std::numeric_limits<T>::infinity());
+    Bits wrong = 0;
+    for (const T number : numbers)
+        wrong |= (std::bit_cast<Bits>(number) & ~sign) + (sign - infinite);
+    return (wrong & sign) == 0;
 }
 
 template <class T>
@@ -309,13 +321,14 @@ Trees ForestArrays::view() const {
 }
 
 ObliqueTrees ForestArrays::oblique_view() const {
+    const bool has_some = !is_oblique.empty();  // else directions were not checked
     return {depths.size(),
             nodes.data(),
             node_start.data(),
-            direction_start.data(),
+            has_some ? direction_start.data() : nullptr,
             direction_columns.data(),
             direction_weights.data(),
-            is_oblique.data()};
+            has_some ? is_oblique.data() : nullptr};
 }
 
 void check(const LeafArrays& leaves) {

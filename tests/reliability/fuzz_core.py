@@ -232,7 +232,7 @@ def other(value: Any, rng: Rng, pools: Pools) -> object:
                 with warnings.catch_warnings(), np.errstate(all="ignore"):
                     warnings.simplefilter("ignore")
                     return other_array(value, rng, pools.arrays)
-            except (TypeError, ValueError, IndexError):  # numpy's: no such array
+            except (*REFUSALS, IndexError, RuntimeError):  # numpy's: no such array
                 continue
     if isinstance(value, bool):
         return not value

@@ -16,7 +16,6 @@ from sketchforest import (
     SketchForestRegressor,
     load_forest,
 )
-from sketchforest._trees.predict import find_leaves
 from sketchforest.explain import explain
 
 RNG = np.random.default_rng(0)
@@ -166,22 +165,33 @@ def test_the_features_that_push_a_row_share_an_oblique_step(is_sparse):
         assert np.isclose(np.abs(expected).sum(), np.abs(found.contributions).sum())
 
 
-def test_members_of_every_node_lie_side_by_side():
-    for kind in ("sketch", "leaves in order of gain", "stump"):
-        model = KINDS[kind]()
-        forest, ancestry = model.fitted_.forest, model.fitted_.predictor.ancestry
-        nodes = forest.hierarchy
-        for index in range(forest.n_trees):
-            leaves = find_leaves(forest, X)[:, index]
-            first = len(forest.nodes) + forest.first_leaves[index]
-            for leaf in np.unique(leaves):
-                node, below = first + leaf, set()
-                while node >= 0:
-                    span = slice(nodes.member_begin[node], nodes.member_end[node])
-                    members = set(forest.members[ancestry.order[span]].tolist())
-                    assert below < members or not below
-                    node, below = forest.hierarchy.parents[node], members
-                assert below == set(forest.tree(index).members.tolist())
+def rows_below(tree, node):
+    """Training rows below a node, or in leaf -1 - node, as often as they were drawn."""
+    if node >= 0:
+        return np.concatenate([rows_below(tree, child) for child in tree.nodes[node, 2:]])
+    members = slice(*tree.member_start[-1 - node : 1 - node or None])
+    counts = None if tree.weights is None else tree.weights[members]
+    return tree.members[members] if counts is None else np.repeat(tree.members[members], counts)
+
+
+def test_a_step_of_medians_is_the_difference_of_those_before_and_after_it():
+    rows, n_trees = np.nan_to_num(X), 4
+    model = RandomForestRegressor(
+        n_trees, criterion="absolute_error", max_leaf_nodes=9, random_state=0
+    ).fit(rows, OUTPUTS)
+    found = model.explain(rows[[5]], k=5)
+    expected, base = np.zeros((7, 5)), np.zeros(5)
+    for tree in model.fitted_.forest.trees():
+        node, before = 0, np.median(OUTPUTS[rows_below(tree, 0)], axis=0)
+        base += before / n_trees
+        while node >= 0:
+            feature, threshold = tree.nodes[node, 0] & 0x7FFFFFFF, tree.wide_thresholds[node]
+            node = tree.nodes[node, 2 if rows[5, feature] <= threshold else 3]
+            after = np.median(OUTPUTS[rows_below(tree, node)], axis=0)
+            expected[feature] += (after - before) / n_trees
+            before = after
+    np.testing.assert_allclose(found.base, base, atol=1e-12)
+    np.testing.assert_allclose(found.contributions, expected[found.features], atol=1e-12)
 
 
 def test_sparse_rows_are_explained_as_dense_ones():

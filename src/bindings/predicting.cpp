@@ -1,5 +1,6 @@
-// Leaves of new rows, and averages of the training rows in them.
+// Leaves of new rows, averages of the training rows in them, and what features add to these.
 #include "checksum.hpp"
+#include "contributions.hpp"
 #include "held.hpp"
 #include "medians.hpp"
 #include "native_work.hpp"
@@ -137,6 +138,28 @@ nb::object medians(Matrix<double> outputs, Vector<std::int32_t> rows, Vector<dou
     return array;
 }
 
+nb::tuple contributions_of(const HeldForest& forest, FoundLeaves found, Matrix<double> outputs,
+                           bool takes_medians, const HeldFloatRows* seen) {
+    require(found.shape(0) == 1 && found.shape(1) == forest.trees.n_trees,
+            "one row must have a leaf in each tree");
+    require(outputs.shape(0) == forest.n_rows, "outputs must have a row for each training row");
+    check_seen(forest, seen, 1);
+    const Hierarchy& hierarchy = forest.hierarchy();
+    Contributions of;
+    {
+        const NativeWork work;
+        check_leaf_numbers(forest.leaves, {found.data(), found.size()});
+        require(
+            std::all_of(found.data(), found.data() + found.size(), [](auto i) { return i >= 0; }),
+            "one row must have a leaf in each tree");
+        check_finite({outputs.data(), outputs.size()});
+        of = contributions(hierarchy, forest.leaves, forest.oblique,
+                           {found.data(), outputs.data(), outputs.shape(1), takes_medians,
+                            seen ? &seen->rows : nullptr});
+    }
+    return to_arrays(of.base, of.scores, of.features, of.added);
+}
+
 std::uint64_t checksum_of(Vector<std::uint8_t> bytes) {
     const NativeWork work;
     return checksum(bytes.data(), bytes.size());
@@ -160,6 +183,8 @@ void bind_predicting(nb::module_& m) {
     m.def("average_csr", &average_csr, "leaves"_a, "values"_a, "found"_a, "k"_a);
     m.def("average_best", &average_best, "leaves"_a, "values"_a, "found"_a, "k"_a);
     m.def("weighted_medians", &medians, "outputs"_a, "rows"_a, "weights"_a, "start"_a);
+    m.def("contributions", &contributions_of, "forest"_a, "found"_a, "outputs"_a, "takes_medians"_a,
+          "seen"_a.none() = nb::none());
     m.def("checksum", &checksum_of, "bytes"_a);
 }
 

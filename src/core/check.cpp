@@ -353,7 +353,7 @@ void check(const ForestArrays& forest, std::size_t n_threads) {
                  check_leaves(forest.leaves, part);
                  check_trees(forest, part);
              });
-    if (!forest.is_oblique.empty()) check_directions(forest);
+    if (!forest.is_oblique.empty() || !forest.direction_start.empty()) check_directions(forest);
 }
 
 void check_starts(std::span<const std::int64_t> starts, std::size_t end, const char* reason) {

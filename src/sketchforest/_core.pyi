@@ -307,6 +307,15 @@ def weighted_medians(
     weights: NDArray[np.float64],
     start: NDArray[np.int64],
 ) -> NDArray[np.float64]: ...
+def contributions(
+    forest: Forest,
+    found: NDArray[np.int32],
+    outputs: NDArray[np.float64],
+    takes_medians: bool,
+    seen: FloatRows | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
+    """Of one row: base and scores of each output, features, and what these add, row by row."""
+
 def checksum(bytes: NDArray[np.uint8]) -> int: ...
 def is_closing() -> bool: ...
 def prepare_thread() -> None: ...

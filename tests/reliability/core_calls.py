@@ -148,6 +148,7 @@ def _fit_and_use() -> Iterator[None]:
             estimator.predict_proba(features[rows])
         estimator.decision_path(features[rows])
         _ = estimator.feature_importances_
+        estimator.explain(features[[0]])
         yield
     best = RandomForestClassifier(**small).fit(binary, many)
     best.predict_topk(binary[rows], 3)

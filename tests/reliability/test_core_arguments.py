@@ -141,6 +141,26 @@ def test_outputs_that_are_counted_are_not_below_zero(impurity):
         result("grow", args)
 
 
+def test_one_row_is_explained_by_a_leaf_of_each_tree():
+    args = of("contributions")
+    for found in (np.repeat(args[1], 2, axis=0), args[1][:, :-1].copy(), changed(args[1], 0, -1)):
+        with pytest.raises(ValueError, match="one row must have a leaf in each tree"):
+            result("contributions", [args[0], found, *args[2:]])
+    with pytest.raises(ValueError, match="a row for each training row"):
+        result("contributions", [*args[:2], args[2][:-1], *args[3:]])
+    with pytest.raises(ValueError, match="missing or infinite"):
+        result("contributions", [*args[:2], changed(args[2], (0, 0), np.inf), *args[3:]])
+    args = of("contributions", lambda *args: args[4] is not None)
+    with pytest.raises(ValueError, match="as oblique trees see them"):
+        result("contributions", [*args[:4], None])
+
+
+def test_directions_belong_to_trees_that_are_oblique():
+    forest = of("contributions", lambda *args: args[4] is not None)[0]
+    with pytest.raises(ValueError, match="directions do not fit the trees"):
+        with_fields(forest, is_oblique=None).build()
+
+
 def test_medians_are_of_numbers():
     args = of("weighted_medians")
     args[0] = changed(args[0], (0, 0), np.nan)

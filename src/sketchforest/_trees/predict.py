@@ -9,11 +9,11 @@ from scipy import sparse
 
 from sketchforest import _core
 from sketchforest._lazy import locked_property
-from sketchforest._trees.ancestry import Ancestry
 from sketchforest._trees.encoding import float_type
 from sketchforest._trees.impurity import Impurity
 from sketchforest._trees.memory import memory_size
 from sketchforest._trees.model import Forest, Labels, SparseRows, Tree
+from sketchforest._trees.oblique_features import ObliqueX
 from sketchforest._trees.parallel import count_threads, run_blocks
 from sketchforest._trees.targets import Targets
 from sketchforest._typing import Matrix
@@ -202,11 +202,6 @@ class ForestPredictor:
         return self._leaves_and_values[1]
 
     @locked_property
-    def ancestry(self) -> Ancestry:
-        """Who is below whom, for explanations."""
-        return Ancestry(self.forest)
-
-    @locked_property
     def _additions_per_row(self) -> int:
         """About what it takes to average the leaves that one row falls into."""
         width: float = self.values.shape[1]
@@ -239,8 +234,7 @@ def first_largest(rows: sparse.csr_array) -> np.ndarray:
 
 def find_leaves(forest: Forest, X: Matrix) -> np.ndarray:
     """(n_rows, n_trees) number of the leaf, within its tree, that each row falls into."""
-    dtype = float_type(X.dtype)
-    seen = None if forest.directions is None else forest.directions.feature_map.transform(X)
+    dtype, seen = float_type(X.dtype), seen_by_oblique_trees(forest, X)
     if isinstance(X, np.ndarray):
         return _core.leaves_dense(forest, X.astype(dtype, copy=False), seen)
     rows = X.tocsr()
@@ -252,6 +246,11 @@ def find_leaves(forest: Forest, X: Matrix) -> np.ndarray:
         rows.shape[1],
         seen,
     )
+
+
+def seen_by_oblique_trees(forest: Forest, X: Matrix) -> ObliqueX | None:
+    """X as oblique trees see it, where there are some."""
+    return None if forest.directions is None else forest.directions.feature_map.transform(X)
 
 
 def leaves_of(forest: Forest, X: Matrix, n_jobs: int | None) -> np.ndarray:

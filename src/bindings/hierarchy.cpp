@@ -1,9 +1,11 @@
-// Which node is above which: arrays, sums, paths, and trees without their weakest splits.
+// Which node is above which: arrays, what nodes have in common, paths, and trees without their
+// weakest splits.
 #include "hierarchy.hpp"
 
 #include "held.hpp"
 #include "importances.hpp"
 #include "native_work.hpp"
+#include "node_values.hpp"
 #include "pruning.hpp"
 
 namespace sketchforest {
@@ -18,14 +20,46 @@ nb::object shown(const Hierarchy& hierarchy) {
         .cast();
 }
 
-nb::object sums_of(const Hierarchy& hierarchy, Matrix<double> of_leaves) {
-    require(of_leaves.shape(0) == hierarchy.n_leaves, "there must be a row for each leaf");
-    auto [sums, array] = new_matrix<double>(hierarchy.n_nodes(), of_leaves.shape(1));
+const Hierarchy& nodes_of_one_tree(const HeldForest& forest) {
+    require(forest.trees.n_trees == 1, "the forest must have one tree");
+    return forest.hierarchy();
+}
+
+nb::tuple sizes_of(const HeldForest& forest) {
+    const Hierarchy& nodes = nodes_of_one_tree(forest);
+    NodeSizes sizes;
     {
         const NativeWork work;
-        add_up(hierarchy, of_leaves.data(), of_leaves.shape(1), sums);
+        sizes = node_sizes(nodes, forest.leaves);
+    }
+    return to_arrays(sizes.n_rows, sizes.weights);
+}
+
+// A row of what `find` writes, an output each, for each node of the only tree.
+template <class Find>
+nb::object of_nodes(const HeldForest& forest, const Matrix<double>& outputs, Find find) {
+    require(outputs.shape(0) == forest.n_rows, "outputs must have a row for each training row");
+    const Hierarchy& nodes = nodes_of_one_tree(forest);
+    auto [found, array] = new_matrix<double>(nodes.n_nodes(), outputs.shape(1));
+    {
+        const NativeWork work;
+        check_finite({outputs.data(), outputs.size()});
+        find(TreeOutputs{nodes, forest.leaves, outputs.data(), outputs.shape(1)}, found);
     }
     return array;
+}
+
+nb::object values_of(const HeldForest& forest, Matrix<double> outputs, bool takes_medians) {
+    return of_nodes(forest, outputs, [&](const TreeOutputs& tree, double* values) {
+        node_values(tree, takes_medians, values);
+    });
+}
+
+nb::object impurity_of(const HeldForest& forest, Matrix<double> outputs, Impurity impurity,
+                       bool are_labels) {
+    return of_nodes(forest, outputs, [&](const TreeOutputs& tree, double* found) {
+        node_impurity(tree, impurity, are_labels, found);
+    });
 }
 
 nb::tuple paths_of(const HeldForest& forest, Matrix<std::int32_t> found) {
@@ -70,14 +104,12 @@ void bind_hierarchy(nb::module_& m) {
         .def_ro("n_inner", &Hierarchy::n_inner)
         .def_prop_ro("left", &shown<&Hierarchy::left>)
         .def_prop_ro("right", &shown<&Hierarchy::right>)
-        .def_prop_ro("roots", &shown<&Hierarchy::roots>)
-        .def_prop_ro("parents", &shown<&Hierarchy::parents>)
         .def_prop_ro("numbers", &shown<&Hierarchy::numbers>)
-        .def_prop_ro("member_begin", &shown<&Hierarchy::member_begin>)
-        .def_prop_ro("member_end", &shown<&Hierarchy::member_end>)
-        .def("add_up", &sums_of, "of_leaves"_a)
         .def("prune", &prune, "costs"_a, "alpha"_a);
     m.def("importances", &importances_of, "forest"_a, "gains"_a);
+    m.def("node_sizes", &sizes_of, "forest"_a);
+    m.def("node_values", &values_of, "forest"_a, "outputs"_a, "takes_medians"_a);
+    m.def("node_impurity", &impurity_of, "forest"_a, "outputs"_a, "impurity"_a, "are_labels"_a);
     m.def("decision_paths", &paths_of, "forest"_a, "found"_a);
 }
 

@@ -51,14 +51,9 @@ Hierarchy::Hierarchy(const Trees& trees, const Leaves& leaves)
         member_end[node] = member_begin[node] + n_members[node];
 }
 
-void add_up(const Hierarchy& hierarchy, const double* of_leaves, std::size_t n_columns,
-            double* sums) {
-    std::copy_n(of_leaves, hierarchy.n_leaves * n_columns, sums + hierarchy.n_inner * n_columns);
-    for (std::size_t node = hierarchy.n_inner; node-- > 0;) {
-        const double* const left = sums + hierarchy.left[node] * n_columns;
-        const double* const right = sums + hierarchy.right[node] * n_columns;
-        for (std::size_t j = 0; j < n_columns; ++j) sums[node * n_columns + j] = left[j] + right[j];
-    }
+void add_up(const Hierarchy& hierarchy, std::vector<double>& sums) {
+    for (std::size_t node = hierarchy.n_inner; node-- > 0;)
+        sums[node] = sums[hierarchy.left[node]] + sums[hierarchy.right[node]];
 }
 
 Paths decision_paths(const Hierarchy& hierarchy, const Leaves& leaves, const std::int32_t* leaf_of,

@@ -25,9 +25,8 @@ struct Hierarchy {
     std::size_t n_nodes() const { return n_inner + n_leaves; }
 };
 
-// Sums over the leaves below each node, of n_columns values for each leaf.
-void add_up(const Hierarchy& hierarchy, const double* of_leaves, std::size_t n_columns,
-            double* sums);
+// Sums over the leaves below each node, in place: of leaves the values are there.
+void add_up(const Hierarchy& hierarchy, std::vector<double>& sums);
 
 // The numbers of the nodes on the way of each row to its leaves, `leaf_of[row * n_trees + tree]`;
 // those of a tree are counted from first_node[tree] on. Ascending in each row.

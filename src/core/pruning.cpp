@@ -8,9 +8,9 @@
 namespace sketchforest {
 
 PruningPath pruning_path(const Hierarchy& tree, std::span<const double> costs, double most) {
-    std::vector<double> branch(tree.n_nodes()), n_leaves(tree.n_nodes());
-    add_up(tree, costs.data() + tree.n_inner, 1, branch.data());
-    add_up(tree, std::vector<double>(tree.n_leaves, 1.0).data(), 1, n_leaves.data());
+    std::vector<double> branch(costs.begin(), costs.end()), n_leaves(tree.n_nodes(), 1.0);
+    add_up(tree, branch);
+    add_up(tree, n_leaves);
     const auto alpha_of = [&](std::int64_t node) {
         return (costs[node] - branch[node]) / (n_leaves[node] - 1);
     };

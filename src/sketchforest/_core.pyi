@@ -90,17 +90,7 @@ class Hierarchy:
     @property
     def right(self) -> NDArray[np.int64]: ...
     @property
-    def roots(self) -> NDArray[np.int64]: ...
-    @property
-    def parents(self) -> NDArray[np.int64]: ...
-    @property
     def numbers(self) -> NDArray[np.int64]: ...
-    @property
-    def member_begin(self) -> NDArray[np.int64]: ...
-    @property
-    def member_end(self) -> NDArray[np.int64]: ...
-    def add_up(self, of_leaves: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sums over the leaves below each node."""
     def prune(
         self, costs: NDArray[np.float64], alpha: float
     ) -> tuple[
@@ -315,6 +305,17 @@ def contributions(
     seen: FloatRows | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
     """Of one row: base and scores of each output, features, and what these add, row by row."""
+
+def node_sizes(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Number of rows and their weight, of each node of the only tree."""
+
+def node_values(
+    forest: Forest, outputs: NDArray[np.float64], takes_medians: bool
+) -> NDArray[np.float64]: ...
+def node_impurity(
+    forest: Forest, outputs: NDArray[np.float64], impurity: Impurity, are_labels: bool
+) -> NDArray[np.float64]:
+    """By each output alone."""
 
 def checksum(bytes: NDArray[np.uint8]) -> int: ...
 def is_closing() -> bool: ...

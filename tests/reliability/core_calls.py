@@ -149,6 +149,8 @@ def _fit_and_use() -> Iterator[None]:
         estimator.decision_path(features[rows])
         _ = estimator.feature_importances_
         estimator.explain(features[[0]])
+        tree = estimator.tree_ if hasattr(estimator, "tree_") else estimator.estimators_[0].tree_
+        _ = tree.value, tree.impurity
         yield
     best = RandomForestClassifier(**small).fit(binary, many)
     best.predict_topk(binary[rows], 3)

@@ -36,26 +36,41 @@ def in_preorder(forest, index):
     return found
 
 
-def test_numbers_and_parents_are_those_of_a_walk(forest):
-    hierarchy = forest.hierarchy
+def test_numbers_are_those_of_a_walk(forest):
     for index in range(forest.n_trees):
-        walk = in_preorder(forest, index)
-        assert hierarchy.roots[index] == walk[0][0]
-        nodes, parents = map(list, zip(*walk, strict=True))
-        assert hierarchy.numbers[nodes].tolist() == list(range(len(walk)))
-        assert hierarchy.parents[nodes].tolist() == parents
+        nodes = [node for node, _ in in_preorder(forest, index)]
+        assert forest.hierarchy.numbers[nodes].tolist() == list(range(len(nodes)))
 
 
-def test_sums_are_those_of_the_leaves_below(forest):
-    hierarchy = forest.hierarchy
-    values = rng.integers(0, 9, (forest.n_leaves, 2)).astype(float)
-    sums = np.zeros((hierarchy.n_inner + forest.n_leaves, 2))
-    for leaf in range(forest.n_leaves):
-        node = hierarchy.n_inner + leaf
-        while node >= 0:
-            sums[node] += values[leaf]
-            node = hierarchy.parents[node]
-    assert np.array_equal(hierarchy.add_up(values), sums)
+def rows_of_nodes(single):
+    """The places of each node's members, in the order of the nodes' numbers."""
+    walk, bounds = in_preorder(single, 0), single.leaf_bounds()
+    below = {node: [] for node, _ in walk}
+    above = dict(walk)
+    for node in below:
+        leaf, at = node - len(single.nodes), node
+        while leaf >= 0 and at >= 0:
+            below[at] += range(bounds[leaf], bounds[leaf + 1])
+            at = above[at]
+    return list(below.values())
+
+
+def test_a_node_has_the_rows_of_the_leaves_below(forest):
+    for index in range(forest.n_trees):
+        single = forest.only(index)
+        n_rows, weights = _core.node_sizes(single)
+        means = _core.node_values(single, Y, False)
+        medians = _core.node_values(single, Y, True)
+        variances = _core.node_impurity(single, Y, _core.Impurity.variance, False)
+        for number, places in enumerate(rows_of_nodes(single)):
+            own, weight = Y[single.members[places]], single.member_weights(np.array(places))
+            assert n_rows[number] == len(places)
+            assert weights[number] == weight.sum()
+            mean = np.average(own, axis=0, weights=weight)
+            np.testing.assert_allclose(means[number], mean, atol=1e-12)
+            each = np.repeat(own, weight.astype(int), axis=0)
+            np.testing.assert_allclose(medians[number], np.median(each, axis=0), atol=1e-12)
+            np.testing.assert_allclose(variances[number], each.var(axis=0), atol=1e-12)
 
 
 def test_arrays_outlive_the_forest():
@@ -68,8 +83,10 @@ def test_arrays_outlive_the_forest():
 
 def test_arrays_of_another_length_are_refused(forest):
     n_nodes = forest.hierarchy.n_inner + forest.n_leaves
-    with pytest.raises(ValueError, match="a row for each leaf"):
-        forest.hierarchy.add_up(np.zeros((forest.n_leaves + 1, 1)))
+    with pytest.raises(ValueError, match="a row for each training row"):
+        _core.node_values(forest.only(0), np.zeros((len(X) + 1, 1)), False)
+    with pytest.raises(ValueError, match="must have one tree"):
+        _core.node_sizes(forest)
     with pytest.raises(ValueError, match="a cost for each node"):
         forest.hierarchy.prune(np.zeros(n_nodes - 1), 0.0)
     with pytest.raises(ValueError, match="a gain for each split"):

@@ -63,7 +63,7 @@ def test_a_node_has_the_rows_of_the_leaves_below(forest):
         medians = _core.node_values(single, Y, True)
         variances = _core.node_impurity(single, Y, _core.Impurity.variance, False)
         for number, places in enumerate(rows_of_nodes(single)):
-            own, weight = Y[single.members[places]], single.member_weights(np.array(places))
+            own, weight = Y[single.members[places]], single.tree(0).member_weights[places]
             assert n_rows[number] == len(places)
             assert weights[number] == weight.sum()
             mean = np.average(own, axis=0, weights=weight)

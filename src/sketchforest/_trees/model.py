@@ -214,10 +214,6 @@ class Forest(Held, _core.Forest):
         """(n_trees,) number of each tree's first leaf, where leaves of all trees are counted on."""
         return self.leaf_start[:-1] - np.arange(self.n_trees)
 
-    def member_weights(self, places: np.ndarray) -> np.ndarray:
-        """(len(places),) doubles: the weights of these members."""
-        return np.ones(len(places)) if self.weights is None else self.weights[places].astype(float)
-
     def leaf_bounds(self) -> np.ndarray:
         """(n_leaves + 1,) places in `members` between which each leaf of each tree lies."""
         bounds = self.member_start + np.repeat(self.tree_members[:-1], np.diff(self.leaf_start))

@@ -10,6 +10,7 @@
 #include <span>
 #include <stdexcept>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "data.hpp"
@@ -61,6 +62,10 @@ nb::object to_array(std::vector<T>&& vector) {
 template <class T>
 nb::object to_array(std::vector<T>&& vector) {
     return to_array<T, T>(std::move(vector));
+}
+
+inline nb::object to_array(std::monostate) {
+    return nb::none();
 }
 
 template <class... T>

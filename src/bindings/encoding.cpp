@@ -1,10 +1,8 @@
 #include <limits>
-#include <stdexcept>
 
 #include "arrays.hpp"
 #include "check.hpp"
 #include "encode.hpp"
-#include "native_work.hpp"
 #include "stop.hpp"
 
 namespace sketchforest {
@@ -31,89 +29,82 @@ NumberMatrix to_numbers(const AnyMatrix& x) {
     return {x.data(), number_type(x.dtype()), x.shape(0), x.shape(1), x.stride(0), x.stride(1)};
 }
 
-template <class Code>
-using CodeTable = Aligned<Code, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class Table>
+bool has_shape(const Table& table, std::size_t n_rows, std::size_t n_columns) {
+    return table.shape(0) == n_rows && table.shape(1) == n_columns;
+}
 
 // Writes the codes of some columns into the table, and returns their values and how many these are.
-template <class T, class Code>
-nb::tuple rank_columns_into(const AnyMatrix& from, std::size_t first, std::size_t last,
-                            CodeTable<Code> codes) {
+template <class Code>
+nb::tuple rank(const AnyMatrix& from, OutMatrix<Code> codes, std::size_t first, std::size_t last) {
     const NumberMatrix x = to_numbers(from);
-    require(first <= last && last <= x.n_columns && codes.shape(0) == x.n_columns &&
-                codes.shape(1) == x.n_rows,
+    require(first <= last && last <= x.n_columns && has_shape(codes, x.n_columns, x.n_rows),
             wrong_shape);
-    ValueTable<T> table;
-    bool fits = true;
-    {
-        const NativeWork work;
-        fits = rank_columns<T, Code>(x, first, last, codes.data() + first * x.n_rows, table);
-    }
-    if (!fits) throw std::overflow_error("too many distinct values for this width of code");
-    return to_arrays(table.values, table.counts);
+    const auto rank_as = [&](auto zero) {
+        using T = decltype(zero);
+        auto table = without_gil(
+            [&] { return rank_columns<T>(x, first, last, codes.data() + first * x.n_rows); });
+        return to_arrays(table.values, table.counts);
+    };
+    return needs_double(x.type) ? rank_as(double{}) : rank_as(float{});
 }
 
 template <class Code>
-nb::tuple rank_any(const AnyMatrix& from, std::size_t first, std::size_t last,
-                   CodeTable<Code> codes, bool wide) {
-    return wide ? rank_columns_into<double, Code>(from, first, last, codes)
-                : rank_columns_into<float, Code>(from, first, last, codes);
-}
-
-template <class Code>
-void transpose(CodeTable<const Code> by_column, CodeTable<Code> by_row, std::size_t first,
+void transpose(Matrix<Code> by_column, OutMatrix<Code> by_row, std::size_t first,
                std::size_t last) {
-    require(first <= last && last <= by_row.shape(0) && by_column.shape(1) == by_row.shape(0) &&
-                by_column.shape(0) == by_row.shape(1),
+    const std::size_t n_rows = by_row.shape(0), n_columns = by_row.shape(1);
+    require(first <= last && last <= n_rows && has_shape(by_column, n_columns, n_rows),
             wrong_shape);
     const NativeWork work;
-    transpose_codes(by_column.data(), by_column.shape(1), by_column.shape(0), first, last,
-                    by_row.data());
+    transpose_codes(by_column.data(), n_rows, n_columns, first, last, by_row.data());
 }
 
-void by_value(const AnyMatrix& from, CodeTable<std::uint32_t> by_column,
-              CodeTable<std::uint32_t> by_row, std::size_t first, std::size_t last) {
+void by_value(const AnyMatrix& from, OutMatrix<std::uint32_t> by_column,
+              OutMatrix<std::uint32_t> by_row, std::size_t first, std::size_t last) {
     const NumberMatrix x = to_numbers(from);
-    require(first <= last && last <= x.n_rows && by_column.shape(0) == x.n_columns &&
-                by_column.shape(1) == x.n_rows && by_row.shape(0) == x.n_rows &&
-                by_row.shape(1) == x.n_columns,
+    require(first <= last && last <= x.n_rows && has_shape(by_column, x.n_columns, x.n_rows) &&
+                has_shape(by_row, x.n_rows, x.n_columns),
             wrong_shape);
     const NativeWork work;
     code_by_value(x, first, last, by_column.data(), by_row.data());
 }
 
+// The fields of Codes.
 template <class T>
-nb::tuple encode_csr(Vector<T> values, Vector<std::int32_t> columns, Vector<std::int64_t> row_start,
-                     std::size_t n_features) {
+nb::dict encode_csr(Vector<T> values, Vector<std::int32_t> columns, Vector<std::int64_t> row_start,
+                    std::size_t n_features) {
     require(n_features <= std::numeric_limits<std::int32_t>::max(), wrong_shape);
-    SparseCodes<T> coded;
-    const StopFlag never;
-    PythonStop stop(never);
-    {
-        const NativeWork work;
-        coded = encode_sparse<T>(to_span(values), to_span(columns), to_span(row_start), n_features,
-                                 stop);
-    }
-    if (stop.signalled()) throw nb::python_error();
-    return to_arrays(coded.row_start, coded.columns, coded.codes, coded.zero_code,
-                     coded.table.values, coded.table.counts);
+    SparseCodes<T> coded = unless_stopped(StopFlag(), [&](Stop& stop) {
+        return encode_sparse<T>(to_span(values), to_span(columns), to_span(row_start), n_features,
+                                stop);
+    });
+    nb::dict fields;
+    fields["n_rows"] = coded.row_start.size() - 1;
+    fields["n_features"] = n_features;
+    fields["value_start"] = to_array(coded.table.starts());
+    fields["values"] = to_array(std::move(coded.table.values));
+    fields["row_start"] = to_array(std::move(coded.row_start));
+    fields["columns"] = to_array(std::move(coded.columns));
+    fields["column_size"] = to_array(std::move(coded.column_size));
+    fields["zero_code"] = to_array(std::move(coded.zero_code));
+    std::visit([&](auto& codes) { fields["codes"] = to_array(std::move(codes)); }, coded.codes);
+    return fields;
+}
+
+template <class Code>
+void bind_tables(nb::module_& m) {
+    m.def("transpose_codes", &transpose<Code>, "by_column"_a.noconvert(), "by_row"_a.noconvert(),
+          "first"_a, "last"_a);
+    if constexpr (sizeof(Code) > 1)  // columns of few values are found to be so when they are coded
+        m.def("rank_columns", &rank<Code>, "x"_a, "codes"_a.noconvert(), "first"_a, "last"_a);
 }
 
 }  // namespace
 
 void bind_encoding(nb::module_& m) {
-    const auto rank = [&](auto function) {
-        m.def("rank_columns", function, "x"_a, "first"_a, "last"_a, "codes"_a.noconvert(),
-              "wide"_a);
-    };
-    rank(&rank_any<std::uint16_t>);
-    rank(&rank_any<std::uint32_t>);
-    const auto transposes = [&](auto function) {
-        m.def("transpose_codes", function, "by_column"_a.noconvert(), "by_row"_a.noconvert(),
-              "first"_a, "last"_a);
-    };
-    transposes(&transpose<std::uint8_t>);
-    transposes(&transpose<std::uint16_t>);
-    transposes(&transpose<std::uint32_t>);
+    bind_tables<std::uint8_t>(m);
+    bind_tables<std::uint16_t>(m);
+    bind_tables<std::uint32_t>(m);
     m.def("code_by_value", &by_value, "x"_a, "by_column"_a.noconvert(), "by_row"_a.noconvert(),
           "first"_a, "last"_a);
     m.def("encode_csr", &encode_csr<float>);

@@ -103,14 +103,16 @@ HeldCodes::HeldCodes(const nb::kwargs& given) : Held(given) {
     const std::size_t n = codes.n_rows = number("n_rows");
     const std::size_t p = codes.n_features = number("n_features");
     require(0 < n && n <= most && 0 < p && p <= most, "there are no rows or features, or too many");
-    require_given({"values", "value_start"});
-    codes.by_value = is_given("by_value") && number("by_value");
-    codes.value_start = pointer<std::int64_t>("value_start", {codes.by_value ? any : p + 1});
-    codes.wide_values = find("values")->dtype() == nb::dtype<double>();
-    codes.values = codes.wide_values ? static_cast<const void*>(pointer<double>("values"))
-                                     : pointer<float>("values");
-    const std::size_t n_values = find("values")->size();
-    std::size_t n_entries = 0;
+    codes.by_value = !find("values");
+    std::size_t n_values = 0, n_entries = 0;
+    if (!codes.by_value) {
+        require_given({"value_start"});
+        codes.value_start = pointer<std::int64_t>("value_start", {p + 1});
+        codes.wide_values = find("values")->dtype() == nb::dtype<double>();
+        codes.values = codes.wide_values ? static_cast<const void*>(pointer<double>("values"))
+                                         : pointer<float>("values");
+        n_values = find("values")->size();
+    }
     codes.sparse = find("row_start");
     if (codes.sparse) {
         require_given({"columns", "column_size", "zero_code"});
@@ -226,7 +228,9 @@ nb::object zero_chains(const HeldForest& forest) {
 void bind_held(nb::module_& m) {
     nb::class_<Held>(m, "Held").def("__getattr__", &Held::shown);
     bind<HeldSparseRows, Held>(m, "SparseRows").def_ro("n_rows", &HeldSparseRows::n_rows);
-    bind<HeldCodes, Held>(m, "Codes");
+    bind<HeldCodes, Held>(m, "Codes").def_prop_ro("by_value", [](const HeldCodes& self) {
+        return self.codes.by_value;
+    });
     bind<HeldFloatRows, Held>(m, "FloatRows").def_prop_ro("n_rows", [](const HeldFloatRows& self) {
         return self.rows.n_rows;
     });

@@ -57,4 +57,11 @@ class NativeWork {
     PyThreadState* const state_;
 };
 
+// What the work gives, which is done without the GIL.
+template <class Work>
+auto without_gil(Work work) {
+    const NativeWork guard;
+    return work();
+}
+
 }  // namespace sketchforest

@@ -41,6 +41,15 @@ class PythonStop final : public Stop {
     bool signalled_ = false;
 };
 
+// What work(stop) gives, without the GIL; what a signal raises in Python, where one was heard.
+template <class Work>
+auto unless_stopped(const StopFlag& flag, Work work) {
+    PythonStop stop(flag);
+    auto result = without_gil([&] { return work(stop); });
+    if (stop.signalled()) throw nb::python_error();
+    return result;
+}
+
 template <class Row>
 nb::object rows_array(const std::vector<Row>& rows) {
     auto [data, array] = new_matrix<std::int32_t>(rows.size(), sizeof(Row) / sizeof(std::int32_t));

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "data.hpp"
@@ -34,11 +35,13 @@ struct NumberMatrix {
     std::int64_t row_stride, column_stride;
 };
 
-// Codes columns [first, last) by rank, n_rows codes for each. False where a feature has too many
-// distinct values for the width of a code.
+// Whether there are numbers of the type that a float does not hold.
+bool needs_double(NumberType type);
+
+// Codes columns [first, last) by rank, n_rows codes for each. Throws std::overflow_error where a
+// feature has too many distinct values for the width of a code.
 template <class T, class Code>
-bool rank_columns(const NumberMatrix& x, std::size_t first, std::size_t last, Code* codes,
-                  ValueTable<T>& table);
+ValueTable<T> rank_columns(const NumberMatrix& x, std::size_t first, std::size_t last, Code* codes);
 
 // Rows [first, last) of a table of codes by column, written by row.
 template <class Code>
@@ -49,13 +52,18 @@ void transpose_codes(const Code* by_column, std::size_t n_rows, std::size_t n_co
 void code_by_value(const NumberMatrix& x, std::size_t first, std::size_t last,
                    std::uint32_t* by_column, std::uint32_t* by_row);
 
-// Non-zeros of X by row, coded. `codes` is empty where each feature has one value besides zero.
+// In as few bytes as the largest code takes.
+using NarrowCodes = std::variant<std::monostate, std::vector<std::uint8_t>,
+                                 std::vector<std::uint16_t>, std::vector<std::uint32_t>>;
+
+// Non-zeros of X by row, coded. There are no codes where each feature has one value besides zero.
 template <class T>
 struct SparseCodes {
     std::vector<std::int64_t> row_start;
     std::vector<std::int32_t> columns;
-    std::vector<std::uint32_t> codes;
+    NarrowCodes codes;
     std::vector<std::uint32_t> zero_code;
+    std::vector<std::int32_t> column_size;  // non-zeros of each feature
     ValueTable<T> table;
 };
 

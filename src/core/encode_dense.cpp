@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <limits>
+#include <stdexcept>
 
 #include "data.hpp"
 #include "encode.hpp"
@@ -66,9 +68,19 @@ void gather_columns(const NumberMatrix& x, std::size_t first, std::size_t last, 
 
 }  // namespace
 
+bool needs_double(NumberType type) {
+    bool needs = false;
+    with_type(type, [&](auto zero) {
+        using Number = std::numeric_limits<decltype(zero)>;
+        needs = Number::digits > std::numeric_limits<float>::digits;
+    });
+    return needs;
+}
+
 template <class T, class Code>
-bool rank_columns(const NumberMatrix& x, std::size_t first, std::size_t last, Code* codes,
-                  ValueTable<T>& table) {
+ValueTable<T> rank_columns(const NumberMatrix& x, std::size_t first, std::size_t last,
+                           Code* codes) {
+    ValueTable<T> table;
     std::vector<T> columns(x.n_rows * (last - first));
     gather_columns(x, first, last, columns.data());
     Ranker<T> ranker;
@@ -77,22 +89,22 @@ bool rank_columns(const NumberMatrix& x, std::size_t first, std::size_t last, Co
         ranker.rank({columns.data() + j * x.n_rows, x.n_rows}, ranks.data(), table);
         // The rank of a missing value counts too.
         if (sizeof(Code) < 4 && table.counts.back() >= static_cast<std::int64_t>(Code(~Code{0})))
-            return false;
+            throw std::overflow_error("too many distinct values for this width of code");
         for (std::size_t i = 0; i < x.n_rows; ++i)
             codes[j * x.n_rows + i] = static_cast<Code>(ranks[i]);
     }
     table.values.shrink_to_fit();  // they stay for as long as trees are grown
-    return true;
+    return table;
 }
 
-template bool rank_columns(const NumberMatrix&, std::size_t, std::size_t, std::uint16_t*,
-                           ValueTable<float>&);
-template bool rank_columns(const NumberMatrix&, std::size_t, std::size_t, std::uint32_t*,
-                           ValueTable<float>&);
-template bool rank_columns(const NumberMatrix&, std::size_t, std::size_t, std::uint16_t*,
-                           ValueTable<double>&);
-template bool rank_columns(const NumberMatrix&, std::size_t, std::size_t, std::uint32_t*,
-                           ValueTable<double>&);
+template ValueTable<float> rank_columns(const NumberMatrix&, std::size_t, std::size_t,
+                                        std::uint16_t*);
+template ValueTable<float> rank_columns(const NumberMatrix&, std::size_t, std::size_t,
+                                        std::uint32_t*);
+template ValueTable<double> rank_columns(const NumberMatrix&, std::size_t, std::size_t,
+                                         std::uint16_t*);
+template ValueTable<double> rank_columns(const NumberMatrix&, std::size_t, std::size_t,
+                                         std::uint32_t*);
 
 template <class Code>
 void transpose_codes(const Code* by_column, std::size_t n_rows, std::size_t n_columns,

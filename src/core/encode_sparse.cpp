@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "encode.hpp"
 
@@ -24,6 +26,21 @@ std::vector<std::int64_t> checked_starts(std::span<const std::int64_t> row_start
             "X must be sparse with an indptr that ascends from 0 to the number of its values; got "
             "another. Build it anew from its entries.");
     return starts;
+}
+
+template <class Code>
+std::vector<Code> narrowed(const std::vector<std::uint32_t>& codes) {
+    std::vector<Code> narrow(codes.size());
+    std::ranges::transform(codes, narrow.begin(),
+                           [](std::uint32_t code) { return static_cast<Code>(code); });
+    return narrow;
+}
+
+// `most`: the largest number of values of a feature, which is the code of a missing one.
+NarrowCodes narrow(std::vector<std::uint32_t>&& codes, std::int64_t most) {
+    if (most < std::numeric_limits<std::uint8_t>::max()) return narrowed<std::uint8_t>(codes);
+    if (most < std::numeric_limits<std::uint16_t>::max()) return narrowed<std::uint16_t>(codes);
+    return std::move(codes);
 }
 
 }  // namespace
@@ -62,6 +79,7 @@ SparseCodes<T> encode_sparse(std::span<const T> values, std::span<const std::int
         coded.row_start.push_back(static_cast<std::int64_t>(coded.columns.size()));
     }
     coded.zero_code.resize(n_features);
+    coded.column_size.assign(column_start.begin() + 1, column_start.end());
 
     if (one_value_each) {
         for (std::size_t feature = 0; feature < n_features; ++feature) {
@@ -95,7 +113,7 @@ SparseCodes<T> encode_sparse(std::span<const T> values, std::span<const std::int
         }
         if (kept < n_kept) throw std::invalid_argument(has_changed);
     }
-    coded.codes.resize(coded.columns.size());
+    std::vector<std::uint32_t> codes(coded.columns.size());
     Ranker<T> ranker;
     std::vector<T> column;
     std::vector<std::uint32_t> ranks;
@@ -106,9 +124,12 @@ SparseCodes<T> encode_sparse(std::span<const T> values, std::span<const std::int
         column.push_back(0);
         ranks.resize(column.size());
         ranker.rank(column, ranks.data(), coded.table);
-        for (std::int64_t at = begin; at < end; ++at) coded.codes[place[at]] = ranks[at - begin];
+        for (std::int64_t at = begin; at < end; ++at) codes[place[at]] = ranks[at - begin];
         coded.zero_code[feature] = ranks.back();
     }
+    // These take more than the codes, of which there are two in what follows.
+    by_column = std::vector<T>(), place = std::vector<std::int64_t>();
+    coded.codes = narrow(std::move(codes), std::ranges::max(coded.table.counts));
     return coded;
 }
 

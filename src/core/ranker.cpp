@@ -13,6 +13,13 @@ constexpr std::size_t n_digits = std::size_t{1} << digit_bits;
 
 }  // namespace
 
+template <class T>
+std::vector<std::int64_t> ValueTable<T>::starts() const {
+    std::vector<std::int64_t> starts(counts.size() + 1);
+    std::partial_sum(counts.begin(), counts.end(), starts.begin() + 1);
+    return starts;
+}
+
 // An unsigned number that sorts as the value does; -0.0 is 0.0.
 template <class T>
 auto Ranker<T>::sort_key(T value) -> Key {
@@ -62,6 +69,8 @@ void Ranker<T>::rank(std::span<const T> values, std::uint32_t* ranks, ValueTable
     table.counts.push_back(n_distinct);
 }
 
+template struct ValueTable<float>;
+template struct ValueTable<double>;
 template class Ranker<float>;
 template class Ranker<double>;
 

@@ -14,6 +14,9 @@ template <class T>
 struct ValueTable {
     std::vector<T> values;
     std::vector<std::int64_t> counts;  // of each feature
+
+    // The place of the first value of each feature, and the end.
+    std::vector<std::int64_t> starts() const;
 };
 
 template <class T>

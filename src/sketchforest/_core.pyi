@@ -1,7 +1,7 @@
 """The native surface: a handful of functions over plain arrays."""
 
 from enum import Enum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,9 +36,9 @@ class Codes:
     @property
     def row_codes(self) -> _Codes | None: ...
     @property
-    def values(self) -> _Floats: ...
+    def values(self) -> _Floats | None: ...
     @property
-    def value_start(self) -> NDArray[np.int64]: ...
+    def value_start(self) -> NDArray[np.int64] | None: ...
     @property
     def row_start(self) -> NDArray[np.int64] | None: ...
     @property
@@ -183,7 +183,7 @@ def kernels_in_use() -> str:
     """The fastest of them, or the one that SKETCHFOREST_KERNELS names."""
 
 def rank_columns(
-    x: _Numbers, first: int, last: int, codes: NDArray[np.unsignedinteger], wide: bool
+    x: _Numbers, codes: NDArray[np.unsignedinteger], first: int, last: int
 ) -> tuple[np.ndarray, NDArray[np.int64]]: ...
 def transpose_codes(
     by_column: NDArray[np.unsignedinteger],
@@ -204,14 +204,7 @@ def encode_csr(
     row_start: NDArray[np.int64],
     n_features: int,
     /,
-) -> tuple[
-    NDArray[np.int64],
-    NDArray[np.int32],
-    NDArray[np.uint32],
-    NDArray[np.uint32],
-    _Floats,
-    NDArray[np.int64],
-]: ...
+) -> dict[str, Any]: ...
 def project(
     labels: SparseRows, rows: NDArray[np.int32], p: NDArray[np.float32]
 ) -> NDArray[np.float32]: ...

@@ -204,12 +204,6 @@ struct SparseData {
     }
 };
 
-Many<std::int64_t> starts(const Many<std::int64_t>& counts) {
-    Many<std::int64_t> start{0};
-    for (const std::int64_t count : counts) start.push_back(start.back() + count);
-    return start;
-}
-
 void grow_trees() {
     Many<float> x = draw(5, n_rows * n_features), z = draw(6, n_rows * 8);
     for (std::size_t i = 0; i < x.size(); i += 3) x[i] = static_cast<float>(i % 7);  // ties
@@ -228,23 +222,26 @@ void grow_trees() {
     Never never;
 
     const NumberMatrix numbers{x.data(), NumberType::float32, n_rows, n_features, n_features, 1};
-    ValueTable<float> table;
     Many<std::uint16_t> ranks(x.size()), row_ranks(x.size());
-    rank_columns<float>(numbers, 0, n_features, ranks.data(), table);
+    const auto table = rank_columns<float>(numbers, 0, n_features, ranks.data());
     transpose_codes(ranks.data(), n_rows, n_features, 0, n_rows, row_ranks.data());
-    const Many<std::int64_t> value_start = starts(table.counts);
+    const Many<std::int64_t> value_start = table.starts();
     Codes dense{.n_rows = n_rows, .n_features = n_features, .code_bytes = 2};
     dense.codes = ranks.data(), dense.row_codes = row_ranks.data();
     dense.value_start = value_start.data(), dense.values = table.values.data();
 
     const auto coded =
         encode_sparse<float>(words.values, words.columns, words.start, n_features, never);
-    const Many<std::int64_t> sparse_start = starts(coded.table.counts);
-    Many<std::int32_t> sizes(n_features);
-    for (const std::int32_t column : coded.columns) ++sizes[column];
-    Codes sparse{.n_rows = n_rows, .n_features = n_features, .code_bytes = 4, .sparse = true};
-    sparse.codes = coded.codes.data(), sparse.row_start = coded.row_start.data();
-    sparse.columns = coded.columns.data(), sparse.column_size = sizes.data();
+    const Many<std::int64_t> sparse_start = coded.table.starts();
+    Codes sparse{.n_rows = n_rows, .n_features = n_features, .sparse = true};
+    std::visit(
+        [&]<class Narrow>(const Narrow& narrow) {
+            if constexpr (!std::is_same_v<Narrow, std::monostate>)
+                sparse.codes = narrow.data(), sparse.code_bytes = sizeof narrow[0];
+        },
+        coded.codes);
+    sparse.row_start = coded.row_start.data();
+    sparse.columns = coded.columns.data(), sparse.column_size = coded.column_size.data();
     sparse.zero_code = coded.zero_code.data(), sparse.value_start = sparse_start.data();
     sparse.values = coded.table.values.data();
 

@@ -30,7 +30,7 @@ def is_dense(codes, *_):
 
 
 DENSE = of("Codes", is_dense)[0]
-BY_VALUE = of("Codes", lambda codes: codes.fields["by_value"])[0]
+BY_VALUE = of("Codes", lambda codes: codes.fields["values"] is None)[0]
 SPARSE = of("Codes", lambda codes: codes.fields["row_start"] is not None)[0]
 FLOATS = of("FloatRows", lambda rows: rows.fields["row_start"] is None)[0]
 SPARSE_FLOATS = of("FloatRows", lambda rows: rows.fields["row_start"] is not None)[0]
@@ -220,6 +220,6 @@ def test_what_is_no_array_is_refused(scalar):
 def test_any_byte_of_a_boolean_array_but_zero_is_true():
     args = of("rank_columns", lambda x, *_: x.shape[1] > 1)
     X = np.array([[0, 1, 2, 255]], np.uint8).view(bool).T
-    codes = np.zeros((1, 4), args[3].dtype)
-    _core.rank_columns(X, 0, 1, codes, False)
+    codes = np.zeros((1, 4), args[1].dtype)
+    _core.rank_columns(X, codes, 0, 1)
     assert codes.tolist() == [[0, 1, 1, 1]]

@@ -6,7 +6,7 @@ them sorts and compares integers.
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -16,6 +16,7 @@ from sketchforest._trees.held import Held
 from sketchforest._trees.parallel import run_blocks
 from sketchforest._typing import Matrix
 
+Result = TypeVar("Result")
 SparseMatrix: TypeAlias = sparse.csr_array | sparse.csr_matrix | sparse.csc_array
 
 # Above this share of non-zeros a column is cheaper to read whole than by its entries, and its
@@ -37,13 +38,13 @@ class EncodedX(Held, _core.Codes):
 
     `codes` is None where X is sparse and each feature has one value besides zero: that an entry
     is there says it all. `row_codes` are dense codes once more, by row: small nodes read them so.
-    `column_size` counts the entries of each feature. Where X is coded `by_value`, codes are the
-    values themselves, as numbers that sort as they do.
+    `column_size` counts the entries of each feature. Where `values` is None, X is coded by value:
+    codes are the values themselves, as numbers that sort as they do.
     """
 
     FIELDS = (
         *("n_rows", "n_features", "codes", "row_codes", "values", "value_start"),
-        *("row_start", "columns", "column_size", "zero_code", "by_value"),
+        *("row_start", "columns", "column_size", "zero_code"),
     )
 
 
@@ -61,14 +62,19 @@ def encode(X: Matrix, random_cuts: bool = False, n_jobs: int | None = None) -> E
             "Hash them into fewer, for example with sklearn.feature_extraction.FeatureHasher."
         )
     X = X if isinstance(X, np.ndarray) else canonical(X)
-    if not is_worth_sparse(X):
-        # A stored entry takes a column number beside its value: with so many of them, X written out
-        # takes less than twice the memory, and dense codes are searched faster.
-        dense = X if isinstance(X, np.ndarray) else X.toarray()
-        if random_cuts and float_type(X.dtype) is np.float32:
-            return _code_by_value(dense, n_jobs)
-        return _encode_dense(dense, n_jobs)
-    return _encode_sparse(sparse.csr_array(X) if isinstance(X, np.ndarray) else X.tocsr())
+    if is_worth_sparse(X):
+        return EncodedX(**_core.encode_csr(*csr_arrays(X), X.shape[1]))
+    # A stored entry takes a column number beside its value: with so many of them, X written out
+    # takes less than twice the memory, and dense codes are searched faster.
+    dense = X if isinstance(X, np.ndarray) else X.toarray()
+    if float_type(X.dtype) is np.float64:
+        return encode_ranks(dense, n_jobs)
+    try:
+        if not random_cuts:
+            return encode_ranks(dense, n_jobs, code_types=(np.uint16,))
+    except OverflowError:
+        pass  # and the codes that were begun are gone
+    return _code_by_value(dense, n_jobs)
 
 
 def is_worth_sparse(X: Matrix) -> bool:
@@ -91,13 +97,14 @@ def float_type(dtype: np.dtype) -> type[np.floating]:
     return np.float32 if np.can_cast(dtype, np.float32) else np.float64
 
 
-def _encode_dense(X: np.ndarray, n_jobs: int | None) -> EncodedX:
-    if float_type(X.dtype) is np.float64:
-        return encode_ranks(X, n_jobs)
-    try:
-        return encode_ranks(X, n_jobs, code_types=(np.uint16,))
-    except OverflowError:
-        return _code_by_value(X, n_jobs)
+def csr_arrays(X: Matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Values, columns and row starts of X as the core takes them."""
+    rows = sparse.csr_array(X) if isinstance(X, np.ndarray) else X.tocsr()
+    return (
+        rows.data.astype(float_type(rows.dtype), copy=False),
+        rows.indices.astype(np.int32, copy=False),
+        rows.indptr.astype(np.int64, copy=False),
+    )
 
 
 def encode_ranks(
@@ -117,14 +124,16 @@ def encode_ranks(
                 raise
     if counts.max() < np.iinfo(np.uint8).max:
         codes = codes.astype(np.uint8)
+    row_codes = np.empty(X.shape, codes.dtype) if by_row else None
+    if row_codes is not None:
+        by_row_blocks(partial(_core.transpose_codes, codes, row_codes), *X.shape, n_jobs)
     return EncodedX(
         n_rows=X.shape[0],
         n_features=X.shape[1],
         codes=codes,
-        row_codes=_transposed(codes, n_jobs) if by_row else None,
+        row_codes=row_codes,
         values=values,
-        value_start=_starts(counts),
-        by_value=False,
+        value_start=starts_of(counts),
     )
 
 
@@ -134,16 +143,11 @@ def _rank(
     """Codes (n_features, n_rows), the values that they are ranks of, and how many of these each
     feature has. X may fill most of the memory, so that nothing is kept twice."""
     n_rows, n_features = X.shape
-    wide = float_type(X.dtype) is np.float64
     width = max(1, min(COLUMN_BLOCK_BYTES // (8 * n_rows), n_features // COLUMN_BLOCKS))
     codes = np.empty((n_features, n_rows), code_type)
-
-    def rank_block(first: int) -> tuple[np.ndarray, np.ndarray]:
-        return _core.rank_columns(X, first, min(first + width, n_features), codes, wide)
-
-    blocks = run_blocks(rank_block, range(0, n_features, width), n_jobs=n_jobs)
+    blocks = _by_blocks(partial(_core.rank_columns, X, codes), n_features, width, n_jobs)
     counts = np.concatenate([counts for _, counts in blocks])
-    values = np.empty(counts.sum(), np.float64 if wide else np.float32)
+    values = np.empty(counts.sum(), blocks[0][0].dtype)
     end = len(values)
     while blocks:
         of_block, _ = blocks.pop()
@@ -152,30 +156,12 @@ def _rank(
     return codes, values, counts
 
 
-def _transposed(codes: np.ndarray, n_jobs: int | None) -> np.ndarray:
-    n_features, n_rows = codes.shape
-    by_row = np.empty((n_rows, n_features), codes.dtype)
-
-    transpose = partial(_core.transpose_codes, codes, by_row)
-    by_row_blocks(transpose, n_rows, n_features, n_jobs)
-    return by_row
-
-
 def _code_by_value(X: np.ndarray, n_jobs: int | None) -> EncodedX:
     n_rows, n_features = X.shape
     codes = np.empty((n_features, n_rows), np.uint32)
     row_codes = np.empty((n_rows, n_features), np.uint32)
-    code = partial(_core.code_by_value, X, codes, row_codes)
-    by_row_blocks(code, n_rows, n_features, n_jobs)
-    return EncodedX(
-        n_rows=n_rows,
-        n_features=n_features,
-        codes=codes,
-        row_codes=row_codes,
-        values=np.empty(0, np.float32),
-        value_start=np.zeros(1, np.int64),
-        by_value=True,
-    )
+    by_row_blocks(partial(_core.code_by_value, X, codes, row_codes), n_rows, n_features, n_jobs)
+    return EncodedX(n_rows=n_rows, n_features=n_features, codes=codes, row_codes=row_codes)
 
 
 def by_row_blocks(
@@ -183,39 +169,16 @@ def by_row_blocks(
 ) -> None:
     """work(first, last) for blocks of rows, on threads."""
     size = max(ROW_TILE, ROW_BLOCK_CELLS // n_features // ROW_TILE * ROW_TILE)
-    starts = range(0, n_rows, size)
-    run_blocks(lambda first: work(first, min(first + size, n_rows)), starts, n_jobs=n_jobs)
+    _by_blocks(work, n_rows, size, n_jobs)
 
 
-def _encode_sparse(X: sparse.csr_array | sparse.csr_matrix) -> EncodedX:
-    row_start, columns, ranks, zero_code, values, counts = _core.encode_csr(
-        X.data.astype(float_type(X.dtype), copy=False),
-        X.indices.astype(np.int32, copy=False),
-        X.indptr.astype(np.int64, copy=False),
-        X.shape[1],
-    )
-    largest = counts.max()
-    codes: np.ndarray | None
-    if not ranks.size:
-        codes = None
-    elif largest < np.iinfo(np.uint8).max:
-        codes = ranks.astype(np.uint8)
-    else:
-        codes = ranks.astype(np.uint16) if largest < np.iinfo(np.uint16).max else ranks
-    return EncodedX(
-        n_rows=X.shape[0],
-        n_features=X.shape[1],
-        codes=codes,
-        row_codes=None,
-        values=values,
-        value_start=_starts(counts),
-        row_start=row_start,
-        columns=columns,
-        column_size=np.bincount(columns, minlength=X.shape[1]).astype(np.int32),
-        zero_code=zero_code,
-        by_value=False,
-    )
+def _by_blocks(
+    work: Callable[[int, int], Result], end: int, size: int, n_jobs: int | None
+) -> list[Result]:
+    firsts = range(0, end, size)
+    return run_blocks(lambda first: work(first, min(first + size, end)), firsts, n_jobs=n_jobs)
 
 
-def _starts(counts: np.ndarray) -> np.ndarray:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+def starts_of(sizes: np.ndarray | Sequence[int]) -> np.ndarray:
+    """(n + 1,) int64 places where pieces of these sizes begin, and where the last one ends."""
+    return np.append(0, np.cumsum(sizes, dtype=np.int64)).astype(np.int64)

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from sketchforest import _core
 from sketchforest._lazy import locked_property
+from sketchforest._trees.encoding import starts_of
 from sketchforest._trees.held import Held
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.parallel import count_threads, run_blocks
@@ -301,8 +302,3 @@ def _joined_directions(trees: Sequence[Tree]) -> ForestDirections | None:
         feature_map=oblique[0].feature_map,
         is_oblique=np.array([tree.directions is not None for tree in trees], np.uint8),
     )
-
-
-def starts_of(sizes: np.ndarray | Sequence[int]) -> np.ndarray:
-    """(n + 1,) int64 places where pieces of these sizes begin, and where the last one ends."""
-    return np.append(0, np.cumsum(sizes, dtype=np.int64)).astype(np.int64)

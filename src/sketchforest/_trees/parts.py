@@ -12,8 +12,8 @@ from typing import TypeAlias
 import numpy as np
 
 from sketchforest import _core
-from sketchforest._trees.encoding import MOST_FEATURES
-from sketchforest._trees.model import Forest, Tree, starts_of
+from sketchforest._trees.encoding import MOST_FEATURES, starts_of
+from sketchforest._trees.model import Forest, Tree
 from sketchforest._trees.parallel import run_blocks
 from sketchforest._trees.random import part_key
 

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from sketchforest import _core
 from sketchforest._lazy import locked_property
-from sketchforest._trees.encoding import float_type
+from sketchforest._trees.encoding import csr_arrays, float_type
 from sketchforest._trees.impurity import Impurity
 from sketchforest._trees.memory import memory_size
 from sketchforest._trees.model import Forest, Labels, SparseRows, Tree
@@ -234,18 +234,10 @@ def first_largest(rows: sparse.csr_array) -> np.ndarray:
 
 def find_leaves(forest: Forest, X: Matrix) -> np.ndarray:
     """(n_rows, n_trees) number of the leaf, within its tree, that each row falls into."""
-    dtype, seen = float_type(X.dtype), seen_by_oblique_trees(forest, X)
+    seen = seen_by_oblique_trees(forest, X)
     if isinstance(X, np.ndarray):
-        return _core.leaves_dense(forest, X.astype(dtype, copy=False), seen)
-    rows = X.tocsr()
-    return _core.leaves_sparse(
-        forest,
-        rows.data.astype(dtype, copy=False),
-        rows.indices.astype(np.int32, copy=False),
-        rows.indptr.astype(np.int64, copy=False),
-        rows.shape[1],
-        seen,
-    )
+        return _core.leaves_dense(forest, X.astype(float_type(X.dtype), copy=False), seen)
+    return _core.leaves_sparse(forest, *csr_arrays(X), X.shape[1], seen)
 
 
 def seen_by_oblique_trees(forest: Forest, X: Matrix) -> ObliqueX | None:

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from sketchforest._trees.encoding import MOST_FEATURES
-from sketchforest._trees.model import Directions, Forest, Tree, starts_of
+from sketchforest._trees.encoding import MOST_FEATURES, starts_of
+from sketchforest._trees.model import Directions, Forest, Tree
 from sketchforest._trees.node_means import NodeMeans
 from sketchforest._trees.targets import Targets
 

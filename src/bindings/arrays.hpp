@@ -89,7 +89,6 @@ void bind_encoding(nb::module_& m);
 void bind_growing(nb::module_& m);
 void bind_held(nb::module_& m);
 void bind_hierarchy(nb::module_& m);
-void bind_oblique(nb::module_& m);
 void bind_predicting(nb::module_& m);
 void bind_ranking(nb::module_& m);
 

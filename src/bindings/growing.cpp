@@ -1,8 +1,9 @@
+#include <cstring>
+
 #include "bag.hpp"
 #include "grower.hpp"
 #include "held.hpp"
 #include "kernels.hpp"
-#include "native_work.hpp"
 #include "stop.hpp"
 
 namespace sketchforest {
@@ -31,11 +32,7 @@ nb::tuple draw_rows(std::uint64_t key, std::uint32_t n_rows, std::uint64_t n_dra
             "there must be rows to draw from, at most 2147483647");
     require(n_draws <= std::numeric_limits<std::uint32_t>::max(),
             "there must be at most 4294967295 draws");
-    DrawnRows drawn;
-    {
-        const NativeWork work;
-        drawn = draw_with_replacement(key, n_rows, n_draws);
-    }
+    auto drawn = without_gil([&] { return draw_with_replacement(key, n_rows, n_draws); });
     return to_arrays(drawn.rows, drawn.counts);
 }
 
@@ -65,23 +62,53 @@ Outputs to_outputs(const HeldSparseRows& labels, const Bag& bag, Impurity impuri
     return outputs;
 }
 
-// None where `stop` was set before the tree was finished.
-template <class From>
-nb::object grow_tree(const HeldCodes& codes, const From& outputs_from, Vector<std::int32_t> rows,
-                     Vector<double> weights, const GrowParams& params, const StopFlag& flag) {
-    check(params, codes.codes.n_features);
-    const Bag bag{{rows.data(), rows.size()}, {weights.data(), weights.size()}};
-    PythonStop stop(flag);
-    Tree tree;
-    {
-        const NativeWork work;
-        check(bag, codes.codes.n_rows);
-        const Outputs outputs = to_outputs(outputs_from, bag, params.impurity);
-        tree = grow(codes.codes, outputs, bag, params, stop);
-    }
-    if (stop.signalled()) throw nb::python_error();
+template <class Row>
+nb::object rows_array(const std::vector<Row>& rows) {
+    auto [data, array] = new_matrix<std::int32_t>(rows.size(), sizeof(Row) / sizeof(std::int32_t));
+    if (!rows.empty()) std::memcpy(data, rows.data(), rows.size() * sizeof(Row));
+    return array;
+}
+
+// Nodes, thresholds, gains, starts of leaves, positions of their members in the bag, parts, depth,
+// and directions; None where `stop` was set before the tree was finished.
+template <class Grow>
+nb::object grow_tree(const Vector<std::int32_t>& rows, const Vector<double>& weights,
+                     std::size_t n_rows, const StopFlag& flag, Grow grow) {
+    const Bag bag{to_span(rows), to_span(weights)};
+    ObliqueTree grown = unless_stopped(flag, [&](Stop& stop) -> ObliqueTree {
+        check(bag, n_rows);
+        return grow(bag, stop);
+    });
+    auto& [tree, directions] = grown;
     if (tree.leaf_start.empty()) return nb::none();
-    return to_tuple(tree);
+    return nb::make_tuple(rows_array(tree.nodes), to_array(std::move(tree.wide_thresholds)),
+                          to_array(std::move(tree.gains)), to_array(std::move(tree.leaf_start)),
+                          to_array<std::int32_t>(std::move(tree.members)), rows_array(tree.parts),
+                          tree.depth,
+                          to_arrays(directions.start, directions.columns, directions.weights));
+}
+
+template <class From>
+nb::object grow_axis_aligned(const HeldCodes& codes, const From& outputs_from,
+                             Vector<std::int32_t> rows, Vector<double> weights,
+                             const GrowParams& params, const StopFlag& flag) {
+    check(params, codes.codes.n_features);
+    return grow_tree(rows, weights, codes.codes.n_rows, flag, [&](const Bag& bag, Stop& stop) {
+        const Outputs outputs = to_outputs(outputs_from, bag, params.impurity);
+        return ObliqueTree{grow(codes.codes, outputs, bag, params, stop), {}};
+    });
+}
+
+nb::object grow_along_directions(const HeldFloatRows& x, Matrix<float> z, Vector<std::int32_t> rows,
+                                 Vector<double> weights, const ObliqueParams& params,
+                                 const StopFlag& flag) {
+    require(z.shape(0) == rows.size() && z.shape(1) > 0 && z.shape(1) % 8 == 0,
+            "outputs have another shape");
+    check(params);
+    return grow_tree(rows, weights, x.rows.n_rows, flag, [&](const Bag& bag, Stop& stop) {
+        check_finite({z.data(), z.size()});
+        return grow_oblique(x.rows, z.data(), z.shape(1), bag, params, stop);
+    });
 }
 
 }  // namespace
@@ -109,6 +136,14 @@ void bind_growing(nb::module_& m) {
         .def_rw("impurity", &GrowParams::impurity)
         .def_rw("max_features", &GrowParams::max_features)
         .def_rw("random_cuts", &GrowParams::random_cuts);
+    nb::class_<ObliqueParams, TreeLimits>(m, "ObliqueParams")
+        .def(nb::init<>())
+        .def_rw("ridge", &ObliqueParams::ridge)
+        .def_rw("n_steps", &ObliqueParams::n_steps)
+        .def_rw("n_power_steps", &ObliqueParams::n_power_steps)
+        .def_rw("n_refinements", &ObliqueParams::n_refinements)
+        .def_rw("min_side", &ObliqueParams::min_side)
+        .def_rw("weights_per_row", &ObliqueParams::weights_per_row);
     nb::class_<StopFlag>(m, "StopFlag")
         .def(nb::init<>())
         .def("set", [](StopFlag& flag) { flag.is_set = true; })
@@ -117,10 +152,13 @@ void bind_growing(nb::module_& m) {
         });
     m.def("draw_rows", &draw_rows, "key"_a, "n_rows"_a, "n_draws"_a);
     m.def("project", &project, "labels"_a, "rows"_a, "p"_a);
-    m.def("grow", &grow_tree<HeldSparseRows>, "codes"_a, "outputs"_a, "rows"_a, "weights"_a,
-          "params"_a, "stop"_a);
-    m.def("grow", &grow_tree<DenseOutputs>, "codes"_a, "outputs"_a, "rows"_a, "weights"_a,
-          "params"_a, "stop"_a);
+    const auto bind = [&](const char* name, auto function, const char* x, const char* outputs) {
+        m.def(name, function, nb::arg(x), nb::arg(outputs), "rows"_a, "weights"_a, "params"_a,
+              "stop"_a);
+    };
+    bind("grow", &grow_axis_aligned<HeldSparseRows>, "codes", "outputs");
+    bind("grow", &grow_axis_aligned<DenseOutputs>, "codes", "outputs");
+    bind("grow_oblique", &grow_along_directions, "x", "z");
 }
 
 }  // namespace sketchforest

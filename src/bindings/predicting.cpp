@@ -99,12 +99,10 @@ void average_into(const HeldLeaves& leaves, const From& from, FoundLeaves found,
 nb::tuple average_csr(const HeldLeaves& leaves, const HeldSparseRows& from, FoundLeaves found,
                       std::size_t k) {
     const Values values = to_values(from);
-    SparseMean mean;
-    {
-        const NativeWork work;
+    auto mean = without_gil([&] {
         check_found(leaves, values, found);
-        mean = average_sparse(leaves.leaves, values, found.data(), found.shape(0), k);
-    }
+        return average_sparse(leaves.leaves, values, found.data(), found.shape(0), k);
+    });
     return to_arrays(mean.values, mean.columns, mean.row_start);
 }
 

@@ -1,9 +1,8 @@
-// How growth is stopped from outside, and what all growers give back.
+// How long work is stopped from outside.
 #pragma once
 
 #include <atomic>
 #include <chrono>
-#include <cstring>
 
 #include "arrays.hpp"
 #include "native_work.hpp"
@@ -48,21 +47,6 @@ auto unless_stopped(const StopFlag& flag, Work work) {
     auto result = without_gil([&] { return work(stop); });
     if (stop.signalled()) throw nb::python_error();
     return result;
-}
-
-template <class Row>
-nb::object rows_array(const std::vector<Row>& rows) {
-    auto [data, array] = new_matrix<std::int32_t>(rows.size(), sizeof(Row) / sizeof(std::int32_t));
-    if (!rows.empty()) std::memcpy(data, rows.data(), rows.size() * sizeof(Row));
-    return array;
-}
-
-// Nodes, thresholds, gains, starts of leaves, positions of their members in the bag, parts, depth.
-inline nb::tuple to_tuple(Tree& tree) {
-    return nb::make_tuple(rows_array(tree.nodes), to_array(std::move(tree.wide_thresholds)),
-                          to_array(std::move(tree.gains)), to_array(std::move(tree.leaf_start)),
-                          to_array<std::int32_t>(std::move(tree.members)), rows_array(tree.parts),
-                          tree.depth);
 }
 
 }  // namespace sketchforest

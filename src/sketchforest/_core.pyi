@@ -129,7 +129,7 @@ class Forest(Leaves):
     def zero_chains(self) -> NDArray[np.uint32] | None: ...
 
 # Nodes, thresholds, gains, starts of leaves, positions of their members in the bag, (leaf, depth)
-# of parts, depth.
+# of parts, depth, and starts, columns and weights of directions.
 _Grown: TypeAlias = tuple[
     NDArray[np.int32],
     NDArray[np.float64],
@@ -138,6 +138,7 @@ _Grown: TypeAlias = tuple[
     NDArray[np.int32],
     NDArray[np.int32],
     int,
+    tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.uint16]],
 ]
 
 class Impurity(Enum):
@@ -226,7 +227,7 @@ def grow_oblique(
     weights: NDArray[np.float64],
     params: ObliqueParams,
     stop: StopFlag,
-) -> tuple[_Grown, tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.uint16]]] | None: ...
+) -> _Grown | None: ...
 def find_levels(
     x: _Floats,
     level_start: NDArray[np.int64],

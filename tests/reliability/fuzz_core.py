@@ -296,7 +296,7 @@ def check(name: str, values: list[Any], result: Any) -> None:
             array.tobytes()
     if name not in ("grow", "grow_oblique") or result is None:
         return
-    nodes, _, _, leaf_start, members, _, depth = result if name == "grow" else result[0]
+    nodes, _, _, leaf_start, members, _, depth, _ = result
     n_rows, n_leaves = len(values[2]), len(leaf_start) - 1
     assert (np.sort(members) == np.arange(n_rows)).all(), "rows of the tree"
     assert leaf_start[0] == 0, "the first leaf"

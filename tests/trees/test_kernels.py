@@ -37,7 +37,7 @@ def recorded(grow):
 
     def record(*arguments):
         grown = grow(*arguments)
-        tree, directions = grown if isinstance(grown[0], tuple) else (grown, ())
+        *tree, directions = grown
         for array in (*tree, *directions):
             digest.update(np.asarray(array).tobytes())
         return grown

@@ -43,7 +43,7 @@ def grow(x, z, weights=None, is_sparse=False, **params):
     weights = np.ones(len(x)) if weights is None else weights
     z = np.ascontiguousarray(z, np.float32)
     grown = _core.grow_oblique(as_oblique(x, is_sparse), z, rows, weights, given, _core.StopFlag())
-    (nodes, _, gains, leaf_start, members, _, depth), directions = grown
+    nodes, _, gains, leaf_start, members, _, depth, directions = grown
     return nodes, gains, leaf_start, members, depth, *directions
 
 

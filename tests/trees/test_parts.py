@@ -52,14 +52,13 @@ def parts_of_small_trees(monkeypatch):
 def grown_parts(monkeypatch):
     """The parts that are grown, and by which thread."""
     seen = []
-    for name in "_grow_axis_aligned", "_grow_oblique":
-        original = getattr(grow, name)
+    original = grow._grow_part
 
-        def spy(*args, original=original):
-            seen.append((args[-1], threading.get_ident()))
-            return original(*args)
+    def spy(*args):
+        seen.append((args[-1], threading.get_ident()))
+        return original(*args)
 
-        monkeypatch.setattr(grow, name, spy)
+    monkeypatch.setattr(grow, "_grow_part", spy)
     return seen
 
 
@@ -142,26 +141,26 @@ def test_a_tree_of_limited_leaves_is_grown_as_a_whole(grown_parts):
 
 def test_few_trees_have_several_threads_each(grown_parts, monkeypatch):
     monkeypatch.setattr("sketchforest._trees.memory.free_memory", lambda: None)
-    original, meeting = grow._grow_axis_aligned, threading.Barrier(2, timeout=20)
+    original, meeting = grow._grow_part, threading.Barrier(2, timeout=20)
 
     def in_pairs(*args):
         if args[-1].depth > 0 and not meeting.broken and len(grown_parts) <= 3:
             meeting.wait()  # until another thread is at work on this tree
         return original(*args)
 
-    monkeypatch.setattr(grow, "_grow_axis_aligned", in_pairs)
+    monkeypatch.setattr(grow, "_grow_part", in_pairs)
     RandomForestClassifier(1, n_jobs=2, random_state=0).fit(X, Y)
     assert len({thread for _, thread in grown_parts}) == 2
 
 
 def test_an_error_in_a_part_ends_the_fit(monkeypatch):
-    original = grow._grow_axis_aligned
+    original = grow._grow_part
 
     def fails(*args):
         if args[-1].depth > 3:
             raise MemoryError("no more")
         return original(*args)
 
-    monkeypatch.setattr(grow, "_grow_axis_aligned", fails)
+    monkeypatch.setattr(grow, "_grow_part", fails)
     with pytest.raises(MemoryError):
         RandomForestClassifier(2, n_jobs=8, random_state=0).fit(X, Y)

@@ -37,7 +37,7 @@ def grow(X, outputs, weights=None, rows=None, **limits):
     weights = np.ones(len(rows)) if weights is None else weights
     codes = encode(X, params.random_cuts)
     grown = _core.grow(codes, outputs, rows, weights, params, _core.StopFlag())
-    nodes, thresholds, gains, member_start, positions, _, depth = grown
+    nodes, thresholds, gains, member_start, positions, _, depth, _ = grown
     return Tree(
         nodes=nodes,
         thresholds=thresholds if thresholds.size else None,

@@ -126,7 +126,7 @@ def encode_ranks(
         codes = codes.astype(np.uint8)
     row_codes = np.empty(X.shape, codes.dtype) if by_row else None
     if row_codes is not None:
-        by_row_blocks(partial(_core.transpose_codes, codes, row_codes), *X.shape, n_jobs)
+        by_row_blocks(partial(_core.transpose_codes, codes, row_codes), len(X), X.shape[1], n_jobs)
     return EncodedX(
         n_rows=X.shape[0],
         n_features=X.shape[1],

@@ -17,7 +17,7 @@ from sketchforest._trees.model import Directions, Labels, SparseRows, Tree
 from sketchforest._trees.outputs import oblique_outputs, oblique_scale, share_outputs, sketch_bag
 from sketchforest._trees.parallel import StoppedError, run_all
 from sketchforest._trees.parts import Part, grow_in_parts
-from sketchforest._trees.problem import GrowSettings, TrainingData
+from sketchforest._trees.problem import GrowSettings, ObliqueSettings, TrainingData
 from sketchforest._trees.random import Purpose, key
 
 # No tree has more; limits beyond it, which fit into no 32 bits, mean the same.
@@ -96,12 +96,12 @@ def grow_one(
     if settings.is_oblique(tree):
         scale = oblique_scale(data)
         Z = oblique_outputs(data.labels, settings, tree, rows, scale)
-        grow, bag = _grow_oblique, _Bag(rows, bag_weights, Z, scale)
+        bag = _Bag(rows, bag_weights, Z, True, scale)
     else:
         outputs = _outputs_of_bag(data, settings, shared_outputs, tree, rows)
-        grow, bag = _grow_axis_aligned, _Bag(rows, bag_weights, outputs)
+        bag = _Bag(rows, bag_weights, outputs)
     root = Part(None, len(rows), key(settings.seed, tree, Purpose.SPLITS))
-    whole = grow_in_parts(partial(grow, data, settings, bag, stop), root, n_threads, stop.set)
+    whole = grow_in_parts(partial(_grow_part, data, settings, bag, stop), root, n_threads, stop.set)
     assert whole.gains is not None
     return replace(
         whole,
@@ -118,6 +118,7 @@ class _Bag:
     rows: np.ndarray
     weights: np.ndarray
     outputs: Labels  # of these rows; sparse ones of all rows
+    is_oblique: bool = False  # the tree that is grown
     scale: float = 1.0  # that outputs were divided by
 
     @property
@@ -149,49 +150,18 @@ def _outputs_of_bag(
     return np.take(shared_outputs, rows, axis=0)
 
 
-def _grow_axis_aligned(
+def _grow_part(
     data: TrainingData, settings: GrowSettings, bag: _Bag, stop: _core.StopFlag, part: Part
 ) -> tuple[Tree, np.ndarray]:
-    assert data.X is not None
-    params = _core.GrowParams()
-    _set_limits(params, data, settings, bag, part)
-    params.max_features = settings.max_features
-    params.random_cuts = settings.random_cuts
-    params.impurity = _core.Impurity[data.impurity]
-    grown_on = bag.take(part.positions)
-    grown = _core.grow(data.X, grown_on.outputs, grown_on.rows, grown_on.weights, params, stop)
+    of_part = bag.take(part.positions)
+    params = _params(data, settings, bag, part)
+    grow: Callable[..., _core._Grown | None] = _core.grow_oblique if bag.is_oblique else _core.grow
+    X = data.oblique_rows if bag.is_oblique else data.X
+    grown = grow(X, of_part.outputs, of_part.rows, of_part.weights, params, stop)
     if grown is None:
         raise StoppedError
-    return _to_tree(grown)
-
-
-def _grow_oblique(
-    data: TrainingData, settings: GrowSettings, bag: _Bag, stop: _core.StopFlag, part: Part
-) -> tuple[Tree, np.ndarray]:
-    oblique = settings.oblique
-    assert oblique is not None
-    assert data.oblique_rows is not None
-    assert data.feature_map is not None
-    params = _core.ObliqueParams()
-    _set_limits(params, data, settings, bag, part)
-    params.min_samples_split = min(oblique.min_samples_split, MOST_ROWS)
-    params.min_samples_leaf = min(oblique.min_samples_leaf, MOST_ROWS)
-    for name in OF_DIRECTIONS:
-        setattr(params, name, getattr(oblique, name))
-    grown_on = bag.take(part.positions)
-    assert isinstance(grown_on.outputs, np.ndarray)
-    grown = _core.grow_oblique(
-        data.oblique_rows, grown_on.outputs, grown_on.rows, grown_on.weights, params, stop
-    )
-    if grown is None:
-        raise StoppedError
-    return _to_tree(grown[0], Directions(*grown[1], data.feature_map))
-
-
-def _to_tree(
-    grown: "_core._Grown", directions: Directions | None = None
-) -> tuple[Tree, np.ndarray]:
-    nodes, thresholds, gains, member_start, positions, parts, depth = grown
+    nodes, thresholds, gains, member_start, positions, parts, depth, directions = grown
+    feature_map = data.feature_map if bag.is_oblique else None
     tree = Tree(
         nodes=nodes,
         thresholds=thresholds if thresholds.size else None,
@@ -200,7 +170,7 @@ def _to_tree(
         members=positions,
         weights=None,
         depth=depth,
-        directions=directions,
+        directions=None if feature_map is None else Directions(*directions, feature_map),
     )
     return tree, parts
 
@@ -212,18 +182,25 @@ def _shares(gains: np.ndarray) -> np.ndarray:
     return (gains / total if 0 < total < np.inf else np.zeros(len(gains))).astype(np.float32)
 
 
-def _set_limits(
-    params: _core.TreeLimits,
-    data: TrainingData,
-    settings: GrowSettings,
-    bag: _Bag,
-    part: Part,
-) -> None:
-    """What all trees have in common."""
+def _params(
+    data: TrainingData, settings: GrowSettings, bag: _Bag, part: Part
+) -> _core.GrowParams | _core.ObliqueParams:
+    limits: GrowSettings | ObliqueSettings = settings
+    params: _core.GrowParams | _core.ObliqueParams
+    if bag.is_oblique:
+        assert settings.oblique is not None
+        limits, params = settings.oblique, _core.ObliqueParams()
+        for name in OF_DIRECTIONS:
+            setattr(params, name, getattr(limits, name))
+    else:
+        params = _core.GrowParams()
+        params.max_features = settings.max_features
+        params.random_cuts = settings.random_cuts
+        params.impurity = _core.Impurity[data.impurity]
     if settings.max_depth is not None:
         params.max_depth = min(settings.max_depth - part.depth, MOST_ROWS)
-    params.min_samples_split = min(settings.min_samples_split, MOST_ROWS)
-    params.min_samples_leaf = min(settings.min_samples_leaf, MOST_ROWS)
+    params.min_samples_split = min(limits.min_samples_split, MOST_ROWS)
+    params.min_samples_leaf = min(limits.min_samples_leaf, MOST_ROWS)
     params.min_weight_leaf = settings.min_weight_fraction_leaf * bag.weight
     # Without a limit, a split that gains nothing is made, as in scikit-learn: its children may.
     limit = settings.min_impurity_decrease
@@ -232,3 +209,4 @@ def _set_limits(
     params.max_leaf_nodes = min(settings.max_leaf_nodes or 0, MOST_ROWS)
     params.parts = part.sizes_below
     params.key = part.key
+    return params

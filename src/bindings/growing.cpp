@@ -17,14 +17,11 @@ bool is_padded(std::size_t width) {
 nb::object project(const HeldSparseRows& labels, Vector<std::int32_t> rows, Matrix<float> p) {
     const SparseRows& y = labels.rows;
     require(p.shape(0) == y.n_columns && is_padded(p.shape(1)), "P has another shape");
-    auto [z, array] = new_matrix<float>(rows.size(), p.shape(1));
-    {
-        const NativeWork work;
+    return filled_matrix<float>(rows.size(), p.shape(1), [&](float* z) {
         check_rows(to_span(rows), labels.n_rows);
         kernels().project(
             {y.row_start, y.columns, y.values, rows.data(), rows.size(), p.data(), p.shape(1), z});
-    }
-    return array;
+    });
 }
 
 nb::tuple draw_rows(std::uint64_t key, std::uint32_t n_rows, std::uint64_t n_draws) {

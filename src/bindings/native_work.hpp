@@ -64,4 +64,12 @@ auto without_gil(Work work) {
     return work();
 }
 
+// A new matrix, which fill(data) fills without the GIL.
+template <class T, class Fill>
+nb::object filled_matrix(std::size_t n_rows, std::size_t n_columns, Fill fill) {
+    auto [data, array] = new_matrix<T>(n_rows, n_columns);
+    without_gil([&, out = data] { fill(out); });
+    return array;
+}
+
 }  // namespace sketchforest

@@ -12,36 +12,35 @@ constexpr const char* wrong_width = "X has another number of features than the t
 
 using FoundLeaves = Matrix<std::int32_t>;
 
-// Rows as oblique trees see them, where there are such trees.
-void find_oblique(const HeldForest& forest, const HeldFloatRows* seen, std::int32_t* leaves) {
-    if (forest.trees.is_oblique) find_oblique_leaves(forest.oblique, seen->rows, leaves);
-}
-
-void check_seen(const HeldForest& forest, const HeldFloatRows* seen, std::size_t n_rows) {
-    require(!forest.trees.is_oblique ||
+// The leaves of rows, which find(leaves) finds in the trees that are not oblique; in the others
+// they are found by the rows as these see them.
+template <class Find>
+nb::object leaves_of(const HeldForest& forest, std::size_t n_rows, const HeldFloatRows* seen,
+                     Find find) {
+    const bool is_oblique = forest.trees.is_oblique;
+    require(!is_oblique ||
                 (seen && seen->rows.n_rows == n_rows && seen->rows.n_features == forest.n_features),
             "rows must be given as oblique trees see them, too");
+    return filled_matrix<std::int32_t>(n_rows, forest.trees.n_trees, [&](std::int32_t* leaves) {
+        find(leaves);
+        if (is_oblique) find_oblique_leaves(forest.oblique, seen->rows, leaves);
+    });
 }
 
 nb::object leaves_dense(const HeldForest& forest, const AnyMatrix& x, const HeldFloatRows* seen) {
-    const std::size_t n_rows = x.shape(0);
     require(x.shape(1) == forest.n_features, wrong_width);
-    check_seen(forest, seen, n_rows);
-    auto [leaves, array] = new_matrix<std::int32_t>(n_rows, forest.trees.n_trees);
-    const auto find = [&](auto zero) {
-        using T = decltype(zero);
-        const NativeWork work;
-        find_leaves<T>(forest.trees,
-                       {static_cast<const T*>(x.data()), x.stride(0), x.stride(1), n_rows}, leaves);
-        find_oblique(forest, seen, leaves);
-    };
-    if (x.dtype() == nb::dtype<float>())
-        find(float{});
-    else if (x.dtype() == nb::dtype<double>())
-        find(double{});
-    else
+    const bool is_double = x.dtype() == nb::dtype<double>();
+    if (!is_double && x.dtype() != nb::dtype<float>())
         throw nb::type_error("X must be of floats or doubles");
-    return array;
+    return leaves_of(forest, x.shape(0), seen, [&](std::int32_t* leaves) {
+        const auto find = [&](const auto* values) {
+            using T = std::remove_cvref_t<decltype(*values)>;
+            const DenseX<T> rows{values, x.stride(0), x.stride(1), x.shape(0)};
+            find_leaves<T>(forest.trees, rows, leaves);
+        };
+        is_double ? find(static_cast<const double*>(x.data()))
+                  : find(static_cast<const float*>(x.data()));
+    });
 }
 
 template <class T>
@@ -52,16 +51,11 @@ nb::object leaves_sparse(const HeldForest& forest, Vector<T> values, Vector<std:
     require(n_columns == n_features, wrong_width);
     require(row_start.size() > 0 && values.size() == columns.size(), "X has another shape");
     const std::size_t n_rows = row_start.size() - 1;
-    check_seen(forest, seen, n_rows);
-    auto [leaves, array] = new_matrix<std::int32_t>(n_rows, forest.trees.n_trees);
-    {
-        const NativeWork work;
+    return leaves_of(forest, n_rows, seen, [&](std::int32_t* leaves) {
         check_entries(to_span(row_start), to_span(columns), n_features);
         const SparseX<T> x{values.data(), columns.data(), row_start.data(), n_rows, n_features};
         find_leaves<T>(forest.trees_with_zero_chains(), x, leaves);
-        find_oblique(forest, seen, leaves);
-    }
-    return array;
+    });
 }
 
 // What is averaged: sparse labels, or a dense table of numbers.
@@ -124,16 +118,13 @@ nb::tuple average_best(const HeldLeaves& leaves, const HeldSparseRows& from, Fou
 nb::object medians(Matrix<double> outputs, Vector<std::int32_t> rows, Vector<double> weights,
                    Vector<std::int64_t> start) {
     require(start.size() > 0 && weights.size() == rows.size(), "groups have another shape");
-    auto [out, array] = new_matrix<double>(start.size() - 1, outputs.shape(1));
-    {
-        const NativeWork work;
+    return filled_matrix<double>(start.size() - 1, outputs.shape(1), [&](double* out) {
         check_starts(to_span(start), rows.size(), "groups do not add up");
         check_rows(to_span(rows), outputs.shape(0));
         check_finite({outputs.data(), outputs.size()});
         weighted_medians(outputs.data(), outputs.shape(1),
                          {to_span(rows), weights.data(), to_span(start)}, out);
-    }
-    return array;
+    });
 }
 
 nb::tuple contributions_of(const HeldForest& forest, FoundLeaves found, Matrix<double> outputs,
@@ -167,10 +158,12 @@ std::uint64_t checksum_of(Vector<std::uint8_t> bytes) {
 
 void bind_predicting(nb::module_& m) {
     m.def("leaves_dense", &leaves_dense, "forest"_a, "x"_a, "seen"_a.none() = nb::none());
-    m.def("leaves_sparse", &leaves_sparse<float>, "forest"_a, "values"_a, "columns"_a,
-          "row_start"_a, "n_columns"_a, "seen"_a.none() = nb::none());
-    m.def("leaves_sparse", &leaves_sparse<double>, "forest"_a, "values"_a, "columns"_a,
-          "row_start"_a, "n_columns"_a, "seen"_a.none() = nb::none());
+    const auto sparse = [&](auto function) {
+        m.def("leaves_sparse", function, "forest"_a, "values"_a, "columns"_a, "row_start"_a,
+              "n_columns"_a, "seen"_a.none() = nb::none());
+    };
+    sparse(&leaves_sparse<float>);
+    sparse(&leaves_sparse<double>);
     const auto average = [&](auto function) {
         m.def("average", function, "leaves"_a, "values"_a, "found"_a, "out"_a.noconvert());
     };

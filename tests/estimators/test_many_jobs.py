@@ -25,6 +25,7 @@ from sketchforest import (
     RandomForestRegressor,
 )
 from sketchforest._trees import predict as _predict
+from sketchforest._trees.memory import memory_size
 
 
 @pytest.mark.parametrize("kind", FORESTS)
@@ -98,23 +99,25 @@ def test_progress_is_shown_on_stderr_when_asked_for(n_jobs, X, Y, capfd):
 def test_probabilities_larger_than_the_memory_are_refused(kind, X, Y, X_new, monkeypatch):
     estimator = fitted(kind, X, sparse.csr_array(Y))
     labels, _ = estimator.predict_topk(X_new, 3)
-    monkeypatch.setattr(_predict, "memory_size", lambda: 4 * len(X_new) * N_LABELS - 1)
+    monkeypatch.setattr(
+        "sketchforest._trees.memory.memory_size", lambda: 4 * len(X_new) * N_LABELS - 1
+    )
     with pytest.raises(MemoryError, match=r"got 50 rows and 70 outputs, .*Use predict_sparse or"):
         estimator.predict_proba(X_new)
     assert np.array_equal(estimator.predict_topk(X_new, 3)[0], labels)
     assert estimator.predict_sparse(X_new).nnz
     assert estimator.predict(X_new).shape == (50, N_LABELS)
-    monkeypatch.setattr(_predict, "memory_size", lambda: 4 * len(X_new) * N_LABELS)
+    monkeypatch.setattr("sketchforest._trees.memory.memory_size", lambda: 4 * len(X_new) * N_LABELS)
     assert estimator.predict_proba(X_new).shape == (50, N_LABELS)
 
 
 @pytest.mark.parametrize("kind", REGRESSORS)
 def test_outputs_larger_than_the_memory_are_refused(kind, X, X_new, outputs, monkeypatch):
     estimator = fitted(kind, X, outputs)
-    monkeypatch.setattr(_predict, "memory_size", lambda: 1000)
+    monkeypatch.setattr("sketchforest._trees.memory.memory_size", lambda: 1000)
     with pytest.raises(MemoryError, match="Predict fewer rows at a time"):
         estimator.predict(X_new)
 
 
 def test_the_memory_of_this_machine_is_known():
-    assert _predict.memory_size() > 2**24
+    assert memory_size() > 2**24

@@ -163,10 +163,10 @@ def test_what_scikit_learn_has_not_is_refused(X, Y, monkeypatch):
         RandomForestClassifier().to_sklearn()
     single = small(DecisionTreeRegressor, max_depth=3).fit(X, Y)
     size = 15 * 4 * 8
-    monkeypatch.setattr(sklearn_twin, "memory_size", lambda: size - 1)
+    monkeypatch.setattr("sketchforest._trees.memory.memory_size", lambda: size - 1)
     with pytest.raises(MemoryError, match="15 nodes and 4 outputs take"):
         single.to_sklearn()
-    monkeypatch.setattr(sklearn_twin, "memory_size", lambda: size)
+    monkeypatch.setattr("sketchforest._trees.memory.memory_size", lambda: size)
     assert single.to_sklearn().tree_.value.nbytes == size
 
 

@@ -17,7 +17,7 @@ from sketchforest import (
     SketchForestClassifier,
     load_forest,
 )
-from sketchforest._trees import node_means, structure
+from sketchforest._trees import node_means
 
 ATTRIBUTES = (
     *("node_count", "max_depth", "n_leaves", "n_features", "n_outputs", "n_classes"),
@@ -193,11 +193,11 @@ def test_an_oblique_tree_has_paths_and_values_but_no_feature_of_a_node(X, Y):
 def test_values_that_do_not_fit_are_refused_with_their_size(X, Y, monkeypatch):
     tree = DecisionTreeRegressor(max_depth=3).fit(X, Y)
     size = tree.tree_.node_count * N_LABELS * 8
-    monkeypatch.setattr(structure, "memory_size", lambda: size - 1)
+    monkeypatch.setattr("sketchforest._trees.memory.memory_size", lambda: size - 1)
     with pytest.raises(MemoryError, match=r"tree_\.value must fit .* 15 nodes and 6 outputs"):
         _ = tree.tree_.value
     assert tree.tree_.impurity.shape == (15,)  # needs no table
-    monkeypatch.setattr(structure, "memory_size", lambda: size)
+    monkeypatch.setattr("sketchforest._trees.memory.memory_size", lambda: size)
     assert tree.tree_.value.nbytes == size
 
 

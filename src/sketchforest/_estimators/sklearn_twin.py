@@ -13,7 +13,7 @@ from sklearn.tree._tree import Tree as SklearnTree
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.thresholds import DEFAULT
-from sketchforest._trees.memory import memory_size
+from sketchforest._trees.memory import check_fits
 from sketchforest._trees.model import Forest
 from sketchforest._trees.structure import TreeStructure
 from sketchforest._trees.targets import Targets
@@ -80,14 +80,11 @@ def check_readable_elsewhere(estimator: "TreesEstimator", what: str) -> None:
 def _check_fits_memory(forest: Forest, targets: Targets) -> None:
     n_nodes = 2 * forest.n_leaves - forest.n_trees
     needed = n_nodes * int(targets.n_outputs * targets.classes_per_output.max()) * 8
-    memory = memory_size()
-    if memory and needed > memory:
-        raise MemoryError(
-            "to_sklearn writes the outputs of every node into dense tables, which must fit into "
-            f"memory; those of {n_nodes} nodes and {targets.n_outputs} outputs take "
-            f"{needed / 2**30:.1f} GiB of the {memory / 2**30:.1f} GiB that there are. "
-            "Use fewer or smaller trees."
-        )
+    what = (
+        "to_sklearn writes the outputs of every node into dense tables, which must fit into "
+        f"memory; those of {n_nodes} nodes and {targets.n_outputs} outputs take"
+    )
+    check_fits(needed, what, "Use fewer or smaller trees.")
 
 
 def _twin_class(estimator: "TreesEstimator") -> type[BaseEstimator]:

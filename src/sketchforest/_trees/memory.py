@@ -29,6 +29,16 @@ def memory_size() -> int:
     return size if limit is None else min(size, limit)
 
 
+def check_fits(needed: float, what: str, way_out: str) -> None:
+    """Refuses `what`, a beginning of a sentence, where it takes more bytes than there are."""
+    memory = memory_size()
+    if memory and needed > memory:
+        raise MemoryError(
+            f"{what} {needed / 2**30:.1f} GiB of the {memory / 2**30:.1f} GiB that there are. "
+            f"{way_out}"
+        )
+
+
 def free_memory() -> int | None:
     """Bytes that can be taken without swapping; None where it is not known."""
     free = _available()

@@ -11,7 +11,7 @@ from sketchforest import _core
 from sketchforest._lazy import locked_property
 from sketchforest._trees.encoding import csr_arrays, float_type
 from sketchforest._trees.impurity import Impurity
-from sketchforest._trees.memory import memory_size
+from sketchforest._trees.memory import check_fits
 from sketchforest._trees.model import Forest, Labels, SparseRows, Tree
 from sketchforest._trees.oblique_features import ObliqueX
 from sketchforest._trees.parallel import count_threads, run_blocks
@@ -156,14 +156,11 @@ class ForestPredictor:
 
     def _check_sums(self, n_rows: int, n_jobs: int | None) -> None:
         """A thread has a sum for each output, and a mark."""
-        n_threads, memory = min(n_rows, count_threads(n_jobs)), memory_size()
-        needed = 9 * self.values.shape[1] * n_threads
-        if isinstance(self.values, SparseRows) and memory and needed > memory:
-            raise MemoryError(
-                f"The sums of {self.values.shape[1]} outputs on {n_threads} threads take "
-                f"{needed / 2**30:.1f} GiB of the {memory / 2**30:.1f} GiB that there are. Use "
-                "n_jobs=1, or leave out labels that no row has."
-            )
+        n_threads, n_outputs = min(n_rows, count_threads(n_jobs)), self.values.shape[1]
+        if isinstance(self.values, SparseRows):
+            what = f"The sums of {n_outputs} outputs on {n_threads} threads take"
+            way_out = "Use n_jobs=1, or leave out labels that no row has."
+            check_fits(9 * n_outputs * n_threads, what, way_out)
 
     def _by_blocks(
         self,
@@ -282,15 +279,11 @@ def check_fits_memory(
     shape: tuple[int, int], dtype: type[np.floating], way_out: str, name: str = "X"
 ) -> None:
     """Refuses a dense result that is larger than the memory of the machine, or of the container."""
-    needed = shape[0] * shape[1] * np.dtype(dtype).itemsize
-    memory = memory_size()
-    if memory and needed > memory:
-        raise MemoryError(
-            f"{name} must have few enough rows for a dense result; got {shape[0]} rows and "
-            f"{shape[1]} outputs, which take "
-            f"{needed / 2**30:.1f} GiB of the {memory / 2**30:.1f} GiB that "
-            f"there are. {way_out}"
-        )
+    what = (
+        f"{name} must have few enough rows for a dense result; got {shape[0]} rows and "
+        f"{shape[1]} outputs, which take"
+    )
+    check_fits(shape[0] * shape[1] * np.dtype(dtype).itemsize, what, way_out)
 
 
 def _leaf_table(forest: Forest) -> _core.Leaves:

@@ -1,12 +1,14 @@
 """One tree by its nodes, under the names of scikit-learn's `tree_`."""
 
+import math
+
 import numpy as np
 from scipy import sparse
 
 from sketchforest._lazy import locked_property
 from sketchforest._sparse import checked_if_sparse
 from sketchforest._trees.hierarchy import decision_paths, leaf_numbers
-from sketchforest._trees.memory import memory_size
+from sketchforest._trees.memory import check_fits
 from sketchforest._trees.model import MISSING_LEFT, Forest
 from sketchforest._trees.node_means import NodeMeans
 from sketchforest._trees.predict import find_leaves
@@ -79,26 +81,21 @@ class TreeStructure:
     def value(self) -> np.ndarray:
         """(node_count, n_outputs, max_n_classes) means or medians of outputs, or shares of
         classes."""
-        self._check_value_fits()
+        shape = self.node_count, self.n_outputs, self.max_n_classes
+        what = (
+            f"tree_.value must fit into memory; the table of {self.node_count} nodes and "
+            f"{self.n_outputs} outputs takes"
+        )
+        check_fits(8 * math.prod(shape), what, "Use leaf_weights, which is sparse.")
         means = self._means.values()
         if self._targets.has_classes:
-            shares = np.zeros((self.node_count, self.n_outputs, self.max_n_classes))
+            shares = np.zeros(shape)
             for output, of_classes in enumerate(self._targets.by_column(means)):
                 shares[:, output, : of_classes.shape[1]] = of_classes
             return shares
         if self._targets.is_classification:
             return np.stack([1 - means, means], axis=2)
         return means[:, :, None]
-
-    def _check_value_fits(self) -> None:
-        needed = self.node_count * self.n_outputs * self.max_n_classes * 8
-        memory = memory_size()
-        if memory and needed > memory:
-            raise MemoryError(
-                f"tree_.value must fit into memory; the table of {self.node_count} nodes and "
-                f"{self.n_outputs} outputs takes {needed / 2**30:.1f} GiB of the "
-                f"{memory / 2**30:.1f} GiB that there are. Use leaf_weights, which is sparse."
-            )
 
     @locked_property
     def impurity(self) -> np.ndarray:

@@ -3,6 +3,7 @@
 #include "bag.hpp"
 #include "grower.hpp"
 #include "held.hpp"
+#include "joining.hpp"
 #include "kernels.hpp"
 #include "stop.hpp"
 
@@ -108,6 +109,15 @@ nb::object grow_along_directions(const HeldFloatRows& x, Matrix<float> z, Vector
     });
 }
 
+nb::tuple join(const HeldForest& forest, Matrix<std::int64_t> places) {
+    require(places.shape(1) == 2, "a part has a tree and a leaf");
+    const auto* first = reinterpret_cast<const PartPlace*>(places.data());
+    auto joined = without_gil(
+        [&] { return join_parts(forest.trees, forest.leaves, {first, places.shape(0)}); });
+    return nb::make_tuple(rows_array(joined.nodes), to_array(std::move(joined.member_start)),
+                          to_array(std::move(joined.members)));
+}
+
 }  // namespace
 
 void bind_growing(nb::module_& m) {
@@ -155,6 +165,7 @@ void bind_growing(nb::module_& m) {
     };
     bind("grow", &grow_axis_aligned<HeldSparseRows>, "codes", "outputs");
     bind("grow", &grow_axis_aligned<DenseOutputs>, "codes", "outputs");
+    m.def("join_parts", &join, "forest"_a, "places"_a);
     bind("grow_oblique", &grow_along_directions, "x", "z");
 }
 

@@ -228,6 +228,9 @@ def grow_oblique(
     params: ObliqueParams,
     stop: StopFlag,
 ) -> _Grown | None: ...
+def join_parts(
+    forest: Forest, places: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.uint32], NDArray[np.int32]]: ...
 def find_levels(
     x: _Floats,
     level_start: NDArray[np.int64],

@@ -202,3 +202,8 @@ def _add_by_hand(calls: dict[str, list[list[Any]]]) -> None:
     for forest, values, columns, row_start, n_columns, *seen in list(calls["leaves_sparse"]):
         dense = sparse.csr_array((values, columns, row_start), (len(row_start) - 1, n_columns))
         calls["leaves_dense"].append([forest, dense.toarray(), *seen])
+    for forest, *_ in list(calls["leaves_dense"]):  # of trees that no part is grown of
+        n_parts = len(forest.fields["depths"]) - 1
+        places = np.stack([np.zeros(n_parts, np.int64), np.arange(n_parts)], axis=1)
+        if n_parts < forest.fields["leaf_start"][1]:
+            calls.setdefault("join_parts", []).append([forest, places])

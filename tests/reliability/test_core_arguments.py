@@ -161,6 +161,25 @@ def test_directions_belong_to_trees_that_are_oblique():
         with_fields(forest, is_oblique=None).build()
 
 
+@pytest.mark.parametrize(
+    ("places", "refusal"),
+    [
+        ([[0, 0]], "each tree but the first"),
+        ([[0, 0], [0, 0]], "one part alone"),
+        ([[0, 0], [2, 0]], "a leaf of a tree before it"),
+        ([[-1, 0], [0, 1]], "a leaf of a tree before it"),
+        ([[0, -1], [0, 1]], "a leaf of a tree before it"),
+        ([[0, 0], [0, 2**31]], "a leaf of a tree before it"),
+        ([[0], [1]], "a tree and a leaf"),
+    ],
+)
+def test_parts_stand_for_leaves_of_their_own_in_trees_before_them(places, refusal):
+    rng = np.random.default_rng(0)
+    forest = RandomForestClassifier(3, random_state=0).fit(rng.random((50, 4)), np.arange(50) % 3)
+    with pytest.raises(ValueError, match=refusal):
+        _core.join_parts(forest.fitted_.forest, np.array(places))
+
+
 def test_medians_are_of_numbers():
     args = of("weighted_medians")
     args[0] = changed(args[0], (0, 0), np.nan)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from sketchforest import _core
-from sketchforest._trees.encoding import MOST_FEATURES, starts_of
+from sketchforest._trees.encoding import MOST_FEATURES
 from sketchforest._trees.model import Forest, Tree
 from sketchforest._trees.parallel import run_blocks
 from sketchforest._trees.random import part_key
@@ -89,30 +89,14 @@ def _joined(parts: list[Part], trees: list[Tree], leaves: np.ndarray) -> Tree:
     # Gains are doubles until they are shares of all.
     bare = [replace(tree, gains=None) for tree in trees]
     forest = Forest.from_trees(bare, MOST_FEATURES, parts[0].n_rows)
-    first_leaf = forest.first_leaves
-    part_leaves = first_leaf[leaves[:, 0]] + leaves[:, 1]
-    is_leaf = np.ones(forest.n_leaves, bool)
-    is_leaf[part_leaves] = False
-    # How a parent refers to what was a leaf.
-    reference = -np.cumsum(is_leaf)
-    has_nodes = np.diff(forest.node_start) > 0
-    roots = np.where(has_nodes, forest.node_start[:-1], reference[first_leaf])
-    reference[part_leaves] = roots[1:]
-
-    tree_of_node = np.repeat(np.arange(len(trees)), np.diff(forest.node_start))[:, None]
-    nodes = forest.nodes.copy()
-    child = nodes[:, 2:].astype(np.int64)
-    leaf = first_leaf[tree_of_node] - 1 - np.minimum(child, -1)
-    nodes[:, 2:] = np.where(child < 0, reference[leaf], child + forest.node_start[tree_of_node])
-
-    sizes = np.diff(forest.leaf_bounds())
+    nodes, member_start, members = _core.join_parts(forest, leaves)
     directions = forest.directions
     return Tree(
         nodes=nodes,
         thresholds=forest.thresholds,
         gains=np.concatenate([tree.gains for tree in trees]),
-        member_start=starts_of(sizes[is_leaf]).astype(np.uint32),
-        members=forest.members[np.repeat(is_leaf, sizes)],
+        member_start=member_start,
+        members=members,
         weights=None,
         depth=max(part.depth + tree.depth for part, tree in zip(parts, trees, strict=True)),
         directions=None if directions is None else directions.between(0, len(nodes)),

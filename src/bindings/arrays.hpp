@@ -51,13 +51,15 @@ std::span<const T> to_span(const Vector<T>& array) {
     return {array.data(), array.size()};
 }
 
-// A numpy array that owns the vector's memory, whose numbers may be read as others of their size.
+// A numpy array that owns the vector's memory, whose numbers may be read as others of their size;
+// of structs of several numbers, a matrix.
 template <class As, class T>
 nb::object to_array(std::vector<T>&& vector) {
-    static_assert(sizeof(As) == sizeof(T));
+    static_assert(sizeof(T) % sizeof(As) == 0);
     auto* owned = new std::vector<T>(std::move(vector));
     nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::ndarray<nb::numpy, As>(owned->data(), {owned->size()}, owner).cast();
+    const std::size_t shape[] = {owned->size(), sizeof(T) / sizeof(As)};
+    return nb::ndarray<nb::numpy, As>(owned->data(), shape[1] > 1 ? 2 : 1, shape, owner).cast();
 }
 template <class T>
 nb::object to_array(std::vector<T>&& vector) {

@@ -10,23 +10,23 @@ namespace {
 
 constexpr const char* wrong_shape = "codes have another shape";
 
-NumberType number_type(nb::dlpack::dtype type) {
-    if (type == nb::dtype<float>()) return NumberType::float32;
-    if (type == nb::dtype<double>()) return NumberType::float64;
-    if (type == nb::dtype<bool>()) return NumberType::boolean;
-    if (type == nb::dtype<std::int8_t>()) return NumberType::int8;
-    if (type == nb::dtype<std::uint8_t>()) return NumberType::uint8;
-    if (type == nb::dtype<std::int16_t>()) return NumberType::int16;
-    if (type == nb::dtype<std::uint16_t>()) return NumberType::uint16;
-    if (type == nb::dtype<std::int32_t>()) return NumberType::int32;
-    if (type == nb::dtype<std::uint32_t>()) return NumberType::uint32;
-    if (type == nb::dtype<std::int64_t>()) return NumberType::int64;
-    if (type == nb::dtype<std::uint64_t>()) return NumberType::uint64;
-    throw nb::type_error("unsupported dtype of X");
+template <class... T>
+Numbers to_numbers(const AnyMatrix& x, std::type_identity<PointerTo<T...>>) {
+    Numbers found;
+    const auto is_found = [&]<class Number>(const Number*) {
+        using Of = std::conditional_t<std::is_same_v<Number, Boolean>, bool, Number>;
+        const bool is_it = x.dtype() == nb::dtype<Of>();
+        if (is_it) found = static_cast<const Number*>(x.data());
+        return is_it;
+    };
+    if (!(is_found(static_cast<const T*>(nullptr)) || ...))
+        throw nb::type_error("unsupported dtype of X");
+    return found;
 }
 
-NumberMatrix to_numbers(const AnyMatrix& x) {
-    return {x.data(), number_type(x.dtype()), x.shape(0), x.shape(1), x.stride(0), x.stride(1)};
+NumberMatrix to_matrix(const AnyMatrix& x) {
+    return {to_numbers(x, std::type_identity<Numbers>()), x.shape(0), x.shape(1), x.stride(0),
+            x.stride(1)};
 }
 
 template <class Table>
@@ -37,7 +37,7 @@ bool has_shape(const Table& table, std::size_t n_rows, std::size_t n_columns) {
 // Writes the codes of some columns into the table, and returns their values and how many these are.
 template <class Code>
 nb::tuple rank(const AnyMatrix& from, OutMatrix<Code> codes, std::size_t first, std::size_t last) {
-    const NumberMatrix x = to_numbers(from);
+    const NumberMatrix x = to_matrix(from);
     require(first <= last && last <= x.n_columns && has_shape(codes, x.n_columns, x.n_rows),
             wrong_shape);
     const auto rank_as = [&](auto zero) {
@@ -46,7 +46,7 @@ nb::tuple rank(const AnyMatrix& from, OutMatrix<Code> codes, std::size_t first, 
             [&] { return rank_columns<T>(x, first, last, codes.data() + first * x.n_rows); });
         return to_arrays(table.values, table.counts);
     };
-    return needs_double(x.type) ? rank_as(double{}) : rank_as(float{});
+    return needs_double(x.values) ? rank_as(double{}) : rank_as(float{});
 }
 
 template <class Code>
@@ -61,7 +61,7 @@ void transpose(Matrix<Code> by_column, OutMatrix<Code> by_row, std::size_t first
 
 void by_value(const AnyMatrix& from, OutMatrix<std::uint32_t> by_column,
               OutMatrix<std::uint32_t> by_row, std::size_t first, std::size_t last) {
-    const NumberMatrix x = to_numbers(from);
+    const NumberMatrix x = to_matrix(from);
     require(first <= last && last <= x.n_rows && has_shape(by_column, x.n_columns, x.n_rows) &&
                 has_shape(by_row, x.n_rows, x.n_columns),
             wrong_shape);

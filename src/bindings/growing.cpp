@@ -1,5 +1,3 @@
-#include <cstring>
-
 #include "bag.hpp"
 #include "grower.hpp"
 #include "held.hpp"
@@ -60,13 +58,6 @@ Outputs to_outputs(const HeldSparseRows& labels, const Bag& bag, Impurity impuri
     return outputs;
 }
 
-template <class Row>
-nb::object rows_array(const std::vector<Row>& rows) {
-    auto [data, array] = new_matrix<std::int32_t>(rows.size(), sizeof(Row) / sizeof(std::int32_t));
-    if (!rows.empty()) std::memcpy(data, rows.data(), rows.size() * sizeof(Row));
-    return array;
-}
-
 // Nodes, thresholds, gains, starts of leaves, positions of their members in the bag, parts, depth,
 // and directions; None where `stop` was set before the tree was finished.
 template <class Grow>
@@ -79,10 +70,11 @@ nb::object grow_tree(const Vector<std::int32_t>& rows, const Vector<double>& wei
     });
     auto& [tree, directions] = grown;
     if (tree.leaf_start.empty()) return nb::none();
-    return nb::make_tuple(rows_array(tree.nodes), to_array(std::move(tree.wide_thresholds)),
+    return nb::make_tuple(to_array<std::int32_t>(std::move(tree.nodes)),
+                          to_array(std::move(tree.wide_thresholds)),
                           to_array(std::move(tree.gains)), to_array(std::move(tree.leaf_start)),
-                          to_array<std::int32_t>(std::move(tree.members)), rows_array(tree.parts),
-                          tree.depth,
+                          to_array<std::int32_t>(std::move(tree.members)),
+                          to_array<std::int32_t>(std::move(tree.parts)), tree.depth,
                           to_arrays(directions.start, directions.columns, directions.weights));
 }
 
@@ -114,7 +106,8 @@ nb::tuple join(const HeldForest& forest, Matrix<std::int64_t> places) {
     const auto* first = reinterpret_cast<const PartPlace*>(places.data());
     auto joined = without_gil(
         [&] { return join_parts(forest.trees, forest.leaves, {first, places.shape(0)}); });
-    return nb::make_tuple(rows_array(joined.nodes), to_array(std::move(joined.member_start)),
+    return nb::make_tuple(to_array<std::int32_t>(std::move(joined.nodes)),
+                          to_array(std::move(joined.member_start)),
                           to_array(std::move(joined.members)));
 }
 

@@ -45,11 +45,6 @@ const Held::Array* Held::find(const std::string& name) const {
     return found == arrays_.end() ? nullptr : &found->second;
 }
 
-void Held::require_given(std::initializer_list<const char*> names) const {
-    for (const char* name : names)
-        if (!find(name)) throw nb::type_error((std::string(name) + " must be given").c_str());
-}
-
 void Held::require_array(const std::string& name, const Array& array, bool has_type, Shape shape) {
     if (!has_type) throw nb::type_error((name + " has another type").c_str());
     std::size_t axis = 0;
@@ -62,9 +57,8 @@ void Held::require_array(const std::string& name, const Array& array, bool has_t
 }
 
 HeldSparseRows::HeldSparseRows(const nb::kwargs& given) : Held(given) {
-    require_given({"row_start", "columns"});
-    const auto starts = span<std::int64_t>("row_start");
-    const auto columns = span<std::int32_t>("columns");
+    const auto starts = required<std::int64_t>("row_start");
+    const auto columns = required<std::int32_t>("columns");
     require(!starts.empty(), "labels do not add up");
     n_rows = starts.size() - 1;
     rows = {starts.data(), columns.data(), pointer<float>("values", {columns.size()}),
@@ -74,21 +68,19 @@ HeldSparseRows::HeldSparseRows(const nb::kwargs& given) : Held(given) {
 }
 
 HeldFloatRows::HeldFloatRows(const nb::kwargs& given) : Held(given) {
-    require_given({"values"});
     rows.n_features = number("n_features");
     const auto starts = span<std::int64_t>("row_start");
     std::size_t n_entries = 0;
     if (find("row_start")) {
-        require_given({"columns"});
-        const auto columns = span<std::int32_t>("columns");
+        const auto columns = required<std::int32_t>("columns");
         n_entries = columns.size();
-        rows.values = pointer<float>("values", {n_entries});
+        rows.values = required<float>("values", {n_entries}).data();
         require(!starts.empty(), "features do not add up");
         rows.n_rows = starts.size() - 1;
         rows.row_start = starts.data();
         rows.columns = columns.data();
     } else {
-        rows.values = pointer<float>("values", {any, any});
+        rows.values = required<float>("values", {any, any}).data();
         rows.n_rows = find("values")->shape(0);
         rows.stride = find("values")->shape(1);
         require(rows.stride % 8 == 0 && rows.stride - rows.n_features < 8,
@@ -106,8 +98,7 @@ HeldCodes::HeldCodes(const nb::kwargs& given) : Held(given) {
     codes.by_value = !find("values");
     std::size_t n_values = 0, n_entries = 0;
     if (!codes.by_value) {
-        require_given({"value_start"});
-        codes.value_start = pointer<std::int64_t>("value_start", {p + 1});
+        codes.value_start = required<std::int64_t>("value_start", {p + 1}).data();
         codes.wide_values = find("values")->dtype() == nb::dtype<double>();
         codes.values = codes.wide_values ? static_cast<const void*>(pointer<double>("values"))
                                          : pointer<float>("values");
@@ -115,15 +106,13 @@ HeldCodes::HeldCodes(const nb::kwargs& given) : Held(given) {
     }
     codes.sparse = find("row_start");
     if (codes.sparse) {
-        require_given({"columns", "column_size", "zero_code"});
         codes.row_start = pointer<std::int64_t>("row_start", {n + 1});
-        n_entries = span<std::int32_t>("columns").size();
-        codes.columns = pointer<std::int32_t>("columns");
-        codes.column_size = pointer<std::int32_t>("column_size", {p});
-        codes.zero_code = pointer<std::uint32_t>("zero_code", {p});
-    } else {
-        require_given({"codes"});
+        const auto columns = required<std::int32_t>("columns");
+        codes.columns = columns.data(), n_entries = columns.size();
+        codes.column_size = required<std::int32_t>("column_size", {p}).data();
+        codes.zero_code = required<std::uint32_t>("zero_code", {p}).data();
     }
+    require(codes.sparse || find("codes"), "codes of dense X must be given");
     codes.code_bytes = find("codes") ? static_cast<int>(find("codes")->itemsize()) : 0;
     require(!codes.by_value || codes.code_bytes == 4, "codes by value must have 32 bits");
     const auto coded = [&](const char* name, Shape shape) -> const void* {
@@ -143,7 +132,6 @@ HeldCodes::HeldCodes(const nb::kwargs& given) : Held(given) {
 }
 
 HeldLeaves::HeldLeaves(const nb::kwargs& given, bool is_all) : Held(given) {
-    require_given({"leaf_start", "tree_members", "member_start", "members"});
     n_rows = number("n_rows");
     const LeafArrays all = arrays();
     if (is_all) {
@@ -154,10 +142,10 @@ HeldLeaves::HeldLeaves(const nb::kwargs& given, bool is_all) : Held(given) {
 }
 
 LeafArrays HeldLeaves::arrays() const {
-    LeafArrays all{span<std::int64_t>("leaf_start"),
-                   span<std::int64_t>("tree_members"),
-                   span<std::uint32_t>("member_start"),
-                   span<std::int32_t>("members"),
+    LeafArrays all{required<std::int64_t>("leaf_start"),
+                   required<std::int64_t>("tree_members"),
+                   required<std::uint32_t>("member_start"),
+                   required<std::int32_t>("members"),
                    {},
                    {},
                    n_rows};
@@ -171,16 +159,15 @@ LeafArrays HeldLeaves::arrays() const {
 }
 
 HeldForest::HeldForest(const nb::kwargs& given) : HeldLeaves(given, false) {
-    require_given({"nodes", "depths", "node_start"});
     n_features = number("n_features");
-    const auto* nodes = reinterpret_cast<const Node*>(pointer<std::int32_t>("nodes", {any, 4}));
-    const std::size_t n_nodes = find("nodes")->shape(0);
+    const auto numbers = required<std::int32_t>("nodes", {any, 4});
+    const std::size_t n_nodes = numbers.size() / 4;
     ForestArrays all{arrays(),
-                     span<std::int64_t>("node_start"),
-                     {nodes, n_nodes},
+                     required<std::int64_t>("node_start"),
+                     {reinterpret_cast<const Node*>(numbers.data()), n_nodes},
                      span<double>("thresholds", {n_nodes}),
                      span<float>("gains", {n_nodes}),
-                     span<std::int32_t>("depths"),
+                     required<std::int32_t>("depths"),
                      span<std::int64_t>("direction_start"),
                      span<std::int32_t>("direction_columns"),
                      span<std::uint16_t>("direction_weights"),

@@ -41,8 +41,13 @@ class Held {
         const T* data = pointer<T>(name, shape);
         return data ? std::span(data, find(name)->size()) : std::span<const T>();
     }
+    // The same, and a TypeError where there is none.
+    template <class T>
+    std::span<const T> required(const std::string& name, Shape shape = {any}) const {
+        if (!find(name)) throw nb::type_error((name + " must be given").c_str());
+        return span<T>(name, shape);
+    }
     bool is_given(const std::string& name) const { return find(name) || numbers_.contains(name); }
-    void require_given(std::initializer_list<const char*> names) const;
 
   private:
     static void require_array(const std::string& name, const Array& array, bool has_type,

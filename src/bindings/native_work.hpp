@@ -34,7 +34,7 @@ class NativeWork {
     static void close() {
         closer = std::this_thread::get_id();
         is_closing = true;
-        const PyThreadStateHolder without_gil;
+        const nb::gil_scoped_release waiting;
         while (n_running > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     static bool closing() { return is_closing; }
@@ -42,10 +42,6 @@ class NativeWork {
     static void forget_others() { n_running = 0; }
 
   private:
-    struct PyThreadStateHolder {
-        PyThreadState* const state = PyEval_SaveThread();
-        ~PyThreadStateHolder() { PyEval_RestoreThread(state); }
-    };
     [[noreturn]] static void rest() {
         --n_running;
         for (;;) std::this_thread::sleep_for(std::chrono::hours(1));

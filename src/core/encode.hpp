@@ -13,30 +13,26 @@
 
 namespace sketchforest {
 
-enum class NumberType {
-    float32,
-    float64,
-    boolean,
-    int8,
-    uint8,
-    int16,
-    uint16,
-    int32,
-    uint32,
-    int64,
-    uint64
+// A byte of a boolean array, which may be any: a bool must be 0 or 1.
+struct Boolean {
+    std::uint8_t byte;
+    operator bool() const { return byte != 0; }
 };
+
+template <class... T>
+using PointerTo = std::variant<const T*...>;
+using Numbers = PointerTo<float, double, Boolean, std::int8_t, std::uint8_t, std::int16_t,
+                          std::uint16_t, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>;
 
 // Dense X of any type of number; strides are counted in elements.
 struct NumberMatrix {
-    const void* values;
-    NumberType type;
+    Numbers values;
     std::size_t n_rows, n_columns;
     std::int64_t row_stride, column_stride;
 };
 
 // Whether there are numbers of the type that a float does not hold.
-bool needs_double(NumberType type);
+bool needs_double(const Numbers& values);
 
 // Codes columns [first, last) by rank, n_rows codes for each. Throws std::overflow_error where a
 // feature has too many distinct values for the width of a code.

@@ -11,48 +11,12 @@ namespace {
 // Rows that are copied together: codes of so many rows fill whole cache lines of a column.
 constexpr std::size_t tile_rows = 32;
 
-// A byte of a boolean array, which may be any: a bool must be 0 or 1.
-struct Boolean {
-    std::uint8_t byte;
-    operator bool() const { return byte != 0; }
-};
-
-// Calls visit with a zero of the type.
-template <class Visit>
-void with_type(NumberType type, Visit visit) {
-    switch (type) {
-        case NumberType::float32:
-            return visit(float{});
-        case NumberType::float64:
-            return visit(double{});
-        case NumberType::boolean:
-            return visit(Boolean{});
-        case NumberType::int8:
-            return visit(std::int8_t{});
-        case NumberType::uint8:
-            return visit(std::uint8_t{});
-        case NumberType::int16:
-            return visit(std::int16_t{});
-        case NumberType::uint16:
-            return visit(std::uint16_t{});
-        case NumberType::int32:
-            return visit(std::int32_t{});
-        case NumberType::uint32:
-            return visit(std::uint32_t{});
-        case NumberType::int64:
-            return visit(std::int64_t{});
-        case NumberType::uint64:
-            return visit(std::uint64_t{});
-    }
-}
-
 // Columns [first, last) of X, converted, one after the other. By rows where those lie together, so
 // that each piece of memory is fetched once.
 template <class T>
 void gather_columns(const NumberMatrix& x, std::size_t first, std::size_t last, T* columns) {
-    with_type(x.type, [&](auto zero) {
-        const auto* const start = static_cast<const decltype(zero)*>(x.values) +
-                                  static_cast<std::int64_t>(first) * x.column_stride;
+    const auto gather = [&](const auto* values) {
+        const auto* const start = values + static_cast<std::int64_t>(first) * x.column_stride;
         const auto copy = [&](std::size_t begin, std::size_t end) {
             for (std::size_t j = 0; j < last - first; ++j) {
                 const auto* from = start + static_cast<std::int64_t>(j) * x.column_stride +
@@ -63,18 +27,18 @@ void gather_columns(const NumberMatrix& x, std::size_t first, std::size_t last, 
         };
         for (std::size_t begin = 0; begin < x.n_rows; begin += tile_rows)
             copy(begin, std::min(begin + tile_rows, x.n_rows));
-    });
+    };
+    std::visit(gather, x.values);
 }
 
 }  // namespace
 
-bool needs_double(NumberType type) {
-    bool needs = false;
-    with_type(type, [&](auto zero) {
-        using Number = std::numeric_limits<decltype(zero)>;
-        needs = Number::digits > std::numeric_limits<float>::digits;
-    });
-    return needs;
+bool needs_double(const Numbers& values) {
+    return std::visit(
+        []<class T>(const T*) {
+            return std::numeric_limits<T>::digits > std::numeric_limits<float>::digits;
+        },
+        values);
 }
 
 template <class T, class Code>
@@ -128,8 +92,7 @@ template void transpose_codes(const std::uint32_t*, std::size_t, std::size_t, st
 // stay in the nearest cache.
 void code_by_value(const NumberMatrix& x, std::size_t first, std::size_t last,
                    std::uint32_t* by_column, std::uint32_t* by_row) {
-    with_type(x.type, [&](auto zero) {
-        const auto* const values = static_cast<const decltype(zero)*>(x.values);
+    const auto code = [&](const auto* values) {
         const auto code_rows = [&](std::size_t begin, std::size_t end, std::int64_t column_stride) {
             for (std::size_t i = begin; i < end; ++i) {
                 const auto* from = values + static_cast<std::int64_t>(i) * x.row_stride;
@@ -151,7 +114,8 @@ void code_by_value(const NumberMatrix& x, std::size_t first, std::size_t last,
                 for (std::size_t i = begin; i < end; ++i)
                     by_column[j * x.n_rows + i] = by_row[i * x.n_columns + j];
         }
-    });
+    };
+    std::visit(code, x.values);
 }
 
 }  // namespace sketchforest

@@ -221,7 +221,7 @@ void grow_trees() {
     const Bag bag{rows, weights};
     Never never;
 
-    const NumberMatrix numbers{x.data(), NumberType::float32, n_rows, n_features, n_features, 1};
+    const NumberMatrix numbers{x.data(), n_rows, n_features, n_features, 1};
     Many<std::uint16_t> ranks(x.size()), row_ranks(x.size());
     const auto table = rank_columns<float>(numbers, 0, n_features, ranks.data());
     transpose_codes(ranks.data(), n_rows, n_features, 0, n_rows, row_ranks.data());

@@ -26,8 +26,7 @@ BLOCK_ROWS = 1024
 class PartitionedPredictor:
     """Each part counts by its share of the trees."""
 
-    parts: Sequence[Predictor]
-    shares: np.ndarray
+    parts: Sequence[tuple[Predictor, float]]
     n_outputs: int
 
     def average(
@@ -37,7 +36,7 @@ class PartitionedPredictor:
         out = np.empty((X.shape[0], self.n_outputs), dtype)
         for rows in _blocks(X.shape[0]):
             out[rows] = sum(
-                share * part.average(X[rows], n_jobs, np.float64) for part, share in self._shares()
+                share * part.average(X[rows], n_jobs, np.float64) for part, share in self.parts
             )
         return out
 
@@ -55,7 +54,7 @@ class PartitionedPredictor:
     def best(self, X: Matrix, n_jobs: int | None, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Of the averages over all trees, and not of the best of each part."""
         found = [top_k(block, k) for block in self._totals(X, n_jobs, np.float32)]
-        labels, scores = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        labels, scores = map(np.concatenate, zip(*found, strict=True))
         return labels.astype(np.int32), scores
 
     def _totals(self, X: Matrix, n_jobs: int | None, dtype: Floating) -> Iterator[sparse.csr_array]:
@@ -64,14 +63,11 @@ class PartitionedPredictor:
         for rows in _blocks(X.shape[0]):
             averages = [
                 share * part.average_sparse(X[rows], n_jobs, Kept(np.float64))
-                for part, share in self._shares()
+                for part, share in self.parts
             ]
             total = sum(averages[1:], start=averages[0])
             total.sort_indices()
             yield total.astype(dtype)
-
-    def _shares(self) -> Iterator[tuple[Predictor, float]]:
-        return zip(self.parts, self.shares, strict=True)
 
 
 class ForestOfParts(BaseEstimator):
@@ -93,9 +89,10 @@ class ForestOfParts(BaseEstimator):
         n_trees = np.array([model.forest.n_trees for model in models])
         first, n_outputs = models[0], models[0].labels.shape[1]
         predictors = [model.predictor for model in models]
+        parts = list(zip(predictors, n_trees / n_trees.sum(), strict=True))
         return replace(
             first,
-            predictor=PartitionedPredictor(predictors, n_trees / n_trees.sum(), n_outputs),
+            predictor=PartitionedPredictor(parts, n_outputs),
             f1_thresholds=_mean_thresholds(models, n_trees),
         )
 

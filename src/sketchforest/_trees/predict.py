@@ -148,19 +148,11 @@ class ForestPredictor:
         return np.concatenate(self._by_blocks(find_largest, X, n_jobs, n_outputs))
 
     def best(self, X: Matrix, n_jobs: int | None, k: int) -> tuple[np.ndarray, np.ndarray]:
-        def find_best(block: slice, leaves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            return _core.average_best(self.leaves, self.values, leaves, k)
-
-        labels, scores = zip(*self._by_blocks(find_best, X, n_jobs), strict=True)
-        return np.concatenate(labels), np.concatenate(scores)
-
-    def _check_sums(self, n_rows: int, n_jobs: int | None) -> None:
-        """A thread has a sum for each output, and a mark."""
-        n_threads, n_outputs = min(n_rows, count_threads(n_jobs)), self.values.shape[1]
-        if isinstance(self.values, SparseRows):
-            what = f"The sums of {n_outputs} outputs on {n_threads} threads take"
-            way_out = "Use n_jobs=1, or leave out labels that no row has."
-            check_fits(9 * n_outputs * n_threads, what, way_out)
+        found = self._by_blocks(
+            lambda _, leaves: _core.average_best(self.leaves, self.values, leaves, k), X, n_jobs
+        )
+        labels, scores = map(np.concatenate, zip(*found, strict=True))
+        return labels, scores
 
     def _by_blocks(
         self,
@@ -170,7 +162,11 @@ class ForestPredictor:
         more_additions: int = 0,
         exclude: TreesOfRows = None,
     ) -> list[Result]:
-        self._check_sums(X.shape[0], n_jobs)
+        if isinstance(self.values, SparseRows):  # a thread has a sum for each output, and a mark
+            n_threads, n_outputs = min(X.shape[0], count_threads(n_jobs)), self.values.shape[1]
+            what = f"The sums of {n_outputs} outputs on {n_threads} threads take"
+            way_out = "Use n_jobs=1, or leave out labels that no row has."
+            check_fits(9 * n_outputs * n_threads, what, way_out)
         additions = self._additions_per_row + more_additions
         return by_blocks(work, self.forest, X, n_jobs, additions, exclude)
 
@@ -302,14 +298,11 @@ def _leaf_table(forest: Forest) -> _core.Leaves:
 def _leaf_values(forest: Forest, labels: Labels, takes_medians: bool) -> Labels:
     """(all leaves of all trees, n_outputs) weighted means, or medians, of the labels."""
     Y = labels if isinstance(labels, np.ndarray) else labels.to_csr(np.float64)
+    if takes_medians and not isinstance(Y, np.ndarray):
+        Y = Y.toarray()
     # Tree by tree, so that Ctrl-C is heard in between.
-    trees = map(forest.tree, range(forest.n_trees))
-    values: list[Matrix]
-    if takes_medians:
-        dense = Y if isinstance(Y, np.ndarray) else Y.toarray()
-        values = [medians_of_leaves(tree, dense) for tree in trees]
-    else:
-        values = [tree.leaf_means(Y) for tree in trees]
+    of_leaves = _medians if takes_medians else Tree.leaf_means
+    values = [of_leaves(forest.tree(index), Y) for index in range(forest.n_trees)]
     if isinstance(labels, np.ndarray):
         return np.ascontiguousarray(np.concatenate(values))
     joined = sparse.vstack(list(map(sparse.csr_array, values)), format="csr")
@@ -317,7 +310,6 @@ def _leaf_values(forest: Forest, labels: Labels, takes_medians: bool) -> Labels:
     return SparseRows.from_csr(joined)
 
 
-def medians_of_leaves(tree: Tree, Y: np.ndarray) -> np.ndarray:
-    """(leaves, n_outputs) weighted medians."""
+def _medians(tree: Tree, Y: np.ndarray) -> np.ndarray:
     start = tree.member_start.astype(np.int64)
     return _core.weighted_medians(Y, tree.members, tree.member_weights, start)

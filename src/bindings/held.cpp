@@ -116,14 +116,9 @@ HeldCodes::HeldCodes(const nb::kwargs& given) : Held(given) {
     codes.code_bytes = find("codes") ? static_cast<int>(find("codes")->itemsize()) : 0;
     require(!codes.by_value || codes.code_bytes == 4, "codes by value must have 32 bits");
     const auto coded = [&](const char* name, Shape shape) -> const void* {
-        switch (codes.code_bytes) {
-            case 1:
-                return pointer<std::uint8_t>(name, shape);
-            case 2:
-                return pointer<std::uint16_t>(name, shape);
-            default:
-                return pointer<std::uint32_t>(name, shape);
-        }
+        if (codes.code_bytes == 1) return pointer<std::uint8_t>(name, shape);
+        if (codes.code_bytes == 2) return pointer<std::uint16_t>(name, shape);
+        return pointer<std::uint32_t>(name, shape);
     };
     codes.codes = codes.sparse ? coded("codes", {n_entries}) : coded("codes", {p, n});
     codes.row_codes = codes.sparse ? nullptr : coded("row_codes", {n, p});

@@ -69,12 +69,8 @@ def encode(X: Matrix, random_cuts: bool = False, n_jobs: int | None = None) -> E
     dense = X if isinstance(X, np.ndarray) else X.toarray()
     if float_type(X.dtype) is np.float64:
         return encode_ranks(dense, n_jobs)
-    try:
-        if not random_cuts:
-            return encode_ranks(dense, n_jobs, code_types=(np.uint16,))
-    except OverflowError:
-        pass  # and the codes that were begun are gone
-    return _code_by_value(dense, n_jobs)
+    by_rank = None if random_cuts else _encode_ranks(dense, n_jobs, np.uint16)
+    return _code_by_value(dense, n_jobs) if by_rank is None else by_rank
 
 
 def is_worth_sparse(X: Matrix) -> bool:
@@ -107,45 +103,29 @@ def csr_arrays(X: Matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     )
 
 
-def encode_ranks(
+def encode_ranks(X: np.ndarray, n_jobs: int | None, by_row: bool = True) -> EncodedX:
+    """Codes of dense X by rank, whatever its share of zeros."""
+    narrow = _encode_ranks(X, n_jobs, np.uint16, by_row)
+    coded = _encode_ranks(X, n_jobs, np.uint32, by_row) if narrow is None else narrow
+    assert coded is not None  # 32 bits hold the ranks of all rows
+    return coded
+
+
+def _encode_ranks(
     X: np.ndarray,
     n_jobs: int | None,
+    code_type: type[np.unsignedinteger],
     by_row: bool = True,
-    code_types: Sequence[type[np.unsignedinteger]] = (np.uint16, np.uint32),
-) -> EncodedX:
-    """Codes of dense X by rank, whatever its share of zeros, in the first type that holds them."""
-    for code_type in code_types:
-        try:
-            # 65,535 values and one code for missing ones fit into 16 bits.
-            codes, values, counts = _rank(X, code_type, n_jobs)
-            break
-        except OverflowError:
-            if code_type is code_types[-1]:
-                raise
-    if counts.max() < np.iinfo(np.uint8).max:
-        codes = codes.astype(np.uint8)
-    row_codes = np.empty(X.shape, codes.dtype) if by_row else None
-    if row_codes is not None:
-        by_row_blocks(partial(_core.transpose_codes, codes, row_codes), len(X), X.shape[1], n_jobs)
-    return EncodedX(
-        n_rows=X.shape[0],
-        n_features=X.shape[1],
-        codes=codes,
-        row_codes=row_codes,
-        values=values,
-        value_start=starts_of(counts),
-    )
-
-
-def _rank(
-    X: np.ndarray, code_type: type[np.unsignedinteger], n_jobs: int | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Codes (n_features, n_rows), the values that they are ranks of, and how many of these each
-    feature has. X may fill most of the memory, so that nothing is kept twice."""
+) -> EncodedX | None:
+    """None where codes need a wider type: 65,535 values and one code for missing ones fit into 16
+    bits. X may fill most of the memory, so that nothing is kept twice."""
     n_rows, n_features = X.shape
     width = max(1, min(COLUMN_BLOCK_BYTES // (8 * n_rows), n_features // COLUMN_BLOCKS))
     codes = np.empty((n_features, n_rows), code_type)
-    blocks = _by_blocks(partial(_core.rank_columns, X, codes), n_features, width, n_jobs)
+    try:
+        blocks = _by_blocks(partial(_core.rank_columns, X, codes), n_features, width, n_jobs)
+    except OverflowError:
+        return None
     counts = np.concatenate([counts for _, counts in blocks])
     values = np.empty(counts.sum(), blocks[0][0].dtype)
     end = len(values)
@@ -153,7 +133,19 @@ def _rank(
         of_block, _ = blocks.pop()
         values[end - len(of_block) : end] = of_block
         end -= len(of_block)
-    return codes, values, counts
+    if counts.max() < np.iinfo(np.uint8).max:
+        codes = codes.astype(np.uint8)
+    row_codes = np.empty(X.shape, codes.dtype) if by_row else None
+    if row_codes is not None:
+        by_row_blocks(partial(_core.transpose_codes, codes, row_codes), n_rows, n_features, n_jobs)
+    return EncodedX(
+        n_rows=n_rows,
+        n_features=n_features,
+        codes=codes,
+        row_codes=row_codes,
+        values=values,
+        value_start=starts_of(counts),
+    )
 
 
 def _code_by_value(X: np.ndarray, n_jobs: int | None) -> EncodedX:

@@ -22,14 +22,7 @@ from sketchforest._trees.random import Purpose, key
 
 # No tree has more; limits beyond it, which fit into no 32 bits, mean the same.
 MOST_ROWS = np.iinfo(np.int32).max
-OF_DIRECTIONS = (
-    "ridge",
-    "n_steps",
-    "n_power_steps",
-    "n_refinements",
-    "min_side",
-    "weights_per_row",
-)
+OF_OBLIQUE = ("ridge", "n_steps", "n_power_steps", "n_refinements", "min_side", "weights_per_row")
 
 
 class KeptTrees(Protocol):
@@ -190,7 +183,7 @@ def _params(
     if bag.is_oblique:
         assert settings.oblique is not None
         limits, params = settings.oblique, _core.ObliqueParams()
-        for name in OF_DIRECTIONS:
+        for name in OF_OBLIQUE:
             setattr(params, name, getattr(limits, name))
     else:
         params = _core.GrowParams()

@@ -121,7 +121,7 @@ def _encode_ranks(
     bits. X may fill most of the memory, so that nothing is kept twice."""
     n_rows, n_features = X.shape
     width = max(1, min(COLUMN_BLOCK_BYTES // (8 * n_rows), n_features // COLUMN_BLOCKS))
-    codes = np.empty((n_features, n_rows), code_type)
+    codes: np.ndarray = np.empty((n_features, n_rows), code_type)
     try:
         blocks = _by_blocks(partial(_core.rank_columns, X, codes), n_features, width, n_jobs)
     except OverflowError:

@@ -12,18 +12,21 @@ constexpr const char* wrong_width = "X has another number of features than the t
 
 using FoundLeaves = Matrix<std::int32_t>;
 
+void check_seen(const HeldForest& forest, const HeldFloatRows* seen, std::size_t n_rows) {
+    require(!forest.trees.is_oblique ||
+                (seen && seen->rows.n_rows == n_rows && seen->rows.n_features == forest.n_features),
+            "rows must be given as oblique trees see them, too");
+}
+
 // The leaves of rows, which find(leaves) finds in the trees that are not oblique; in the others
 // they are found by the rows as these see them.
 template <class Find>
 nb::object leaves_of(const HeldForest& forest, std::size_t n_rows, const HeldFloatRows* seen,
                      Find find) {
-    const bool is_oblique = forest.trees.is_oblique;
-    require(!is_oblique ||
-                (seen && seen->rows.n_rows == n_rows && seen->rows.n_features == forest.n_features),
-            "rows must be given as oblique trees see them, too");
+    check_seen(forest, seen, n_rows);
     return filled_matrix<std::int32_t>(n_rows, forest.trees.n_trees, [&](std::int32_t* leaves) {
         find(leaves);
-        if (is_oblique) find_oblique_leaves(forest.oblique, seen->rows, leaves);
+        if (forest.trees.is_oblique) find_oblique_leaves(forest.oblique, seen->rows, leaves);
     });
 }
 

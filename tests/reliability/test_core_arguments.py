@@ -222,6 +222,13 @@ def test_arrays_that_are_not_aligned_are_copied_or_refused():
         with_fields(FOREST, nodes=misaligned(np.array(FOREST.fields["nodes"]))).build()
 
 
+def test_directions_of_trees_that_are_not_oblique_are_not_read():
+    none_there = with_fields(FOREST, direction_start=np.zeros(0, np.int64)).build()
+    gains = np.ones(len(FOREST.fields["nodes"]), np.float32)
+    expected = _core.importances(FOREST.build(), gains)
+    np.testing.assert_array_equal(_core.importances(none_there, gains), expected)
+
+
 @pytest.mark.parametrize("scalar", [np.datetime64(0, "s"), np.float64(1), memoryview(b"12345678")])
 def test_what_is_no_array_is_refused(scalar):
     args = of("average", lambda leaves, outputs, *_: True)

@@ -2,6 +2,9 @@
 
 import os
 import re
+import signal
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -96,3 +99,52 @@ def test_the_package_does_not_use_the_property_that_has_no_lock():
         r"import .*\bcached_property|functools\.cached_property\(|@cached_property"
     )
     assert [path.name for path in package.rglob("*.py") if pattern.search(path.read_text())] == []
+
+
+# Ctrl-C at any moment, many times; what is said at last is said by another thread.
+INTERRUPTED = """
+import random, signal, sys, threading, time
+from sketchforest._lazy import lock_of
+from sketchforest._trees.parallel import run_blocks
+
+class Owner:
+    pass
+
+owner, end = Owner(), time.monotonic() + 1
+asked = {
+    "lock_of": lambda: lock_of(owner, "name"),
+    "run_blocks": lambda: run_blocks(time.sleep, [0] * 4, n_jobs=2),
+}[sys.argv[1]]
+is_asking = False
+
+
+def interrupt(*_):
+    global is_asking
+    if is_asking:
+        is_asking = False
+        raise KeyboardInterrupt
+
+
+sys.unraisablehook = lambda unraisable: None  # an interrupt of a weak reference's end
+signal.signal(signal.SIGALRM, interrupt)
+signal.setitimer(signal.ITIMER_REAL, 3e-4, 3e-4)
+while time.monotonic() < end:
+    try:
+        is_asking = True
+        while is_asking:
+            asked()
+    except KeyboardInterrupt:
+        pass
+other = threading.Thread(target=asked, daemon=True)
+other.start()
+other.join(20)
+print("held" if other.is_alive() else "free")
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such timer")
+@pytest.mark.parametrize("asked", ["lock_of", "run_blocks"])
+def test_interrupts_leave_no_lock_behind(asked):
+    command = [sys.executable, "-c", INTERRUPTED, asked]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "free\n", done.stderr

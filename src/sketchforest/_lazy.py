@@ -13,12 +13,20 @@ class _Computing:
     """Values that are being computed, each with its lock: gone as soon as no thread uses it."""
 
     def __init__(self) -> None:
-        self._guard = threading.Lock()
+        self._guard = threading.RLock()
         self._locks = WeakValueDictionary[tuple[int, str], Any]()
 
     def lock_of(self, instance: object, name: str) -> Any:
-        with self._guard:
+        # Since Python 3.14, Ctrl-C may come between the lock of a `with` and its block, so that the
+        # lock is never given back. The returned ones are gone all the same; the guard would not be.
+        try:
+            self._guard.acquire()
             return self._locks.setdefault((id(instance), name), threading.RLock())
+        finally:
+            try:  # noqa: SIM105 - `suppress` may be interrupted before the lock is given back
+                self._guard.release()
+            except RuntimeError:  # the interrupt came before the lock
+                pass
 
     def forget_other_threads(self) -> None:
         """A forked child has copies of locks whose holders it does not have."""

@@ -123,9 +123,9 @@ MUTATIONS = (
     ),
     Mutation(
         "where a part hangs in its tree",
-        "src/sketchforest/_trees/parts.py",
-        "reference[part_leaves] = roots[1:]",
-        "reference[part_leaves] = roots[:-1]",
+        "src/core/joining.cpp",
+        ": each + static_cast<std::int32_t>(trees.node_start[tree]);",
+        ": each + static_cast<std::int32_t>(trees.node_start[tree + 1]);",
     ),
     Mutation(
         "a row's features in a prediction",

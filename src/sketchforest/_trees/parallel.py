@@ -140,7 +140,7 @@ class _SharedTasks(Generic[Task, Result]):
     ) -> None:
         self._work, self._tasks, self._on_abort = work, tasks, on_abort
         self._around_thread = around_thread
-        self._numbers, self._taking = iter(range(len(tasks))), _thread.allocate_lock()
+        self._numbers = list(range(len(tasks)))[::-1]  # that are to be begun
         self._found: list[Result | None] = [None] * len(tasks)
         self._is_found = bytearray(len(tasks))
         self._error: BaseException | None = None  # the first one
@@ -177,19 +177,22 @@ class _SharedTasks(Generic[Task, Result]):
     def _help(self, at_work: _thread.LockType) -> None:
         with at_work:
             self._at_work.append(at_work)
-            _core.prepare_thread()
-            with self._around_thread():
-                while self._take_one():
-                    pass
+            try:
+                _core.prepare_thread()
+                with self._around_thread():
+                    while self._take_one():
+                        pass
+            finally:
+                self._at_work.remove(at_work)
 
     def _take_one(self) -> bool:
         """Whether there was a task, and nothing has failed."""
         try:
-            if self._is_stopped:
+            if self._is_stopped or not self._numbers:
                 return False
-            with self._taking:
-                number = next(self._numbers, None)
-            if number is None:
+            try:
+                number = self._numbers.pop()
+            except IndexError:  # another thread took the last one
                 return False
             self._found[number] = self._work(self._tasks[number])
             self._is_found[number] = True
@@ -206,7 +209,9 @@ class _SharedTasks(Generic[Task, Result]):
         return result  # type: ignore[return-value]
 
     def _wait(self) -> None:
-        for at_work in self._at_work:
+        # An interrupt may leave a lock with this thread (see `lock_of`): it is of a thread that has
+        # ended, and off the list.
+        while at_work := next(iter(self._at_work), None):
             with at_work:
                 pass
 

@@ -19,7 +19,6 @@ from sklearn.random_projection import GaussianRandomProjection, SparseRandomProj
 
 from sketchforest import RandomForestClassifier
 from sketchforest import projection as module
-from sketchforest._eigenvectors import SEEDED_RESTARTS
 from sketchforest.projection import (
     AchlioptasProjection,
     GaussianProjection,
@@ -36,6 +35,7 @@ from sketchforest.projection import (
     resolve_projection,
     sketch,
 )
+from sketchforest.projection._eigenvectors import SEEDED_RESTARTS
 
 RANDOM = ["gaussian", "rademacher", "achlioptas", "sparse", "hadamard", "subsample"]
 SIGNS = {

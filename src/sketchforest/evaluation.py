@@ -10,14 +10,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from sketchforest._display import aligned, as_frame, html_table, new_axes, shortened, tidy
 from sketchforest._estimators.names import label_names
 from sketchforest._estimators.targets import outputs_as_fitted
 from sketchforest._estimators.thresholds import Decided, threshold_curve
-from sketchforest._evaluation_pictures import draw_calibration, draw_curve, draw_labels
-from sketchforest._progress import stage
-from sketchforest._sparse import checked_if_sparse
-from sketchforest._typing import Matrix
+from sketchforest._utils.display import aligned, as_frame, html_table, new_axes, shortened, tidy
+from sketchforest._utils.evaluation_pictures import draw_calibration, draw_curve, draw_labels
+from sketchforest._utils.progress import stage
+from sketchforest._utils.sparse import checked_if_sparse
+from sketchforest._utils.typing import Matrix
 from sketchforest.metrics import coverage_error, lrap, ndcg_at_k, precision_at_k, psp_at_k, r2
 from sketchforest.metrics._r2 import errors_of
 from sketchforest.metrics.labels import average_precisions, calibration, calibration_errors

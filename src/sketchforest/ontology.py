@@ -6,9 +6,9 @@ from typing import Literal
 import numpy as np
 from scipy import sparse
 
-from sketchforest._lazy import locked_property
-from sketchforest._sparse import checked_csr
-from sketchforest._typing import Matrix, MatrixLike
+from sketchforest._utils.lazy import locked_property
+from sketchforest._utils.sparse import checked_csr
+from sketchforest._utils.typing import Matrix, MatrixLike
 
 __all__ = ["Ontology"]
 

@@ -17,10 +17,10 @@ from sketchforest._estimators.thresholds import (
     decide,
     f1_kind,
 )
-from sketchforest._sparse import checked_if_sparse
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.predict import Kept
-from sketchforest._typing import Matrix, MatrixLike, WeightsLike
+from sketchforest._utils.sparse import checked_if_sparse
+from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
 from sketchforest.metrics import top_k
 from sketchforest.ontology import Ontology
 

@@ -6,7 +6,7 @@ names are given get their descriptions from here, and their defaults from the si
 
 from typing import TypeVar
 
-from sketchforest._docs import Described, fill
+from sketchforest._utils.docs import Described, fill
 
 Class = TypeVar("Class", bound=type)
 

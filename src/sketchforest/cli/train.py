@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.models import OptionInfo
 
-from sketchforest._registry import DEFAULT_ON_COMMAND_LINE, FORESTS_OF_LABELS
+from sketchforest._utils.registry import DEFAULT_ON_COMMAND_LINE, FORESTS_OF_LABELS
 from sketchforest.cli import options
 from sketchforest.cli.config import ConfigOption, write_config
 

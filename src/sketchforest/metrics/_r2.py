@@ -4,8 +4,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.metrics import r2_score
 
-from sketchforest._sparse import checked_csr, merged
-from sketchforest._typing import Matrix, MatrixLike, WeightsLike
+from sketchforest._utils.sparse import checked_csr, merged
+from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
 from sketchforest.metrics._validation import check_all
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest import _core
-from sketchforest._typing import Matrix
+from sketchforest._utils.typing import Matrix
 
 Array: TypeAlias = np.ndarray
 

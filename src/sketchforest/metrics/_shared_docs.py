@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from sketchforest._docs import Described, fill
+from sketchforest._utils.docs import Described, fill
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy import sparse
 
-from sketchforest._sparse import checked_csr, merged
-from sketchforest._typing import Matrix, MatrixLike, WeightsLike
+from sketchforest._utils.sparse import checked_csr, merged
+from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
 from sketchforest.metrics._ranks import Array, entry_rows
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy import sparse
 
-from sketchforest._sparse import checked_if_sparse
-from sketchforest._typing import MatrixLike
+from sketchforest._utils.sparse import checked_if_sparse
+from sketchforest._utils.typing import MatrixLike
 from sketchforest.ontology import Ontology
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias
 
-from sketchforest._typing import MatrixLike
+from sketchforest._utils.typing import MatrixLike
 from sketchforest.metrics._ranks import Array
 from sketchforest.metrics._shared_docs import described
 from sketchforest.metrics._validation import validated

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from sketchforest._typing import Matrix, MatrixLike, WeightsLike
+from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
 from sketchforest.metrics._ranks import (
     Array,
     block_top_k,

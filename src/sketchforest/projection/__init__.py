@@ -14,10 +14,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from sketchforest._eigenvectors import eigenvectors_by_products, eigenvectors_of_gram
-from sketchforest._random_signs import Matrix, random_signs
-from sketchforest._sparse import checked_if_sparse
-from sketchforest._transformer_projection import TransformerProjection, as_float32, check_finite
+from sketchforest._utils.sparse import checked_if_sparse
+from sketchforest.projection._eigenvectors import eigenvectors_by_products, eigenvectors_of_gram
+from sketchforest.projection._random_signs import Matrix, random_signs
+from sketchforest.projection._transformer import TransformerProjection, as_float32, check_finite
 
 __all__ = [
     "AchlioptasProjection",

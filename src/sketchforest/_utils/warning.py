@@ -4,7 +4,7 @@ import sys
 import warnings
 from pathlib import Path
 
-_PACKAGE = str(Path(__file__).parent)
+_PACKAGE = str(Path(__file__).parent.parent)
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

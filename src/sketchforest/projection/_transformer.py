@@ -6,9 +6,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
-from sketchforest._random_signs import Matrix
-from sketchforest._sparse import checked_csr
-from sketchforest._typing import MatrixLike
+from sketchforest._utils.sparse import checked_csr
+from sketchforest._utils.typing import MatrixLike
+from sketchforest.projection._random_signs import Matrix
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from sketchforest._typing import Matrix
+from sketchforest._utils.typing import Matrix
 
 # Without a generator of its own, SciPy 1.17 draws ARPACK's restarts from the system's entropy.
 SEEDED_RESTARTS = {"rng": 0} if "rng" in inspect.signature(eigsh).parameters else {}

@@ -89,7 +89,7 @@ def _counts(
             f"Y_pred must have the shape of Y_true={np.shape(Y_true)}; got {np.shape(Y_pred)}."
         )
     true, predicted = (
-        sparse.csr_array(ontology.close(checked_if_sparse(name, Y)) != 0, dtype=np.int64)
+        sparse.csr_array(ontology.ancestor_closure(checked_if_sparse(name, Y)) != 0, dtype=np.int64)
         for name, Y in (("Y_true", Y_true), ("Y_pred", Y_pred))
     )
     return float(true.multiply(predicted).sum()), float(predicted.sum()), float(true.sum())

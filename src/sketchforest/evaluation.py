@@ -175,15 +175,10 @@ class Evaluation:
         for name in self.scores:
             together.setdefault(name.rpartition("_at_")[0] or name, []).append(name)
         table = []
-        for names in together.values():
+        for metric, names in together.items():
             ks = ", ".join(name.rpartition("_at_")[2] for name in names)
-            title, says, better = meaning(names[0])
-            if "_at_" in names[0]:
-                title, says = (text.replace("@1", "@k") for text in (title, says))
-                title, says = (
-                    title.replace("@k", f"@{ks}"),
-                    says.replace("the 1 best", "the k best"),
-                )
+            title, says, better = meaning(f"{metric}_at_k" if "_at_" in names[0] else metric)
+            title = title.replace("@k", f"@{ks}")
             values = " ".join(f"{self.scores[name]:.3f}" for name in names)
             values = values if len(names) > 1 else _shown(names[0], self.scores[names[0]])
             table.append([_ARROWS[better], title, values, says])

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sketchforest import DecisionTreeRegressor, load_forest
-from sketchforest._files import held, make_folder, written_whole
+from sketchforest._utils.files import held, make_folder, written_whole
 
 
 def write(path, text):
@@ -68,7 +68,7 @@ def test_a_new_file_has_the_mode_that_files_have(tmp_path):
 
 KILLED = """
 import os, signal, sys
-from sketchforest._files import written_whole
+from sketchforest._utils.files import written_whole
 with written_whole(sys.argv[1]) as draft:
     draft.write_text("half")
     print(flush=True)
@@ -149,7 +149,7 @@ def test_a_folder_that_cannot_be_synced_is_no_error_and_a_broken_disk_is(monkeyp
 KILLED_AT = """
 import os, signal, sys
 from pathlib import Path
-from sketchforest._files import written_whole
+from sketchforest._utils.files import written_whole
 moments = 0
 def dies_at(call):
     def wrapped(*arguments):

@@ -8,22 +8,7 @@ import pytest
 import sketchforest
 
 PACKAGE = Path(sketchforest.__file__).parent
-TOOLS = {
-    "_display",
-    "_docs",
-    "_eigenvectors",
-    "_evaluation_pictures",
-    "_files",
-    "_lazy",
-    "_progress",
-    "_random_signs",
-    "_sparse",
-    "_transformer_projection",
-    "_typing",
-    "_units",
-    "_warning",
-    "_registry",
-}
+TOOLS = {"_utils"}
 # Each part with what it may import besides itself and the tools, from the bottom to the top.
 MAY_IMPORT = {
     "_core": set(),

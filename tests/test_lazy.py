@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import sketchforest
-from sketchforest._lazy import locked_property
+from sketchforest._utils.lazy import locked_property
 
 N_THREADS = 16
 
@@ -104,7 +104,7 @@ def test_the_package_does_not_use_the_property_that_has_no_lock():
 # Ctrl-C at any moment, many times; what is said at last is said by another thread.
 INTERRUPTED = """
 import random, signal, sys, threading, time
-from sketchforest._lazy import lock_of
+from sketchforest._utils.lazy import lock_of
 from sketchforest._trees.parallel import run_blocks
 
 class Owner:

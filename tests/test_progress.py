@@ -10,8 +10,8 @@ import time
 import pytest
 from rich.console import Console
 
-from sketchforest import _progress
-from sketchforest._progress import Display, Stage, clock, stage, watched
+from sketchforest._utils import progress
+from sketchforest._utils.progress import Display, Stage, clock, stage, watched
 
 ROWS = "text,tags\n" + "red fox,a;b\nred cat,b\n" * 20
 
@@ -20,7 +20,7 @@ ROWS = "text,tags\n" + "red fox,a;b\nred cat,b\n" * 20
 def now(monkeypatch):
     """The time, in seconds, which only the test moves."""
     clock = [100.0]
-    monkeypatch.setattr(_progress.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
     return clock
 
 
@@ -81,7 +81,7 @@ def test_bars_show_every_stage_once(now):
 
 
 def test_lines_are_printed_now_and_then_where_there_is_no_terminal(monkeypatch, capfd):
-    monkeypatch.setattr(_progress, "FIRST_LINE", 0.01)
+    monkeypatch.setattr(progress, "FIRST_LINE", 0.01)
     seen = ""
     with watched(), stage("outer"), stage("growing trees", 100) as trees:
         trees.update(35)

@@ -18,8 +18,6 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler
 from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 
 from sketchforest import RandomForestClassifier
-from sketchforest import projection as module
-from sketchforest._eigenvectors import SEEDED_RESTARTS
 from sketchforest.projection import (
     AchlioptasProjection,
     GaussianProjection,
@@ -30,6 +28,7 @@ from sketchforest.projection import (
     SparseProjection,
     SubsampleProjection,
     TransformerProjection,
+    _pca,
     matrix,
     project_labels,
     resolve_n_components,
@@ -256,7 +255,7 @@ def test_johnson_lindenstrauss_holds_for_most_draws_at_its_bound_and_soon_for_al
 
 @pytest.fixture(params=["gram", "products"])
 def pca_branch(request, monkeypatch):
-    monkeypatch.setattr(module, "MAX_GRAM_LABELS", 2000 if request.param == "gram" else 0)
+    monkeypatch.setattr(_pca, "MAX_GRAM_LABELS", 2000 if request.param == "gram" else 0)
 
 
 @pytest.mark.usefixtures("pca_branch")
@@ -290,8 +289,8 @@ def test_the_first_of_equal_entries_decides_the_sign():
 def test_both_ways_to_the_principal_components_agree(monkeypatch):
     Y = labels(300, 60)
     by_gram = PCAProjection().fit(Y, 8)
-    monkeypatch.setattr(module, "eigenvectors_of_gram", None)
-    monkeypatch.setattr(module, "MAX_GRAM_LABELS", 0)
+    monkeypatch.setattr(_pca, "_eigenvectors_of_gram", None)
+    monkeypatch.setattr(_pca, "MAX_GRAM_LABELS", 0)
     np.testing.assert_allclose(PCAProjection().fit(Y, 8), by_gram, atol=1e-5)
 
 
@@ -324,7 +323,7 @@ def test_pca_is_orthonormal_beyond_the_rank_of_the_labels(rank):
     np.testing.assert_allclose(P.T @ P, np.eye(10), atol=1e-5)
 
 
-@pytest.mark.skipif(not SEEDED_RESTARTS, reason="this SciPy cannot seed ARPACK's restarts")
+@pytest.mark.skipif(not _pca.SEEDED_RESTARTS, reason="this SciPy cannot seed ARPACK's restarts")
 @pytest.mark.usefixtures("pca_branch")
 @pytest.mark.parametrize("rank", [0, 1, 2])
 def test_pca_is_repeatable_beyond_the_rank_of_the_labels(rank):
@@ -333,7 +332,7 @@ def test_pca_is_repeatable_beyond_the_rank_of_the_labels(rank):
 
 
 def test_all_principal_components_of_many_labels_are_a_rotation(monkeypatch):
-    monkeypatch.setattr(module, "MAX_GRAM_LABELS", 0)
+    monkeypatch.setattr(_pca, "MAX_GRAM_LABELS", 0)
     P = PCAProjection().fit(labels(50, 20), 20)
     np.testing.assert_allclose(P.T @ P, np.eye(20), atol=1e-5)
 
@@ -535,7 +534,7 @@ def test_a_wrong_projection_is_named_with_what_is_allowed(wrong):
 def test_samples_without_replacement_cannot_project_upwards(name):
     message = (
         f"n_components must be at most n_labels=6 for projection='{name}'; got 9. "
-        "Use 'rademacher' to project upwards."
+        "Use 'rademacher' to project to more dimensions."
     )
     with refused(message):
         sketch(name, labels(20, 6), 9, np.random.default_rng(0))
@@ -545,7 +544,7 @@ def test_samples_without_replacement_cannot_project_upwards(name):
 def test_pca_has_no_more_components_than_samples_or_labels(n_samples, n_labels):
     message = (
         "n_components must be at most min(n_samples, n_labels)=6 for projection='pca'; got 9. "
-        "Use 'rademacher' for more components."
+        "Use 'rademacher' to project to more dimensions."
     )
     with refused(message):
         sketch("pca", labels(n_samples, n_labels), 9, np.random.default_rng(0))
@@ -564,7 +563,7 @@ def test_s_is_at_least_one(s):
 def test_only_a_projection_has_a_matrix(projection):
     message = (
         "projection must be a name or a Projection to have a matrix; "
-        f"got {resolve_projection(projection)!r}. Use sketch for Z alone."
+        f"got {resolve_projection(projection)!r}. Use sketch to get Z alone."
     )
     with refused(message):
         matrix(projection, labels(9, 6), 2, np.random.default_rng(0))
@@ -576,7 +575,8 @@ def test_a_matrix_of_the_wrong_shape_is_refused():
             return np.ones((n_components, n_labels))
 
     message = (
-        "projection must give P of shape (n_labels, n_components)=(6, 2); Transposed gave (2, 6)."
+        "projection must return P of shape (n_labels, n_components)=(6, 2); "
+        "Transposed returned (2, 6)."
     )
     with refused(message):
         sketch(Transposed(), labels(9, 6), 2, np.random.default_rng(0))
@@ -604,7 +604,7 @@ class Given(Projection):
 def test_what_is_not_finite_is_refused(value, as_projection):
     X, Y = np.random.default_rng(0).random((30, 3)), np.ones((30, 4)) - np.eye(30, 4)
     forest = RandomForestClassifier(3, projection=as_projection(value), n_components=2)
-    with pytest.raises(ValueError, match=r"projection must give finite numbers; .* gave NaN"):
+    with pytest.raises(ValueError, match=r"projection must return finite numbers; .* returned NaN"):
         forest.fit(X, Y)
 
 
@@ -612,5 +612,5 @@ def test_what_is_not_finite_is_refused(value, as_projection):
 def test_a_transformer_gives_a_row_for_each_row(cut):
     X, Y = np.random.default_rng(0).random((30, 3)), np.eye(30, 4)
     forest = RandomForestClassifier(3, projection=FunctionTransformer(cut))
-    with pytest.raises(ValueError, match=r"a row for each of the 30 rows of Y; Pipeline gave"):
+    with pytest.raises(ValueError, match=r"one row per row of Y \(30\); Pipeline returned"):
         forest.fit(X, Y)

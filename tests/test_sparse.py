@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sketchforest._sparse import checked_csr
+from sketchforest._utils.sparse import checked_csr
 
 FORMATS = ("csr", "csc", "coo", "lil", "dok", "bsr", "dia")
 DENSE = np.array([[0, 2, 0, 0], [0, 0, 0, 0], [3, 0, 0, 4]], np.float32)

@@ -7,7 +7,7 @@ are averages of the original labels.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from sketchforest._registry import ESTIMATORS, estimator_class
+from sketchforest._utils.registry import ESTIMATORS, estimator_class
 
 if TYPE_CHECKING:
     from sketchforest.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor

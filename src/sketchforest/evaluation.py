@@ -10,14 +10,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from sketchforest._display import aligned, as_frame, html_table, new_axes, shortened, tidy
 from sketchforest._estimators.names import label_names
 from sketchforest._estimators.targets import outputs_as_fitted
 from sketchforest._estimators.thresholds import Decided, threshold_curve
-from sketchforest._evaluation_pictures import draw_calibration, draw_curve, draw_labels
-from sketchforest._progress import stage
-from sketchforest._sparse import checked_if_sparse
-from sketchforest._typing import Matrix
+from sketchforest._utils.display import aligned, as_frame, html_table, new_axes, shortened, tidy
+from sketchforest._utils.evaluation_pictures import draw_calibration, draw_curve, draw_labels
+from sketchforest._utils.progress import stage
+from sketchforest._utils.sparse import checked_if_sparse
+from sketchforest._utils.typing import Matrix
 from sketchforest.metrics import coverage_error, lrap, ndcg_at_k, precision_at_k, psp_at_k, r2
 from sketchforest.metrics._r2 import errors_of
 from sketchforest.metrics.labels import average_precisions, calibration, calibration_errors
@@ -175,15 +175,10 @@ class Evaluation:
         for name in self.scores:
             together.setdefault(name.rpartition("_at_")[0] or name, []).append(name)
         table = []
-        for names in together.values():
+        for metric, names in together.items():
             ks = ", ".join(name.rpartition("_at_")[2] for name in names)
-            title, says, better = meaning(names[0])
-            if "_at_" in names[0]:
-                title, says = (text.replace("@1", "@k") for text in (title, says))
-                title, says = (
-                    title.replace("@k", f"@{ks}"),
-                    says.replace("the 1 best", "the k best"),
-                )
+            title, says, better = meaning(f"{metric}_at_k" if "_at_" in names[0] else metric)
+            title = title.replace("@k", f"@{ks}")
             values = " ".join(f"{self.scores[name]:.3f}" for name in names)
             values = values if len(names) > 1 else _shown(names[0], self.scores[names[0]])
             table.append([_ARROWS[better], title, values, says])

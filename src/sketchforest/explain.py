@@ -6,7 +6,7 @@
 from typing import TYPE_CHECKING
 
 from sketchforest._estimators.explanation import Explanation
-from sketchforest._typing import MatrixLike
+from sketchforest._utils.typing import MatrixLike
 
 if TYPE_CHECKING:
     from sketchforest._estimators.inspection import InspectedTrees

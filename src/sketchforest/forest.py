@@ -20,9 +20,9 @@ from sketchforest._estimators.parameters import (
 from sketchforest._estimators.parts import ForestOfParts, of_parts
 from sketchforest._estimators.regressor import TreesRegressor
 from sketchforest._estimators.shared_docs import described
-from sketchforest._registry import estimator_class
 from sketchforest._saving.estimators import load_estimator
 from sketchforest._saving.model_folder import load_parts
+from sketchforest._utils.registry import estimator_class
 from sketchforest.projection import ProjectionLike
 from sketchforest.tree import DecisionTreeClassifier, DecisionTreeRegressor
 

@@ -1,4 +1,4 @@
-"""Labels that imply others: who is above whom, and scores that respect it."""
+"""Label hierarchies: labels that imply their ancestors, and scores consistent with them."""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal
@@ -6,25 +6,26 @@ from typing import Literal
 import numpy as np
 from scipy import sparse
 
-from sketchforest._lazy import locked_property
-from sketchforest._sparse import checked_csr
-from sketchforest._typing import Matrix, MatrixLike
+from sketchforest._utils.lazy import locked_property
+from sketchforest._utils.sparse import checked_csr
+from sketchforest._utils.typing import Matrix, MatrixLike
+from sketchforest._utils.warning import deprecated_alias
 
 __all__ = ["Ontology"]
 
-# Sparse scores are made dense by blocks of about so many numbers.
+# Sparse scores are densified in blocks of about this many numbers.
 _BLOCK = 8_000_000
 
 
 class Ontology:
-    """A hierarchy of labels, a tree or a graph without cycles: each label implies its parents.
+    """Hierarchy of labels, a tree or a directed acyclic graph: each label implies its parents.
 
     Parameters
     ----------
     parents : sequence of sequences of int
-        For each label, the numbers of the labels right above it; none for one at the top.
+        The column numbers of each label's parents; empty for a root.
     names : sequence of str, optional
-        Names of the labels.
+        Label names.
 
     Attributes
     ----------
@@ -32,7 +33,7 @@ class Ontology:
     names : (n_labels,) array of str or None
     n_labels : int
     depths : (n_labels,) int array
-        1 at the top; the number of labels on the longest way there.
+        Number of labels on the longest path to a root; 1 for a root.
 
     Examples
     --------
@@ -40,9 +41,9 @@ class Ontology:
     >>> ontology = Ontology.from_edges([("poodle", "dog"), ("dog", "animal"), ("cat", "animal")])
     >>> ontology.names.tolist()
     ['poodle', 'dog', 'animal', 'cat']
-    >>> ontology.close([[1, 0, 0, 0]])
+    >>> ontology.ancestor_closure([[1, 0, 0, 0]])
     array([[1, 1, 1, 0]])
-    >>> ontology.respect([[0.6, 0.5, 0.9, 0.2]])
+    >>> ontology.enforce_hierarchy([[0.6, 0.5, 0.9, 0.2]])
     array([[0.6, 0.6, 0.9, 0.2]])
     """
 
@@ -53,15 +54,15 @@ class Ontology:
         self.names = None if names is None else np.asarray(names, np.str_)
         if self.names is not None and len(self.names) != self.n_labels:
             raise ValueError(
-                f"names must have one for each of {self.n_labels} labels; got {len(self.names)}."
+                f"names must have one entry per label ({self.n_labels}); got {len(self.names)}."
             )
         for label, above in enumerate(self.parents):
             if not all(0 <= parent < self.n_labels for parent in above):
                 raise ValueError(
-                    f"parents must be numbers from 0 to {self.n_labels - 1}; got {above} for "
+                    f"parents must be label numbers from 0 to {self.n_labels - 1}; got {above} for "
                     f"label {label}."
                 )
-        self._order = self._from_the_top()
+        self._order = self._topological_order()
 
     @classmethod
     def from_edges(
@@ -69,15 +70,15 @@ class Ontology:
         edges: Iterable[tuple[str, str]],
         names: Sequence[str] | np.ndarray | None = None,
     ) -> "Ontology":
-        """From pairs (label, parent) of names.
+        """Build an ontology from (label, parent) pairs of names.
 
         Parameters
         ----------
         edges : pairs of str
         names : sequence of str, optional
-            The labels, in the order of the columns of Y; all that edges name if not given, in the
-            order of their first mention. A label whose parent is none of them has the labels next
-            above that parent.
+            The labels in the order of the columns of Y. By default, every name in `edges`, in
+            order of first appearance. A parent that is not among `names` is replaced by its
+            nearest ancestors that are.
 
         Returns
         -------
@@ -98,12 +99,12 @@ class Ontology:
 
     @classmethod
     def from_paths(cls, names: Sequence[str] | np.ndarray, separator: str = "/") -> "Ontology":
-        """From names that are paths, as in "animal/dog/poodle".
+        """Build an ontology from names that are paths, such as "animal/dog/poodle".
 
         Parameters
         ----------
         names : sequence of str
-            The labels, in the order of the columns of Y.
+            The labels in the order of the columns of Y.
         separator : str, default="/"
 
         Returns
@@ -133,8 +134,8 @@ class Ontology:
             depths[label] = 1 + max((depths[parent] for parent in self.parents[label]), default=0)
         return depths
 
-    def close(self, Y: MatrixLike) -> Matrix:
-        """Y with all labels above those of each row.
+    def ancestor_closure(self, Y: MatrixLike) -> Matrix:
+        """Add to each row the ancestors of its labels.
 
         Parameters
         ----------
@@ -142,12 +143,12 @@ class Ontology:
 
         Returns
         -------
-        array or CSR of the same type
-            In O(labels above those of rows).
+        (n_samples, n_labels) array or CSR
+            Same dtype as Y.
 
         Examples
         --------
-        >>> Ontology([(), (0,)]).close([[0, 1], [0, 0]])
+        >>> Ontology([(), (0,)]).ancestor_closure([[0, 1], [0, 0]])
         array([[1, 1],
                [0, 0]])
         """
@@ -157,41 +158,46 @@ class Ontology:
         closed.data = np.ones(closed.nnz, given.dtype)
         return closed if sparse.issparse(given) else closed.toarray()
 
-    def respect(self, scores: MatrixLike, how: Literal["raise", "lower"] = "raise") -> Matrix:
-        """Scores in which no label is above one of its parents.
+    def enforce_hierarchy(
+        self, scores: MatrixLike, how: Literal["raise", "lower"] = "raise"
+    ) -> Matrix:
+        """Adjust scores so that no label scores higher than any of its parents.
 
         Parameters
         ----------
         scores : (n_samples, n_labels) array or scipy sparse matrix
-            Scores of at least 0.
+            Non-negative scores.
         how : "raise" or "lower", default="raise"
-            Raise parents to the largest score below them, or lower labels to the smallest score
-            above them.
+            Raise each label to the highest score among its descendants, or lower it to the lowest
+            score among its ancestors.
 
         Returns
         -------
-        array or CSR of the same type
-            In O(n_samples times the number of pairs of a label and its parent).
+        (n_samples, n_labels) array or CSR
+            Same dtype as `scores`. Takes time proportional to n_samples times the number of edges.
 
         Examples
         --------
-        >>> Ontology([(), (0,)]).respect([[0.2, 0.7]], how="lower")
+        >>> Ontology([(), (0,)]).enforce_hierarchy([[0.2, 0.7]], how="lower")
         array([[0.2, 0.2]])
         """
         if how not in ("raise", "lower"):
             raise ValueError(f"how must be 'raise' or 'lower'; got {how!r}.")
         given = self._checked(scores, "scores")
         if isinstance(given, np.ndarray):
-            return self._respected(given.copy(), how)
+            return self._enforced(given.copy(), how)
         n_rows = max(1, _BLOCK // max(1, self.n_labels))
         blocks = [
-            sparse.csr_array(self._respected(given[start : start + n_rows].toarray(), how))
+            sparse.csr_array(self._enforced(given[start : start + n_rows].toarray(), how))
             for start in range(0, given.shape[0], n_rows)
         ]
         return sparse.vstack(blocks, format="csr") if blocks else given.copy()
 
+    respect = deprecated_alias("respect", enforce_hierarchy)
+    close = deprecated_alias("close", ancestor_closure)
+
     def n_violations(self, scores: MatrixLike) -> int:
-        """How often a label of a row is above one of its parents.
+        """Count how often a label scores higher than one of its parents.
 
         Parameters
         ----------
@@ -215,7 +221,7 @@ class Ontology:
         depth = int(self.depths.max(initial=0))
         return f"Ontology({self.n_labels} labels, {n_edges} parents, depth {depth})"
 
-    def _respected(self, scores: np.ndarray, how: str) -> np.ndarray:
+    def _enforced(self, scores: np.ndarray, how: str) -> np.ndarray:
         order = reversed(self._order) if how == "raise" else self._order
         for label in order:
             for parent in self.parents[label]:
@@ -227,14 +233,14 @@ class Ontology:
 
     @locked_property
     def _edges(self) -> tuple[np.ndarray, np.ndarray]:
-        """Labels, and a parent of each."""
+        """Labels and their parents, one pair per edge."""
         pairs = [(label, parent) for label, above in enumerate(self.parents) for parent in above]
         labels, above = np.array(pairs, np.int64).reshape(-1, 2).T
         return labels, above
 
     @locked_property
     def _with_ancestors(self) -> sparse.csr_array:
-        """(n_labels, n_labels): row l has ones at l and at all labels above it."""
+        """(n_labels, n_labels): row l has ones at l and at all its ancestors."""
         found: dict[int, set[int]] = {}
         for label in self._order:
             found[label] = {label}.union(*(found[parent] for parent in self.parents[label]))
@@ -244,15 +250,15 @@ class Ontology:
         ones = np.ones(len(indices), np.float32)
         return sparse.csr_array((ones, indices, starts), shape=(self.n_labels, self.n_labels))
 
-    def _from_the_top(self) -> list[int]:
-        """Labels, parents first; refuses cycles."""
+    def _topological_order(self) -> list[int]:
+        """Labels, parents before children; raises on cycles."""
         below: list[list[int]] = [[] for _ in self.parents]
         n_waiting = [len(above) for above in self.parents]
         for label, above in enumerate(self.parents):
             for parent in above:
                 below[parent].append(label)
         order = [label for label, n in enumerate(n_waiting) if n == 0]
-        for label in order:  # grows meanwhile
+        for label in order:  # grows while being iterated
             for child in below[label]:
                 n_waiting[child] -= 1
                 if n_waiting[child] == 0:
@@ -261,8 +267,8 @@ class Ontology:
             stuck = min(set(range(self.n_labels)) - set(order))
             name = stuck if self.names is None else repr(str(self.names[stuck]))
             raise ValueError(
-                f"parents must have no cycle; label {name} is on one or below one. Leave one of "
-                "its edges out."
+                f"parents must not form a cycle; label {name} is on or below one. Remove one of "
+                "its edges."
             )
         return order
 
@@ -270,14 +276,14 @@ class Ontology:
         checked = checked_csr(name, matrix) if sparse.issparse(matrix) else np.asarray(matrix)
         if checked.ndim != 2 or checked.shape[1] != self.n_labels:
             raise ValueError(
-                f"{name} must have a column for each of {self.n_labels} labels of the ontology; "
+                f"{name} must be 2-d with one column per label of the ontology ({self.n_labels}); "
                 f"got shape {checked.shape}."
             )
         return checked
 
 
 def _nearest(name: str, above: dict[str, list[str]], number: dict[str, int]) -> list[int]:
-    """The labels next above one, past names that are no labels."""
+    """The nearest ancestors of a name that are labels."""
     found: dict[int, None] = {}
     waiting, seen = list(above.get(name, ())), {name}
     while waiting:

@@ -24,7 +24,7 @@ from sketchforest._trees.hierarchy import decision_paths
 from sketchforest._trees.predict import leaves_of
 from sketchforest._trees.pruning import pruning_path
 from sketchforest._trees.structure import TreeStructure
-from sketchforest._typing import MatrixLike, WeightsLike
+from sketchforest._utils.typing import MatrixLike, WeightsLike
 from sketchforest.projection import ProjectionLike
 
 

@@ -177,7 +177,9 @@ def test_features_can_be_dropped_and_keys_are(tmp_path):
     text = SMALL.replace("f1 numeric", "f1 string").replace("f2 numeric", "f2 key")
     path = save(tmp_path / "small.arff", text.replace("1.5", "'a, b'"))
     assert read_arff(path, labels=["b"], drop=["f1"]).feature_names.tolist() == ["a"]
-    with pytest.raises(ValueError, match=r"line 2: attribute 'f1' is a string; .* drop=\['f1'\]"):
+    with pytest.raises(
+        ValueError, match=r"line 2: attribute 'f1' has type string; .* drop=\['f1'\]"
+    ):
         read_arff(path, labels=["b"])
 
 

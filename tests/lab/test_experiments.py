@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from sketchforest._progress import RunProgress, seconds_left
+from sketchforest._utils.progress import RunProgress, seconds_left
 from sketchforest.lab.experiments import waiting_experiments
 from sketchforest.lab.reproduce.forest_experiment import ForestExperiment, ForestResult
 from sketchforest.lab.reproduce.timing import TimingExperiment, TimingResult

@@ -322,7 +322,7 @@ def test_only_errors_and_losses_are_minimised():
     "name", ["auc", "precision_at_0", "precision_at_k", "psp_at_5", "", 5, ["lrap"]]
 )
 def test_unknown_names_are_answered_with_the_known_ones(name):
-    with pytest.raises(ValueError, match=r"lrap, coverage_error, .*, ndcg_at_K .*; got"):
+    with pytest.raises(ValueError, match=r'"lrap", "coverage_error", .*, "ndcg_at_K" .*; got'):
         get_metric(name)
 
 
@@ -406,11 +406,11 @@ def test_lrap_without_any_label_is_refused():
     [
         ({}, "either propensities or Y_train; got neither"),
         ({"propensities": [1, 1, 1], "Y_train": Y_OK}, "propensities or Y_train; got both"),
-        ({"propensities": [1, 1]}, r"propensities must be for 3 labels; got shape \(2,\)"),
+        ({"propensities": [1, 1]}, r"propensities must cover 3 labels; got shape \(2,\)"),
         ({"propensities": [1, 1, 2]}, "above 0 and at most 1; got 2.0"),
         ({"propensities": [0, 1, 1]}, "above 0 and at most 1; got 0.0"),
         ({"propensities": [np.nan, 1, 1]}, "above 0 and at most 1; got nan"),
-        ({"Y_train": np.eye(4)}, r"Y_train must be for 3 labels; got shape \(4,\)"),
+        ({"Y_train": np.eye(4)}, r"Y_train must cover 3 labels; got shape \(4,\)"),
         ({"Y_train": Y_OK}, "Y_train must have at least 3 rows; got 2"),
         ({"Y_train": 2 * np.eye(3)}, "Y_train must hold only 0 and 1; got 2.0"),
         ({"Y_train": np.eye(3), "B": 0}, "A and B must be positive; got A=0.55 and B=0"),

@@ -23,14 +23,14 @@ from sketchforest._estimators.thresholds import with_labels
 from sketchforest._estimators.validation import are_texts, check_features, check_width
 from sketchforest._saving.estimators import save_estimator
 from sketchforest._saving.json_values import Json
-from sketchforest._sparse import checked_if_sparse
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.hierarchy import leaf_numbers
 from sketchforest._trees.model import Forest, Tree
 from sketchforest._trees.outputs import draw_matrix
 from sketchforest._trees.predict import ForestPredictor, Kept, leaves_of
 from sketchforest._trees.problem import GrowSettings
-from sketchforest._typing import Matrix, MatrixLike, WeightsLike
+from sketchforest._utils.sparse import checked_if_sparse
+from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer

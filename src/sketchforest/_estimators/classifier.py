@@ -17,10 +17,10 @@ from sketchforest._estimators.thresholds import (
     decide,
     f1_kind,
 )
-from sketchforest._sparse import checked_if_sparse
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.predict import Kept
-from sketchforest._typing import Matrix, MatrixLike, WeightsLike
+from sketchforest._utils.sparse import checked_if_sparse
+from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
 from sketchforest.metrics import top_k
 from sketchforest.ontology import Ontology
 
@@ -222,7 +222,7 @@ class PredictsLabels(ClassifierMixin):
         check_ontology(ontology, targets)
         averages = dense_averages(fitted.predictor, targets, checked, self._n_jobs)
         if ontology is not None:
-            return ontology.respect(averages)
+            return ontology.enforce_hierarchy(averages)
         return averages if targets.column_classes is None else targets.by_column(averages)
 
     def _predicted(
@@ -232,7 +232,7 @@ class PredictsLabels(ClassifierMixin):
         checked = self._check_new(X, fitted)
         if ontology is not None:
             check_ontology(ontology, targets)
-            closed = ontology.close(self._predicted(fitted, checked, None))
+            closed = ontology.ancestor_closure(self._predicted(fitted, checked, None))
             return as_given(closed, targets) if targets.is_sparse else closed
         if targets.column_classes is not None:
             return targets.most_probable(dense_averages(predictor, targets, checked, n_jobs))

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sketchforest._display import (
+from sketchforest._estimators.names import label_names, shown_features
+from sketchforest._trees.fitted import Fitted
+from sketchforest._utils.display import (
     aligned,
     as_frame,
     html_bar,
@@ -14,8 +16,6 @@ from sketchforest._display import (
     new_axes,
     signed_bars,
 )
-from sketchforest._estimators.names import label_names, shown_features
-from sketchforest._trees.fitted import Fitted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

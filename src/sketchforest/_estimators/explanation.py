@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sketchforest._display import (
+from sketchforest._utils.display import (
     aligned,
     as_frame,
     html_bar,

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest._trees.encoding import canonical, is_worth_sparse
-from sketchforest._typing import Matrix
+from sketchforest._utils.typing import Matrix
 
 BLOCK_ROWS = 1024
 

@@ -10,7 +10,6 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from sketchforest._lazy import lock_of
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.held import Held
 from sketchforest._trees.impurity import Impurity
@@ -19,6 +18,7 @@ from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.predict import ForestPredictor
 from sketchforest._trees.problem import GrowSettings, ObliqueSettings
 from sketchforest._trees.targets import F1Thresholds, Targets
+from sketchforest._utils.lazy import lock_of
 
 PARTS: dict[str, type[Any]] = {
     part.__name__: part

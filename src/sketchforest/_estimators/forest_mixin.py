@@ -21,7 +21,7 @@ from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.hierarchy import decision_paths
 from sketchforest._trees.predict import leaves_of
 from sketchforest._trees.targets import F1Thresholds
-from sketchforest._typing import MatrixLike, WeightsLike
+from sketchforest._utils.typing import MatrixLike, WeightsLike
 
 
 class ForestMixin(TreeListMixin):

@@ -22,7 +22,7 @@ from sketchforest._trees.contributions import contributions
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.model import SparseRows
 from sketchforest._trees.predict import ForestPredictor
-from sketchforest._typing import Matrix, MatrixLike
+from sketchforest._utils.typing import Matrix, MatrixLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

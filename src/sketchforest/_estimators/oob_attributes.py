@@ -15,8 +15,8 @@ from sketchforest._estimators.thresholds import DEFAULT, best_thresholds, decide
 from sketchforest._trees.predict import ForestPredictor, Predictor
 from sketchforest._trees.problem import Problem
 from sketchforest._trees.targets import F1Thresholds, Targets
-from sketchforest._typing import Matrix
-from sketchforest._warning import warn
+from sketchforest._utils.typing import Matrix
+from sketchforest._utils.warning import warn
 from sketchforest.metrics import get_metric, is_ranking, lrap, r2
 
 Attributes: TypeAlias = dict[str, float | Matrix | list[np.ndarray]]

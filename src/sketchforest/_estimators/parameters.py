@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from sketchforest._estimators.thresholds import DEFAULT, is_threshold
-from sketchforest._warning import warn
+from sketchforest._utils.warning import warn
 from sketchforest.projection import ProjectionLike
 
 NComponents: TypeAlias = int | float | Literal["log", "sqrt", "all", "auto"] | None

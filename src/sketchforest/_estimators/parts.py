@@ -15,7 +15,7 @@ from sketchforest._estimators.predictions import averages_as_given
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.predict import Floating, Kept, Predictor, TreesOfRows
 from sketchforest._trees.targets import F1Thresholds
-from sketchforest._typing import Matrix, MatrixLike, WeightsLike
+from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
 from sketchforest.metrics import r2, top_k
 
 # Rows whose averages are added up at once; sparse ones of very many labels have thousands each.

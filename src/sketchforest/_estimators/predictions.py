@@ -6,7 +6,7 @@ from scipy import sparse
 from sketchforest._estimators.thresholds import Decision
 from sketchforest._trees.predict import Kept, Predictor, check_fits_memory, first_largest
 from sketchforest._trees.targets import Targets
-from sketchforest._typing import Matrix
+from sketchforest._utils.typing import Matrix
 from sketchforest.metrics import top_k
 from sketchforest.ontology import Ontology
 

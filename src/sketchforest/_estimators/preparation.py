@@ -53,7 +53,7 @@ from sketchforest._trees.problem import (
 )
 from sketchforest._trees.random import TreeSeed
 from sketchforest._trees.targets import Targets
-from sketchforest._typing import Matrix, MatrixLike, WeightsLike
+from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
 from sketchforest.projection import (
     Projection,
     ProjectionLike,

@@ -6,7 +6,7 @@ from sklearn.base import RegressorMixin
 
 from sketchforest._estimators.inspection import InspectedTrees
 from sketchforest._estimators.predictions import averages_as_given
-from sketchforest._typing import MatrixLike, WeightsLike
+from sketchforest._utils.typing import MatrixLike, WeightsLike
 from sketchforest.metrics import r2
 
 

@@ -6,7 +6,8 @@ names are given get their descriptions from here, and their defaults from the si
 
 from typing import TypeVar
 
-from sketchforest._docs import Described, fill
+from sketchforest._utils.docs import Described, fill
+from sketchforest._utils.registry import PROJECTIONS
 
 Class = TypeVar("Class", bound=type)
 
@@ -17,8 +18,8 @@ PARAMETERS = {
     ),
     "projection": Described(
         "str, projection object, scikit-learn transformer or None",
-        '"gaussian", "rademacher", "achlioptas", "sparse", "hadamard", "subsample" or "pca"; '
-        "None keeps the original outputs. See `sketchforest.projection`.",
+        ", ".join(f'"{name}"' for name in PROJECTIONS)
+        + "; None keeps the original outputs. See `sketchforest.projection`.",
     ),
     "n_components": Described(
         'int, float, "log", "sqrt", "all", "auto" or None',

@@ -15,14 +15,14 @@ from sketchforest._estimators.validation import (
     check_is_collected,
     reworded,
 )
-from sketchforest._sparse import checked_if_sparse
 from sketchforest._trees.encoding import canonical
 from sketchforest._trees.impurity import Impurity
 from sketchforest._trees.model import Labels, SparseRows
 from sketchforest._trees.predict import check_fits_memory
 from sketchforest._trees.targets import Targets
-from sketchforest._typing import Matrix, MatrixLike
-from sketchforest._warning import warn
+from sketchforest._utils.sparse import checked_if_sparse
+from sketchforest._utils.typing import Matrix, MatrixLike
+from sketchforest._utils.warning import warn
 
 # Sums of as many values as there are rows and trees are numbers still.
 LARGEST_OUTPUT = 1e300

@@ -5,11 +5,11 @@ from typing import ClassVar, NamedTuple
 
 from sketchforest._estimators.base import TreesEstimator
 from sketchforest._estimators.parameters import is_by_kind
-from sketchforest._lazy import lock_of
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.model import Forest
 from sketchforest._trees.predict import ForestPredictor
 from sketchforest._trees.random import TreeSeed
+from sketchforest._utils.lazy import lock_of
 
 # Not said of a tree: its members have the weights of their classes, as they were drawn.
 NOT_OF_A_TREE = ("class_weight", "random_state")

@@ -10,9 +10,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from sketchforest._sparse import checked_if_sparse, merged
-from sketchforest._typing import Matrix, MatrixLike, WeightsLike
-from sketchforest._warning import warn
+from sketchforest._utils.sparse import checked_if_sparse, merged
+from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
+from sketchforest._utils.warning import warn
 
 LARGEST_WHOLE = 2**53  # up to which a double holds every whole number
 LARGEST_INDEX = np.iinfo(np.int32).max  # the native core counts rows, features and labels so

@@ -4,7 +4,7 @@ from sketchforest._estimators.parameters import Parameters
 from sketchforest._estimators.thresholds import f1_kind
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.targets import Targets
-from sketchforest._warning import warn
+from sketchforest._utils.warning import warn
 
 
 def changes_nothing(params: Parameters, earlier: Fitted) -> bool:

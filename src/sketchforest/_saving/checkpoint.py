@@ -16,7 +16,6 @@ from pathlib import Path
 import joblib
 import numpy as np
 
-from sketchforest._files import held, make_folder, written_whole
 from sketchforest._saving.container import (
     ARRAY_CHECKSUMS,
     CHECKSUM,
@@ -34,6 +33,7 @@ from sketchforest._saving.model_file import called_damage, check_array
 from sketchforest._trees.model import Directions, Forest, Tree
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.problem import GrowSettings
+from sketchforest._utils.files import held, make_folder, written_whole
 
 INDEX, LOCK, SUFFIX = "checkpoint.json", "checkpoint.lock", ".tree"
 _SEED = "random_state"

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeGuard
 import numpy as np
 
 from sketchforest import _core
-from sketchforest._files import written_whole
+from sketchforest._utils.files import written_whole
 
 # The name of a type in the container, and the type.
 TYPES: dict[str, np.dtype] = {

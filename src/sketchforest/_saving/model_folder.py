@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sketchforest._files import make_folder, written_whole
 from sketchforest._saving.container import DamagedError, read_json
 from sketchforest._saving.estimators import load_estimator
+from sketchforest._utils.files import make_folder, written_whole
 
 INDEX, FORMAT_VERSION = "index.json", 1
 

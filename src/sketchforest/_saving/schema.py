@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from sketchforest._registry import ESTIMATORS
 from sketchforest._saving.container import DamagedError
 from sketchforest._saving.json_values import converted
 from sketchforest._trees.impurity import Impurity
+from sketchforest._utils.registry import ESTIMATORS
 
 Holds = Callable[[Any], bool]
 # An array of texts is as wide as the longest. Past this size texts are kept one by one.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sketchforest._lazy import locked_property
+from sketchforest._utils.lazy import locked_property
 
 # What the hyperbola leaves unexplained, as a share of the gain that it predicts.
 MODEL_ERROR = 0.08

@@ -18,7 +18,7 @@ from sketchforest._trees.parallel import run_blocks
 from sketchforest._trees.predict import ForestPredictor, find_leaves
 from sketchforest._trees.problem import Problem
 from sketchforest._trees.random import SHARED, Purpose, generator
-from sketchforest._typing import Matrix
+from sketchforest._utils.typing import Matrix
 from sketchforest.metrics import Metric, get_metric, greater_is_better, row_values
 
 # Scoring must cost less than growing: so many scores are ranked, of at least so many rows. In a

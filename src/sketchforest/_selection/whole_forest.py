@@ -10,7 +10,7 @@ from sketchforest._selection.learning_curve import PredictedScore, predict_score
 from sketchforest._selection.out_of_bag import Criterion, OutOfBagScorer
 from sketchforest._trees.model import Forest, Labels
 from sketchforest._trees.problem import GrowSettings, Problem, TrainingData
-from sketchforest._typing import Matrix
+from sketchforest._utils.typing import Matrix
 
 
 def predict_whole_forest(

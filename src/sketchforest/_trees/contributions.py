@@ -11,7 +11,7 @@ import numpy as np
 
 from sketchforest import _core
 from sketchforest._trees.predict import ForestPredictor, find_leaves, seen_by_oblique_trees
-from sketchforest._typing import Matrix
+from sketchforest._utils.typing import Matrix
 
 
 class Contributions(NamedTuple):

@@ -14,7 +14,7 @@ from scipy import sparse
 from sketchforest import _core
 from sketchforest._trees.held import Held
 from sketchforest._trees.parallel import run_blocks
-from sketchforest._typing import Matrix
+from sketchforest._utils.typing import Matrix
 
 Result = TypeVar("Result")
 SparseMatrix: TypeAlias = sparse.csr_array | sparse.csr_matrix | sparse.csc_array

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from sketchforest._lazy import locked_property
 from sketchforest._trees.model import Forest, Labels
 from sketchforest._trees.predict import ForestPredictor, Predictor
 from sketchforest._trees.problem import GrowSettings
 from sketchforest._trees.structure import TreeStructure
 from sketchforest._trees.targets import F1Thresholds, Targets
+from sketchforest._utils.lazy import locked_property
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,11 +12,11 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest import _core
-from sketchforest._lazy import locked_property
 from sketchforest._trees.encoding import starts_of
 from sketchforest._trees.held import Held
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.parallel import count_threads, run_blocks
+from sketchforest._utils.lazy import locked_property
 
 MISSING_LEFT = np.uint32(1 << 31)
 

@@ -20,7 +20,7 @@ from sketchforest._trees.encoding import (
     is_worth_sparse,
 )
 from sketchforest._trees.held import Held
-from sketchforest._typing import Matrix
+from sketchforest._utils.typing import Matrix
 
 # Ranks are told apart in so many steps; 64 were as good on eight sets, and more no better.
 MOST_LEVELS = 256

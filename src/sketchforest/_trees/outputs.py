@@ -7,7 +7,7 @@ from sketchforest import _core
 from sketchforest._trees.model import Labels, SparseRows
 from sketchforest._trees.problem import GrowSettings, TrainingData
 from sketchforest._trees.random import SHARED, Purpose, generator
-from sketchforest._typing import Matrix
+from sketchforest._utils.typing import Matrix
 from sketchforest.projection import (
     AchlioptasProjection,
     GaussianProjection,

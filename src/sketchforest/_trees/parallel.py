@@ -12,7 +12,7 @@ from sklearn import config_context, get_config
 from sklearn.utils.parallel import Parallel, delayed
 
 from sketchforest import _core
-from sketchforest._progress import stage, watched
+from sketchforest._utils.progress import stage, watched
 
 # That a thread is begun with: its stack, and what it takes before its first task.
 THREAD_BYTES = 1 << 25

@@ -8,7 +8,6 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest import _core
-from sketchforest._lazy import locked_property
 from sketchforest._trees.encoding import csr_arrays, float_type
 from sketchforest._trees.impurity import Impurity
 from sketchforest._trees.memory import check_fits
@@ -16,7 +15,8 @@ from sketchforest._trees.model import Forest, Labels, SparseRows, Tree
 from sketchforest._trees.oblique_features import ObliqueX
 from sketchforest._trees.parallel import count_threads, run_blocks
 from sketchforest._trees.targets import Targets
-from sketchforest._typing import Matrix
+from sketchforest._utils.lazy import locked_property
+from sketchforest._utils.typing import Matrix
 
 Result = TypeVar("Result")
 

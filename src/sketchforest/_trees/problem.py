@@ -10,7 +10,7 @@ from sketchforest._trees.encoding import EncodedX
 from sketchforest._trees.model import Labels
 from sketchforest._trees.oblique_features import FeatureMap, ObliqueX
 from sketchforest._trees.random import SHARED
-from sketchforest._typing import Matrix
+from sketchforest._utils.typing import Matrix
 from sketchforest.projection import Projection, TransformerProjection
 
 

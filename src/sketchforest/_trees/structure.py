@@ -5,15 +5,15 @@ import math
 import numpy as np
 from scipy import sparse
 
-from sketchforest._lazy import locked_property
-from sketchforest._sparse import checked_if_sparse
 from sketchforest._trees.hierarchy import decision_paths, leaf_numbers
 from sketchforest._trees.memory import check_fits
 from sketchforest._trees.model import MISSING_LEFT, Forest
 from sketchforest._trees.node_means import NodeMeans
 from sketchforest._trees.predict import find_leaves
 from sketchforest._trees.targets import Targets
-from sketchforest._typing import Matrix
+from sketchforest._utils.lazy import locked_property
+from sketchforest._utils.sparse import checked_if_sparse
+from sketchforest._utils.typing import Matrix
 
 # What scikit-learn writes where a leaf has no child, and no feature or threshold.
 NO_CHILD = -1

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from sketchforest._estimators.forest_mixin import ForestMixin
-from sketchforest._typing import Matrix
+from sketchforest._utils.typing import Matrix
 from sketchforest._workflows import Model
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from scipy import sparse
 
-from sketchforest._display import listed
 from sketchforest._saving.vectorizer import Vectorizer
-from sketchforest._typing import Matrix
+from sketchforest._utils.display import listed
+from sketchforest._utils.typing import Matrix
 from sketchforest._workflows import Model
 from sketchforest._workflows.models import (
     feature_names,

@@ -12,7 +12,7 @@ from sketchforest import load_forest
 from sketchforest._estimators.names import feature_names, label_names, shown_features
 from sketchforest._estimators.thresholds import is_threshold
 from sketchforest._saving.vectorizer import Vectorizer
-from sketchforest._typing import MatrixLike
+from sketchforest._utils.typing import MatrixLike
 from sketchforest._workflows import Classifier, Model
 from sketchforest.datasets import Dataset
 from sketchforest.datasets._text import AnyPath

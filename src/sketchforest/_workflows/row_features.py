@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from sketchforest._typing import Matrix
+from sketchforest._utils.typing import Matrix
 from sketchforest._workflows import Model
 from sketchforest._workflows.models import feature_names, notes_of
 from sketchforest.datasets._rows import FLOAT32_MAX

@@ -11,17 +11,17 @@ from scipy import sparse
 
 from sketchforest import RandomForestClassifier, SketchForestClassifier
 from sketchforest._estimators.thresholds import f1_kind
-from sketchforest._files import check_out
-from sketchforest._progress import stage
-from sketchforest._registry import (
+from sketchforest._saving.vectorizer import Vectorizer
+from sketchforest._selection.whole_forest import predict_whole_forest
+from sketchforest._utils.files import check_out
+from sketchforest._utils.progress import stage
+from sketchforest._utils.registry import (
     COMMAND_LINE_NAMES,
     DEFAULT_ON_COMMAND_LINE,
     FORESTS_OF_LABELS,
     estimator_class,
 )
-from sketchforest._saving.vectorizer import Vectorizer
-from sketchforest._selection.whole_forest import predict_whole_forest
-from sketchforest._typing import Matrix
+from sketchforest._utils.typing import Matrix
 from sketchforest._workflows import Model
 from sketchforest._workflows.evaluation import Evaluation, evaluate, evaluate_file
 from sketchforest._workflows.fitting import Where, fit_there

@@ -9,8 +9,8 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from sketchforest._display import listed
-from sketchforest._files import written_whole
+from sketchforest._utils.display import listed
+from sketchforest._utils.files import written_whole
 
 # What says nothing of the result.
 _NOT_WRITTEN = ("config", "json", "quiet", "checkpoint", "dask", "workers")

@@ -4,8 +4,8 @@ from typing import Any
 
 from rich.console import Console
 
-from sketchforest._display import listed, shortened
-from sketchforest._units import UNKNOWN
+from sketchforest._utils.display import listed, shortened
+from sketchforest._utils.units import UNKNOWN
 from sketchforest.cli.tables import SHOWN, as_it_is, number_or_none, plain_table
 from sketchforest.explain import Explanation
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from sketchforest._display import listed
 from sketchforest._estimators.description import MOST_LISTED
-from sketchforest._units import seconds, size
+from sketchforest._utils.display import listed
+from sketchforest._utils.units import seconds, size
 from sketchforest._workflows import Model
 from sketchforest._workflows.models import is_classifier, label_names, notes_of, shown_features
 from sketchforest._workflows.training import TrainOutcome

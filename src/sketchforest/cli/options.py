@@ -208,7 +208,7 @@ def text_of(path: Path | None) -> str | None:
 
 def progress(is_quiet: bool, **renamed: str) -> AbstractContextManager[None]:
     """The stages of the work on standard error, some of them by another name."""
-    from sketchforest._progress import watched
+    from sketchforest._utils.progress import watched
 
     return nullcontext() if is_quiet else watched(renamed)
 

@@ -55,8 +55,8 @@ def report(
 
     Example:  sketchforest report model.sf test.csv --out report.html
     """
-    from sketchforest._files import check_out
-    from sketchforest._units import size
+    from sketchforest._utils.files import check_out
+    from sketchforest._utils.units import size
     from sketchforest._workflows.evaluation import evaluate_file
     from sketchforest._workflows.models import trained_columns
     from sketchforest.report import is_markdown, report_of
@@ -90,7 +90,7 @@ def report(
 
 def _about_model(model: "Model", path: Path) -> dict[str, str]:
     """Names of files without their folders, which are nobody's business."""
-    from sketchforest._units import seconds, size
+    from sketchforest._utils.units import seconds, size
     from sketchforest._workflows.models import notes_of
 
     notes, made = notes_of(model), read_made(path)

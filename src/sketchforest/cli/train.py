@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.models import OptionInfo
 
-from sketchforest._registry import DEFAULT_ON_COMMAND_LINE, FORESTS_OF_LABELS
+from sketchforest._utils.registry import DEFAULT_ON_COMMAND_LINE, FORESTS_OF_LABELS, PROJECTIONS
 from sketchforest.cli import options
 from sketchforest.cli.config import ConfigOption, write_config
 
@@ -73,10 +73,7 @@ def train(
     ridge: Annotated[float, _forest("How far oblique directions are held back.")] = 2.0,
     projection: Annotated[
         str,
-        _forest(
-            "gaussian, rademacher, achlioptas, sparse, hadamard, subsample, pca, or none for the "
-            "labels as they are."
-        ),
+        _forest(f"{', '.join(PROJECTIONS)}, or none for the labels as they are."),
     ] = "gaussian",
     n_components: Annotated[
         str,

@@ -10,7 +10,7 @@ from sketchforest.cli.config import ConfigOption
 
 if TYPE_CHECKING:
     from sketchforest._saving.vectorizer import Vectorizer
-    from sketchforest._typing import Matrix
+    from sketchforest._utils.typing import Matrix
     from sketchforest._workflows.models import Notes
     from sketchforest.datasets import Dataset
     from sketchforest.datasets.columns import Columns

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from sketchforest._sparse import checked_if_sparse
+from sketchforest._utils.sparse import checked_if_sparse
 from sketchforest.datasets import Columns, Dataset, read, read_table
 from sketchforest.datasets.files import ReadOptions
 from sketchforest.datasets.table_files import table_format

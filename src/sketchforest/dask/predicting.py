@@ -13,7 +13,7 @@ from scipy import sparse
 from sketchforest import load_forest
 from sketchforest._estimators.base import TreesEstimator
 from sketchforest._estimators.parts import ForestOfParts
-from sketchforest._files import written_whole
+from sketchforest._utils.files import written_whole
 from sketchforest.dask.blocks import read_file, row_chunks
 from sketchforest.dask.clients import the_client
 from sketchforest.dask.results import results_as_done

@@ -12,11 +12,11 @@ from sketchforest._estimators.checkpoints import checkpointed
 from sketchforest._estimators.forest_mixin import ForestMixin
 from sketchforest._estimators.growing import grow
 from sketchforest._estimators.preparation import prepare
-from sketchforest._progress import stage, watched
 from sketchforest._trees.grow import KeptTrees, tree_grower
 from sketchforest._trees.model import Tree
 from sketchforest._trees.problem import GrowSettings, TrainingData
-from sketchforest._typing import MatrixLike, WeightsLike
+from sketchforest._utils.progress import stage, watched
+from sketchforest._utils.typing import MatrixLike, WeightsLike
 from sketchforest.dask.clients import n_threads, the_client
 from sketchforest.dask.results import results_as_done
 from sketchforest.dask.sending import received, shared

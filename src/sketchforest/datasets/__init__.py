@@ -1,7 +1,6 @@
 """Multi-label data: files by name, readers, writers, seeded generators."""
 
-from sketchforest.datasets._arff_writer import write_arff
-from sketchforest.datasets.arff import read_arff, read_ontology
+from sketchforest.datasets.arff import read_arff, read_ontology, write_arff
 from sketchforest.datasets.catalogue import DatasetInfo, catalogue, describe, list_datasets, load
 from sketchforest.datasets.columns import Columns
 from sketchforest.datasets.conversion import write_table

@@ -14,8 +14,8 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, BinaryIO, TextIO, cast
 
-from sketchforest._files import written_whole
-from sketchforest._progress import stage
+from sketchforest._utils.files import written_whole
+from sketchforest._utils.progress import stage
 
 AnyPath = str | PathLike[str]
 

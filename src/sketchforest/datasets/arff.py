@@ -10,10 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from sketchforest.datasets._arff_header import Attribute, Header, read_header, unescaped
-from sketchforest.datasets._arff_rows import ArffRows
-from sketchforest.datasets._hierarchy import Hierarchy
-from sketchforest.datasets._rows import Rows, check_filled, compact, csr
+from sketchforest.datasets._arff import ArffRows, Attribute, Header, read_header, unescaped
+from sketchforest.datasets._rows import FLOAT32_MAX, Rows, check_filled, compact, csr
 from sketchforest.datasets._text import (
     AnyPath,
     bad_file,
@@ -21,12 +19,17 @@ from sketchforest.datasets._text import (
     numbered_lines,
     shown,
     stem,
+    text_writer,
 )
+from sketchforest.datasets._writing import column_names, pair_text, refuse_infinity
 from sketchforest.datasets.dataset import Dataset
 from sketchforest.ontology import Ontology
 
 Convention = Literal["mulan", "meka", "clus"]
 Labels = int | str | Path | Sequence[str]
+
+_PLAIN_NAME = re.compile(r"[^\s,{}%'\"\\?][^\s,{}'\"\\]*")
+_ROOT = "root"  # of a hierarchy given as a graph
 
 
 def read_arff(
@@ -38,27 +41,30 @@ def read_arff(
     drop: Iterable[str] = (),
     convention: Convention | None = None,
 ) -> Dataset:
-    """X (n_samples, n_features) and Y (n_samples, n_labels) of a multi-label ARFF file.
+    """Read a multi-label ARFF file.
 
-    Which attributes are labels is given by ``labels`` (how many at the end, their names, or the
-    path of a MULAN XML file) or ``xml``; else by the file itself: a hierarchical attribute (CLUS),
-    an XML file beside it (MULAN; ``data.xml`` for ``data-train.arff``), or ``-C n`` in its
-    relation (MEKA). ``convention`` picks one of these.
+    Pass ``labels`` or ``xml`` to say which attributes are labels. Otherwise the file decides: a
+    hierarchical attribute (CLUS), an XML file beside it (MULAN; ``data.xml`` for
+    ``data-train.arff``), or ``-C n`` in its relation (MEKA), in this order.
 
-    Features with two values (0/1, no/yes) are one column, other nominal ones a column
-    ``name=value`` for each value. Missing numbers are NaN; in ``name=value`` columns they are all
-    zeros. Of a hierarchy every node is a label, and with ``ancestors`` a row has those above its
-    own, too. ``drop`` names features to leave out.
+    A binary feature (0/1, no/yes) becomes one column, and any other nominal feature one column
+    ``name=value`` per value. Missing numbers are NaN; a missing nominal value is all zeros. Every
+    node of a hierarchy is a label.
 
     Parameters
     ----------
     path : str or path
-        Compressed by gzip, xz or bzip2 or not.
+        Plain, or compressed with gzip, xz or bzip2.
     labels : int, sequence of str, or path, optional
+        The number of labels at the end, their names, or the path of a MULAN XML file.
     xml : str or path, optional
+        The path of a MULAN XML file.
     ancestors : bool, default=True
-    drop : names of features
+        Whether to add the ancestors of each row's labels in a hierarchy.
+    drop : iterable of str
+        Names of features to leave out.
     convention : "mulan", "meka" or "clus", optional
+        Where to find the labels, if not by the order above.
 
     Returns
     -------
@@ -66,34 +72,27 @@ def read_arff(
 
     Examples
     --------
-    >>> import os, tempfile
     >>> from sketchforest.datasets import make_multilabel, read_arff, write_arff
-    >>> data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "tags.arff")
-    ...     write_arff(data, path)
-    ...     read_arff(path)
+    >>> write_arff(make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3), "tags.arff")
+    >>> read_arff("tags.arff")
     Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     lines = numbered_lines(path)
     header = read_header(path, lines)
-    chosen = _choose_labels(path, header, labels, xml, convention)
-    dropped = _dropped(path, header, set(drop), chosen)
+    chosen = _label_positions(path, header, labels, xml, convention)
+    is_hierarchy = chosen == [header.hierarchical]
+    left_out = _left_out(path, header, set(drop), chosen)
     reader = ArffRows(path, header.attributes)
     matrix = reader.read(lines).tocsc()
-    # In a sparse row such attributes have their first value, which is a one of X or Y.
+    # Where a sparse row leaves out such an attribute, X or Y gets a one.
     n_filled = sum(a.kind == "nominal" and a.positive != 1 for a in header.attributes)
     check_filled(path, matrix.shape[0], n_filled, reader.n_given)
-    if isinstance(chosen, Hierarchy):
-        Y, label_names = _hierarchical_labels(path, reader, chosen, ancestors)
-        not_features = {*dropped, header.hierarchical}
+    if is_hierarchy:
+        Y, label_names = _hierarchical_labels(path, header, reader, ancestors)
     else:
         Y, label_names = _flat_labels(path, header, reader, matrix, chosen)
-        not_features = {*dropped, *chosen}
-    X, feature_names = _columns(
-        matrix,
-        [pair for pair in enumerate(header.attributes) if pair[0] not in not_features],
-    )
+    features = [at for at in range(len(header.attributes)) if at not in {*left_out, *chosen}]
+    X, feature_names = _columns(matrix, header, features)
     return Dataset(
         name=stem(path),
         X=compact(X),
@@ -104,7 +103,7 @@ def read_arff(
 
 
 def read_ontology(path: AnyPath) -> Ontology:
-    """The hierarchy of labels of a CLUS file, in the order of the columns of Y.
+    """Read the label hierarchy of a CLUS file.
 
     Parameters
     ----------
@@ -114,29 +113,61 @@ def read_ontology(path: AnyPath) -> Ontology:
     Returns
     -------
     Ontology
+        With the labels in the order of the columns of Y.
 
     Examples
     --------
-    >>> import os, tempfile
+    >>> from pathlib import Path
     >>> from sketchforest.datasets import read_ontology
     >>> lines = ["@relation genes", "@attribute x numeric"]
     >>> lines += ["@attribute class hierarchical a,a/b,a/b/c", "@data", "1.5,a/b"]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "genes.arff")
-    ...     with open(path, "w") as file:
-    ...         _ = file.write("\\n".join(lines))
-    ...     read_ontology(path)
+    >>> _ = Path("genes.arff").write_text("\\n".join(lines))
+    >>> read_ontology("genes.arff")
     Ontology(3 labels, 2 parents, depth 3)
     """
     header = read_header(path, numbered_lines(path))
     if header.hierarchical is None:
-        raise bad_file(path, None, "no attribute is hierarchical")
-    hierarchy = Hierarchy(path, header.attributes[header.hierarchical])
-    return Ontology.from_edges(hierarchy.edges, hierarchy.nodes)
+        raise bad_file(path, None, "it has no hierarchical attribute")
+    return _ontology(path, header.attributes[header.hierarchical])
+
+
+def write_arff(dataset: Dataset, path: AnyPath) -> None:
+    """Write a sparse MEKA ARFF file, labels first (``-C n``).
+
+    Unnamed features are called ``feature0``, ..., and labels ``label0``, ... The format cannot hold
+    splits.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    path : str or path
+        Compressed if it ends in ``.gz``, ``.xz`` or ``.bz2``.
+
+    Examples
+    --------
+    >>> from sketchforest.datasets import make_multilabel, read_arff, write_arff
+    >>> write_arff(make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3), "tags.arff")
+    >>> read_arff("tags.arff")
+    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
+    """
+    refuse_infinity(dataset, FLOAT32_MAX)
+    n_labels = dataset.Y.shape[1]
+    binary = dataset.X.dtype == np.uint8 and bool(np.all(dataset.X.data == 1))
+    rows = sparse.hstack([dataset.Y.astype(dataset.X.dtype), dataset.X], format="csr")
+    with text_writer(path) as file:
+        file.write(f"@relation {_quoted(f'{dataset.name}: -C {n_labels}')}\n\n")
+        for name in column_names(dataset.label_names, n_labels, "label"):
+            file.write(f"@attribute {_quoted(name)} {{0,1}}\n")
+        kind = "{0,1}" if binary else "numeric"
+        for name in column_names(dataset.feature_names, dataset.X.shape[1], "feature"):
+            file.write(f"@attribute {_quoted(name)} {kind}\n")
+        file.write("\n@data\n")
+        for pairs in pair_text(sparse.csr_array(rows), between=" ", after=","):
+            file.write(f"{{{pairs}}}\n")
 
 
 def arff_convention(path: AnyPath) -> Convention:
-    """Which of the three conventions a file follows, told from its header and its neighbours."""
+    """Detect the convention of a file from its header and the files beside it."""
     header = read_header(path, numbered_lines(path))
     if header.hierarchical is not None:
         return "clus"
@@ -145,47 +176,61 @@ def arff_convention(path: AnyPath) -> Convention:
     return "meka" if header.meka_labels is not None else "mulan"
 
 
-def _choose_labels(
+def read_label_xml(path: AnyPath) -> list[str]:
+    """The label names in a MULAN XML file, nested ones in document order."""
+    text = b"\n".join(line for _, line in numbered_lines(path))
+    try:
+        root = ElementTree.fromstring(text)
+    except (ElementTree.ParseError, ValueError, LookupError) as error:
+        line, _ = getattr(error, "position", (None, None))
+        raise bad_file(path, line, f"the XML is invalid ({error})") from None
+    elements = [element for element in root.iter() if element.tag.rpartition("}")[2] == "label"]
+    names = [element.get("name") for element in elements]
+    if not names or None in names:
+        raise bad_file(path, None, "it must contain <label name=...> elements")
+    return [name for name in names if name is not None]
+
+
+def _label_positions(
     path: AnyPath,
     header: Header,
     labels: Labels | None,
     xml: AnyPath | None,
     convention: Convention | None,
-) -> list[int] | Hierarchy:
-    """The positions of the label attributes, or the hierarchy that holds them."""
+) -> list[int]:
+    """The positions of the label attributes, or of the hierarchical one."""
     if labels is not None and xml is not None:
-        raise ValueError(f"labels and xml both say which are labels; pass one. Got {labels!r}.")
+        raise ValueError(f"labels and xml must not be passed together; got labels={labels!r}.")
     if isinstance(labels, (str, Path)):
         labels, xml = None, labels
     if xml is not None:
         return _named(path, header, read_label_xml(xml), Path(xml))
     if isinstance(labels, (int, np.integer)):
         if labels < 1:
-            raise ValueError(f"labels must count the last attributes, at least 1; got {labels}.")
+            raise ValueError(f"labels must be at least 1 as a number of attributes; got {labels}.")
         return _counted(path, header, -int(labels), "labels")
     if labels is not None:
         return _named(path, header, list(labels), None)
     if convention in (None, "clus") and header.hierarchical is not None:
-        return Hierarchy(path, header.attributes[header.hierarchical])
+        return [header.hierarchical]
     found = _xml_beside(path) if convention in (None, "mulan") else None
     if found is not None:
         return _named(path, header, read_label_xml(found), found)
     if convention in (None, "meka") and header.meka_labels is not None:
         return _counted(path, header, header.meka_labels, "-C in @relation")
-    raise bad_file(
-        path,
-        None,
-        f"nothing says which attributes are labels; put {stem(path)}.xml beside it or pass labels",
-    )
+    reason = f"it does not say which attributes are labels; put {stem(path)}.xml beside it"
+    raise bad_file(path, None, f"{reason} or pass labels")
 
 
 def _counted(path: AnyPath, header: Header, count: int, source: str) -> list[int]:
     """The first ``count`` attributes, or the last ones if it is negative."""
     n_attributes = len(header.attributes)
     if not 1 <= abs(count) < n_attributes:
-        reason = f"{source} must leave features among {n_attributes} attributes; got {abs(count)}"
+        reason = (
+            f"{source} must be from 1 to {n_attributes - 1} to leave features; got {abs(count)}"
+        )
         raise bad_file(path, None, reason)
-    return list(range(count) if count > 0 else range(n_attributes + count, n_attributes))
+    return list(range(n_attributes))[:count] if count > 0 else list(range(n_attributes))[count:]
 
 
 def _named(path: AnyPath, header: Header, names: Sequence[str], source: Path | None) -> list[int]:
@@ -194,32 +239,16 @@ def _named(path: AnyPath, header: Header, names: Sequence[str], source: Path | N
         positions.setdefault(attribute.name, []).append(at)
     chosen: list[int] = []
     for name in names:
-        # Some XML files carry the backslashes of a quoted name.
+        # Some XML files keep the backslashes of a quoted name.
         found = positions.get(name) or positions.get(unescaped(name)) or []
         origin = f"of {source} " if source else ""
         if len(found) != 1:
             how_many = "no attribute" if not found else f"{len(found)} attributes"
-            raise bad_file(path, None, f"label {shown(name)} {origin}is {how_many} of this file")
+            raise bad_file(path, None, f"label {shown(name)} {origin}matches {how_many}")
         chosen += found
     if not chosen or len(set(chosen)) < len(chosen):
-        raise bad_file(source or path, None, "the labels must be some, and none of them twice")
-    # In the order of the file, so that it does not depend on how the labels were named.
-    return sorted(chosen)
-
-
-def read_label_xml(path: AnyPath) -> list[str]:
-    """The names of the labels in a MULAN XML file, those of a hierarchy in reading order."""
-    text = b"\n".join(line for _, line in numbered_lines(path))
-    try:
-        root = ElementTree.fromstring(text)
-    except (ElementTree.ParseError, ValueError, LookupError) as error:
-        line, _ = getattr(error, "position", (None, None))
-        raise bad_file(path, line, f"the XML cannot be read ({error})") from None
-    elements = [element for element in root.iter() if element.tag.rpartition("}")[2] == "label"]
-    names = [element.get("name") for element in elements]
-    if not names or None in names:
-        raise bad_file(path, None, "it must hold elements <label name=...>")
-    return [name for name in names if name is not None]
+        raise bad_file(source or path, None, "there must be labels, and none of them twice")
+    return sorted(chosen)  # in the order of the file, however they were named
 
 
 def _xml_beside(path: AnyPath) -> Path | None:
@@ -233,45 +262,38 @@ def _xml_beside(path: AnyPath) -> Path | None:
     return None
 
 
-def _dropped(
-    path: AnyPath, header: Header, names: set[str], chosen: list[int] | Hierarchy
-) -> set[int]:
-    """Positions of features to leave out: those named, and keys, which only name their row."""
-    labels = set() if isinstance(chosen, Hierarchy) else set(chosen)
-    unknown = names - {attribute.name for attribute in header.attributes}
+def _left_out(path: AnyPath, header: Header, drop: set[str], labels: Iterable[int]) -> set[int]:
+    """Positions of the features to leave out: those to drop, and keys, which only name the row."""
+    unknown = drop - {attribute.name for attribute in header.attributes}
     if unknown:
         raise bad_file(path, None, f"drop names the unknown attribute {shown(min(unknown))}")
-    dropped = set()
-    for at, attribute in enumerate(header.attributes):
-        if attribute.kind == "key" or (attribute.name in names and at not in labels):
-            dropped.add(at)
-        elif attribute.kind in ("string", "date"):
-            raise bad_file(
-                path,
-                attribute.line,
-                f"attribute {shown(attribute.name)} is a {attribute.kind}; "
-                f"leave it out with drop=[{attribute.name!r}]",
-            )
-        elif attribute.kind == "hierarchical" and at != header.hierarchical:
-            raise bad_file(path, attribute.line, "a second hierarchical attribute")
-    return dropped
+    left_out = set()
+    for at in set(range(len(header.attributes))) - set(labels):
+        name, kind = header.attributes[at].name, header.attributes[at].kind
+        if kind == "key" or name in drop:
+            left_out.add(at)
+        elif kind not in ("numeric", "nominal"):
+            reason = f"attribute {shown(name)} has type {kind}; leave it out with drop=[{name!r}]"
+            raise bad_file(path, header.attributes[at].line, reason)
+    return left_out
 
 
 def _columns(
-    matrix: sparse.csc_array, attributes: list[tuple[int, Attribute]]
+    matrix: sparse.csc_array, header: Header, chosen: Sequence[int]
 ) -> tuple[sparse.csr_array, list[str]]:
-    """(n_samples, n_columns) and names: nominal attributes as 0/1 columns, others as they are."""
+    """(n_samples, n_columns) and names: 0/1 columns of nominal attributes, others as they are."""
     blocks: list[sparse.csc_array] = []
     names: list[str] = []
     plain: list[int] = []
 
     def flush() -> None:
-        # Runs of plain columns are taken at once: a file can have many thousands of them.
+        # Runs of plain columns are taken at once, because a file may have thousands of them.
         if plain:
             blocks.append(matrix[:, plain])
             plain.clear()
 
-    for at, attribute in attributes:
+    for at in chosen:
+        attribute = header.attributes[at]
         if attribute.kind == "numeric" or attribute.positive == 1:
             plain.append(at)
             names.append(attribute.name)
@@ -305,23 +327,66 @@ def _flat_labels(
         if attribute.kind != "numeric" and attribute.positive is None:
             reason = f"label {shown(attribute.name)} must have the two values 0 and 1"
             raise bad_file(path, attribute.line, reason)
-    Y, names = _columns(matrix, [(at, header.attributes[at]) for at in chosen])
+    Y, names = _columns(matrix, header, chosen)
     is_bad = Y.data != 1
     if np.any(is_bad):
         at = int(np.argmax(is_bad))
         row = int(np.searchsorted(Y.indptr, at, side="right")) - 1
         value = "missing" if np.isnan(Y.data[at]) else f"{Y.data[at]:g}"
-        reason = f"label {shown(names[Y.indices[at]])} is {value}, neither 0 nor 1"
+        reason = f"label {shown(names[Y.indices[at]])} must be 0 or 1; it is {value}"
         raise bad_file(path, reader.lines[row], reason)
     return Y.astype(np.uint8), names
 
 
+def _ontology(path: AnyPath, attribute: Attribute) -> Ontology:
+    """The hierarchy of a CLUS attribute, a tree or a graph.
+
+    A tree lists paths, ``a,a/b,a/b/c``, which name its nodes. A graph lists edges, parent to child,
+    from ``root`` down.
+    """
+    items = [item for item in attribute.values if item]
+    if not items:
+        raise bad_file(path, attribute.line, "the hierarchy has no classes")
+    parts = [item.split("/") for item in items]
+    if all(len(edge) == 2 for edge in parts) and any(edge[0] == _ROOT for edge in parts):
+        edges = [(child, parent) for parent, child in parts]
+    else:  # a path implies the nodes above it, which are not always listed
+        paths = ["/".join(path[:depth]) for path in parts for depth in range(1, len(path) + 1)]
+        edges = [(path, path.rpartition("/")[0] or _ROOT) for path in paths]
+    nodes = dict.fromkeys(node for child, parent in edges for node in (parent, child))
+    nodes.pop(_ROOT, None)
+    try:
+        return Ontology.from_edges([edge for edge in edges if _ROOT not in edge], list(nodes))
+    except ValueError as error:
+        raise bad_file(path, attribute.line, f"the hierarchy has a cycle ({error})") from None
+
+
 def _hierarchical_labels(
-    path: AnyPath, reader: ArffRows, hierarchy: Hierarchy, ancestors: bool
+    path: AnyPath, header: Header, reader: ArffRows, ancestors: bool
 ) -> tuple[sparse.csr_array, list[str]]:
+    attribute = header.attributes[header.hierarchical or 0]
+    ontology = _ontology(path, attribute)
+    names = [] if ontology.names is None else ontology.names.tolist()
+    positions = {name: at for at, name in enumerate(names)}
     rows = Rows(path)
     for line, text in zip(reader.lines, reader.classes, strict=True):
-        labels = hierarchy.labels(line, text, ancestors)
-        rows.append(line, labels, [1.0] * len(labels))
-    names = hierarchy.nodes
-    return rows.matrix(len(names), "label").astype(np.uint8), names
+        classes = [name.strip() for name in text.split("@")] if text else []
+        for name in classes:
+            if name not in positions:
+                reason = f"class {shown(name)} is not in the hierarchy of line {attribute.line}"
+                raise bad_file(path, line, reason)
+        own = sorted({positions[name] for name in classes})
+        rows.append(line, own, [1.0] * len(own))
+    Y = rows.matrix(len(names), "label").astype(np.uint8)
+    if ancestors:
+        closed = sparse.csr_array(ontology.ancestor_closure(Y))
+        Y = csr(closed.data, closed.indices, closed.indptr, closed.shape)
+    return Y, names
+
+
+def _quoted(text: str) -> str:
+    if _PLAIN_NAME.fullmatch(text):
+        return text
+    if "\n" in text or "\r" in text:
+        raise ValueError(f"A name in an ARFF file must be on one line; got {text!r}.")
+    return "'" + re.sub(r"(['\\])", r"\\\1", text) + "'"

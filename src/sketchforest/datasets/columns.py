@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-from sketchforest._warning import warn
+from sketchforest._utils.warning import warn
 from sketchforest.datasets._text import AnyPath, bad_file, shown_path
 
 USUAL_SEPARATOR = ";"

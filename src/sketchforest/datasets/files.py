@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from sketchforest.datasets._arff_writer import write_arff
 from sketchforest.datasets._text import (
     AnyPath,
     bad_file,
@@ -17,7 +16,7 @@ from sketchforest.datasets._text import (
     numbered_lines,
     plain_name,
 )
-from sketchforest.datasets.arff import Labels, arff_convention, read_arff
+from sketchforest.datasets.arff import Labels, arff_convention, read_arff, write_arff
 from sketchforest.datasets.dataset import Dataset
 from sketchforest.datasets.npz import load_npz, write_npz
 from sketchforest.datasets.svmlight import ZeroBased, read_svmlight, write_svmlight

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from sketchforest._files import written_whole
-from sketchforest._progress import stage
+from sketchforest._utils.files import written_whole
+from sketchforest._utils.progress import stage
 from sketchforest.datasets._rows import csr, sorted_repeats
 from sketchforest.datasets._text import AnyPath, bad_file
 from sketchforest.datasets._writing import refuse_infinity

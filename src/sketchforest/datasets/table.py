@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from sketchforest._typing import Matrix
+from sketchforest._utils.typing import Matrix
 from sketchforest.datasets._rows import csr
 from sketchforest.datasets._text import AnyPath, bad_file, stem
 from sketchforest.datasets.columns import Columns, check_separator, split_tags

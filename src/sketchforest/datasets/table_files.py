@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sketchforest._progress import stage
+from sketchforest._utils.progress import stage
 from sketchforest.datasets._rows import check_filled
 from sketchforest.datasets._text import (
     AnyPath,

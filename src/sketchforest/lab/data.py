@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from sketchforest._typing import Matrix
+from sketchforest._utils.typing import Matrix
 from sketchforest.datasets import Dataset
 
 Folder = str | os.PathLike[str]

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from rich.console import Console
 
-from sketchforest._progress import RunProgress
+from sketchforest._utils.progress import RunProgress
 from sketchforest.datasets import Dataset, load
 from sketchforest.lab.data import Folder
 from sketchforest.lab.store import R, R_co, ResultStore, Stored

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from sketchforest._units import size
+from sketchforest._utils.units import size
 from sketchforest.lab.memory import physical_bytes
 
 _PACKAGES = ("sketchforest", "scikit-learn", "numpy", "scipy", "joblib", "napkinxc", "omikuji")

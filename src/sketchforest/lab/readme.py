@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sketchforest._units import ratio, seconds, size
+from sketchforest._utils.units import ratio, seconds, size
 from sketchforest.lab.studies.accuracy_page import (
     FLAGSHIP,
     METHODS,

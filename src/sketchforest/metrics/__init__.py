@@ -1,15 +1,14 @@
-"""Ranking metrics for multi-label scores, dense or sparse, never densified.
+"""Ranking metrics for multi-label scores. Sparse input is never densified.
 
-Truth is an (n_samples, n_labels) indicator and scores are (n_samples, n_labels) numbers, each an
-array or any scipy sparse container. A label absent from a sparse row of scores has score 0, so
-both forms of the same data give exactly the same value. A true label stored twice is true once.
+True labels and scores have shape (n_samples, n_labels), as an array or any scipy sparse container.
+A label missing from a sparse row of scores has score 0, so dense and sparse scores give exactly the
+same value. A true label stored twice counts once.
 
 ``lrap``, ``coverage_error`` and ``label_ranking_loss`` rank a label by how many labels score at
-least as much, so ties count against it. The ``_at_k`` metrics break ties by the lower label.
+least as high, so ties count against it. The ``_at_k`` metrics break ties by the lower label number.
 
-Rows without true labels are left out of ``lrap`` (or count as 1, if asked), count as 0 in
-``precision_at_k`` and ``ndcg_at_k``, and add nothing to ``psp_at_k``, ``coverage_error`` and
-``label_ranking_loss``, the last two of which still divide by the number of all rows.
+Rows without true labels are dropped from ``lrap`` (or count as 1 on request) and from ``psp_at_k``;
+they count as 0 in all other metrics.
 """
 
 from sketchforest.metrics._r2 import r2
@@ -18,8 +17,8 @@ from sketchforest.metrics.hierarchical import (
     hierarchical_precision,
     hierarchical_recall,
 )
+from sketchforest.metrics.meanings import Metric
 from sketchforest.metrics.names import (
-    Metric,
     get_metric,
     greater_is_better,
     is_ranking,

@@ -1,16 +1,16 @@
-"""The coefficient of determination, for sparse outputs too."""
+"""Regression metrics for dense and sparse outputs."""
 
 import numpy as np
 from scipy import sparse
 from sklearn.metrics import r2_score
 
-from sketchforest._sparse import checked_csr, merged
-from sketchforest._typing import Matrix, MatrixLike, WeightsLike
+from sketchforest._utils.sparse import checked_csr, merged
+from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
 from sketchforest.metrics._validation import check_all
 
 
 def r2(Y_true: MatrixLike, Y_pred: MatrixLike, sample_weight: WeightsLike = None) -> float:
-    """Mean over the outputs of R2, as scikit-learn's `r2_score`; neither matrix is made dense.
+    """Mean R2 of the outputs, like scikit-learn's `r2_score` but without densifying sparse input.
 
     Parameters
     ----------
@@ -34,12 +34,12 @@ def r2(Y_true: MatrixLike, Y_pred: MatrixLike, sample_weight: WeightsLike = None
         raise ValueError(f"Y_true must have the shape of Y_pred, {P.shape}; got {Y.shape}.")
     weights = np.ones(Y.shape[0]) if sample_weight is None else np.asarray(sample_weight, float)
     residual = weights @ (Y - P).power(2)
-    # The deviation of what is stored, and of the zeros that are not.
+    # Deviations of the stored entries, and of the zeros that are not stored.
     mean = weights @ Y / weights.sum()
     stored = weights @ _centred_entries(Y, mean).power(2)
     weight_of_zeros = weights.sum() - weights @ (Y != 0).astype(float)
     total = stored + weight_of_zeros * mean**2
-    # As scikit-learn: constant outputs count 1 where they are predicted exactly, else 0.
+    # As in scikit-learn, a constant output counts 1 if predicted exactly, else 0.
     score = 1 - np.divide(residual, total, out=(residual > 0).astype(float), where=total > 0)
     return float(score.mean())
 
@@ -50,7 +50,7 @@ def _canonical(name: str, given: MatrixLike) -> sparse.csr_array:
     matrix = checked_csr(name, given, merge=False) if is_sparse else sparse.csr_array(given)
     matrix = merged(matrix.astype(np.float64))
     is_finite = np.isfinite(matrix.data)
-    check_all(is_finite, matrix.data, f"{name} must be finite", "Leave such rows out.")
+    check_all(is_finite, matrix.data, f"{name} must be finite", "Drop such rows.")
     matrix.eliminate_zeros()
     return matrix
 
@@ -60,7 +60,7 @@ def _centred_entries(Y: sparse.csr_array, mean: np.ndarray) -> sparse.csr_array:
 
 
 def errors_of(Y: Matrix, predicted: Matrix) -> dict[str, float]:
-    """Of real outputs, in their unit."""
+    """Mean absolute error and RMSE, in the unit of the outputs."""
     off = (Y if sparse.issparse(Y) else np.asarray(Y).reshape(predicted.shape)) - predicted
     size = float(np.prod(off.shape))
     values = np.asarray(off.data if sparse.issparse(off) else off)

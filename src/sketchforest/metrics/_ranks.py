@@ -1,4 +1,4 @@
-"""Ranks, best labels and hits of blocks of rows, for dense and sparse scores."""
+"""Ranks, top labels and hits for dense and sparse scores, block by block."""
 
 from collections.abc import Iterator
 from typing import TypeAlias
@@ -7,18 +7,18 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest import _core
-from sketchforest._typing import Matrix
+from sketchforest._utils.typing import Matrix
 
 Array: TypeAlias = np.ndarray
 
-# Scores handled together: enough to hide NumPy's overhead, few enough to stay in cache.
+# Scores per block: enough to hide NumPy's overhead, few enough to stay in cache.
 BLOCK_SIZE = 2**18
 
 
 def true_ranks(Y: sparse.csr_array, S: Matrix) -> Array:
-    """(2, n_true) per true label: how many labels, and how many true ones, score at least as much.
+    """(2, n_true): for each true label, how many labels and true labels score at least as high.
 
-    Being integers, they are the same for dense and sparse scores.
+    As integers they are exactly the same for dense and sparse scores.
     """
     blocks = row_blocks(S, extra=np.diff(Y.indptr))
     return np.concatenate([_block_ranks(Y[rows], S_block) for rows, S_block in blocks], axis=1)
@@ -33,7 +33,7 @@ def _block_ranks(Y: sparse.csr_array, S: Matrix) -> Array:
 
 
 def _keys(rows: Array, scores: Array) -> Array:
-    """Pairs (row, score) in one array: complex numbers sort by real part, then imaginary part."""
+    """Sort keys (row, score): complex numbers sort by real part, then imaginary part."""
     keys = np.empty(len(rows), dtype=np.complex128)
     keys.real, keys.imag = rows, scores
     return keys
@@ -43,7 +43,7 @@ def block_top_k(S: Matrix, k: int) -> tuple[Array, Array]:
     rows, labels, scores = (
         _candidates(S, k) if isinstance(S, np.ndarray) else _sparse_candidates(S, k)
     )
-    # Candidates of equal score come by ascending label, and a stable sort keeps it so.
+    # Tied candidates are in label order, which a stable sort keeps.
     order = np.argsort(_keys(rows, -scores), kind="stable")
     n_candidates = np.bincount(rows, minlength=S.shape[0])
     row_starts = np.cumsum(n_candidates) - n_candidates
@@ -52,15 +52,15 @@ def block_top_k(S: Matrix, k: int) -> tuple[Array, Array]:
 
 
 def _candidates(S: Array, k: int) -> tuple[Array, Array, Array]:
-    """Row, label and score of all that reach the k-th best score of their row."""
-    # A partition would do, but is several times slower than a sort where most scores are tied.
+    """Row, label and score of all entries that reach the k-th best score of their row."""
+    # A partition is several times slower than a sort if most scores are tied.
     kth_best = np.sort(S, axis=1)[:, -k]
     rows, labels = np.nonzero(kth_best[:, None] <= S)
     return rows, labels, S[rows, labels]
 
 
 def _sparse_candidates(S: sparse.csr_array, k: int) -> tuple[Array, Array, Array]:
-    """Row, label and score of all that is stored, and of the k lowest absent labels per row."""
+    """Row, label and score of all stored entries and of the k lowest absent labels per row."""
     n_rows, n_labels = S.shape
     stored_rows = entry_rows(S.indptr)
     # Below the m-th stored label c, c - m labels are absent; so the j-th absent label is j plus
@@ -78,14 +78,14 @@ def _sparse_candidates(S: sparse.csr_array, k: int) -> tuple[Array, Array, Array
 
 
 def find_hits(Y: sparse.csr_array, labels: Array) -> Array:
-    """(n_samples, k) whether each of the labels is true."""
+    """(n_samples, k): whether each of the labels is true."""
     n_rows, k = labels.shape
     return _lookup(Y, np.repeat(np.arange(n_rows), k), labels.ravel()).reshape(n_rows, k)
 
 
 def _lookup(M: sparse.csr_array, rows: Array, labels: Array) -> Array:
-    """M at (rows, labels); 0 where nothing is stored."""
-    # One entry more for what is not found; False is 0 in any type.
+    """Values of M at (rows, labels), 0 where nothing is stored."""
+    # The last entry stands for labels not found; False is 0 in any dtype.
     keys = np.append(entry_rows(M.indptr) * M.shape[1] + M.indices, -1)
     values = np.append(M.data, False)
     wanted = rows * M.shape[1] + labels
@@ -94,17 +94,17 @@ def _lookup(M: sparse.csr_array, rows: Array, labels: Array) -> Array:
 
 
 def entry_rows(indptr: Array) -> Array:
-    """The row of every entry."""
+    """The row of each stored entry."""
     return np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
 
 
 def row_sums(Y: sparse.csr_array, values: Array) -> Array:
-    """(n_samples,) sums of one value per true label."""
+    """(n_samples,) sums over the true labels of each row."""
     return np.bincount(entry_rows(Y.indptr), weights=values, minlength=Y.shape[0])
 
 
 def row_blocks(S: Matrix, extra: Array | int) -> Iterator[tuple[slice, Matrix]]:
-    """Rows that hold about BLOCK_SIZE entries, with so many extra per row, and their scores."""
+    """Blocks of rows of about BLOCK_SIZE entries, counting `extra` per row, and their scores."""
     n_rows, n_labels = S.shape
     full = np.full(n_rows, n_labels)
     n_stored = full if isinstance(S, np.ndarray) else np.diff(S.indptr)

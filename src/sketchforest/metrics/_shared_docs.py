@@ -1,35 +1,26 @@
-"""Parameters that metrics share, described once."""
+"""Descriptions of the parameters that metrics share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from sketchforest._docs import Described, fill
+from sketchforest._utils.docs import Described, fill
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+_INDICATOR = "(n_samples, n_labels) array or scipy sparse matrix"
 _PARAMETERS = {
-    "Y_true": Described(
-        "(n_samples, n_labels) array or scipy sparse matrix", "Truth: zeros and ones."
-    ),
-    "Y_score": Described(
-        "(n_samples, n_labels) array or scipy sparse matrix",
-        "The higher the more likely; what is not stored is 0.",
-    ),
-    "k": Described("int", "How many of the best-scored labels count."),
-    "sample_weight": Described("(n_samples,) array or None", "Weights of rows, all alike if None."),
-    "Y_train": Described(
-        "(n_samples, n_labels) array or scipy sparse matrix", "Labels of the training rows."
-    ),
-    "A": Described("float", "By how much rarer labels are less often observed."),
-    "B": Described("float", "Rows added to those of each label."),
-    "name_or_callable": Described(
-        "str or callable",
-        '"lrap", "coverage_error", "label_ranking_loss", "precision_at_K", "ndcg_at_K", or a '
-        "function (Y_true, Y_score) -> float.",
-    ),
+    "Y_true": Described(_INDICATOR, "True labels, as zeros and ones."),
+    "Y_score": Described(_INDICATOR, "Scores, higher is more likely. Entries not stored are 0."),
+    "Y_pred": Described(_INDICATOR, "Predicted labels, as zeros and ones."),
+    "Y_train": Described(_INDICATOR, "Labels of the training samples, as zeros and ones."),
+    "k": Described("int", "Number of top-scored labels."),
+    "sample_weight": Described("(n_samples,) array or None", "Sample weights; None is equal ones."),
+    "A": Described("float", "How strongly propensities depend on the label's frequency."),
+    "B": Described("float", "Number of samples added to each label's count."),
+    "ontology": Described("Ontology", "Label hierarchy."),
 }
 
 
-def described(function: Function) -> Function:
-    """Fills in the docstring of a metric; as a decorator."""
-    return fill(function, {"Parameters": _PARAMETERS})
+def described(function: Function, more: Mapping[str, Described] | None = None) -> Function:
+    """Decorator that fills in the parameters whose names stand alone in the docstring."""
+    return fill(function, {"Parameters": {**_PARAMETERS, **(more or {})}})

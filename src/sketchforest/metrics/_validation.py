@@ -1,17 +1,17 @@
-"""Truth, scores and weights as metrics want them, or what is wrong with them."""
+"""Validation of labels, scores and weights."""
 
 import numpy as np
 from scipy import sparse
 
-from sketchforest._sparse import checked_csr, merged
-from sketchforest._typing import Matrix, MatrixLike, WeightsLike
+from sketchforest._utils.sparse import checked_csr, merged
+from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
 from sketchforest.metrics._ranks import Array, entry_rows
 
 
 def validated(
     Y_true: MatrixLike, Y_score: MatrixLike, weight: WeightsLike
 ) -> tuple[sparse.csr_array, Matrix, Array]:
-    """Truth as canonical CSR, scores as an array or canonical CSR, and one weight per row."""
+    """True labels as canonical CSR, scores as an array or canonical CSR, one weight per row."""
     Y, S = indicator(Y_true, "Y_true"), checked_scores(Y_score)
     if Y.shape != S.shape:
         raise ValueError(f"Y_score must have the shape of Y_true, {Y.shape}; got {S.shape}.")
@@ -35,27 +35,27 @@ def indicator(Y_true: MatrixLike, name: str) -> sparse.csr_array:
         rows, labels, values = entry_rows(Y.indptr), Y.indices, Y.data
     is_indicator = (values == 0) | (values == 1)
     check_all(is_indicator, values, f"{name} must hold only 0 and 1", "Use Y > 0 to make it so.")
-    # Booleans add up by "or", so that duplicates merge.
+    # Booleans add up by "or", so duplicates merge.
     truth = sparse.csr_array((values == 1, (rows, labels)), shape=Y.shape)
     truth.eliminate_zeros()
     return truth
 
 
 def checked_scores(Y_score: MatrixLike) -> Matrix:
-    """The array, or a CSR sorted and without duplicates or stored zeros."""
+    """An array, or sorted CSR without duplicates or stored zeros."""
     S = _matrix(Y_score, "Y_score")
     if not isinstance(S, np.ndarray):
         S = merged(S).copy()
         S.eliminate_zeros()
     values = S if isinstance(S, np.ndarray) else S.data
-    # The extremes show any NaN or infinity without an array of flags.
+    # The extremes reveal any NaN or infinity without an array of flags.
     extremes = np.array([values.min(initial=0), values.max(initial=0)])
-    check_all(np.isfinite(extremes), extremes, "Y_score must be finite", "Try np.nan_to_num.")
+    check_all(np.isfinite(extremes), extremes, "Y_score must be finite", "Use np.nan_to_num.")
     return S
 
 
 def _matrix(M: MatrixLike, name: str) -> Matrix:
-    """Two axes of real numbers, as an array or CSR."""
+    """A 2-d array or CSR of real numbers."""
     is_sparse = sparse.issparse(M)
     matrix: Matrix = checked_csr(name, M, merge=False) if is_sparse else np.asarray(M)
     if matrix.ndim != 2 or 0 in matrix.shape:
@@ -68,6 +68,7 @@ def _matrix(M: MatrixLike, name: str) -> Matrix:
     return matrix
 
 
-def check_all(ok: Array, values: Array, rule: str, way_out: str = "") -> None:
+def check_all(ok: Array, values: Array, rule: str, fix: str = "") -> None:
+    """Raise for the first value that is not ok: rule, value, and how to fix it."""
     if not ok.all():
-        raise ValueError(f"{rule}; got {values[~ok][0]}. {way_out}".rstrip())
+        raise ValueError(f"{rule}; got {values[~ok][0]}. {fix}".rstrip())

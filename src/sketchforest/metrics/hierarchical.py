@@ -1,25 +1,26 @@
-"""Metrics of decisions that count what labels imply: a near miss is half a hit."""
+"""Metrics that compare labels together with their ancestors: a near miss is half a hit."""
 
 import numpy as np
 from scipy import sparse
 
-from sketchforest._sparse import checked_if_sparse
-from sketchforest._typing import MatrixLike
+from sketchforest._utils.sparse import checked_if_sparse
+from sketchforest._utils.typing import MatrixLike
+from sketchforest.metrics._shared_docs import described
 from sketchforest.ontology import Ontology
 
 
+@described
 def hierarchical_precision(Y_true: MatrixLike, Y_pred: MatrixLike, ontology: Ontology) -> float:
-    """Share of true ones among predicted labels, both with all labels above them.
+    """Share of predicted labels that are true, both including ancestors.
 
     Parameters
     ----------
-    Y_true, Y_pred : (n_samples, n_labels) arrays or scipy sparse matrices of zeros and ones
-    ontology : Ontology
+    Y_true, Y_pred, ontology
 
     Returns
     -------
     float
-        In [0, 1], greater is better; 0 where nothing is predicted. All decisions count alike.
+        In [0, 1], higher is better; 0 if nothing is predicted. Micro-averaged.
 
     Examples
     --------
@@ -32,18 +33,18 @@ def hierarchical_precision(Y_true: MatrixLike, Y_pred: MatrixLike, ontology: Ont
     return n_hits / n_predicted if n_predicted else 0.0
 
 
+@described
 def hierarchical_recall(Y_true: MatrixLike, Y_pred: MatrixLike, ontology: Ontology) -> float:
-    """Share of predicted ones among true labels, both with all labels above them.
+    """Share of true labels that are predicted, both including ancestors.
 
     Parameters
     ----------
-    Y_true, Y_pred : (n_samples, n_labels) arrays or scipy sparse matrices of zeros and ones
-    ontology : Ontology
+    Y_true, Y_pred, ontology
 
     Returns
     -------
     float
-        In [0, 1], greater is better; 0 where nothing is true. All decisions count alike.
+        In [0, 1], higher is better; 0 if nothing is true. Micro-averaged.
 
     Examples
     --------
@@ -56,18 +57,18 @@ def hierarchical_recall(Y_true: MatrixLike, Y_pred: MatrixLike, ontology: Ontolo
     return n_hits / n_true if n_true else 0.0
 
 
+@described
 def hierarchical_f1(Y_true: MatrixLike, Y_pred: MatrixLike, ontology: Ontology) -> float:
     """Harmonic mean of hierarchical precision and recall.
 
     Parameters
     ----------
-    Y_true, Y_pred : (n_samples, n_labels) arrays or scipy sparse matrices of zeros and ones
-    ontology : Ontology
+    Y_true, Y_pred, ontology
 
     Returns
     -------
     float
-        In [0, 1], greater is better; 0 where nothing is true and nothing predicted.
+        In [0, 1], higher is better; 0 if nothing is true or predicted.
 
     Examples
     --------
@@ -83,13 +84,13 @@ def hierarchical_f1(Y_true: MatrixLike, Y_pred: MatrixLike, ontology: Ontology) 
 def _counts(
     Y_true: MatrixLike, Y_pred: MatrixLike, ontology: Ontology
 ) -> tuple[float, float, float]:
-    """Hits, predicted and true labels over all rows, with those above them."""
+    """Numbers of hits, predicted and true labels, ancestors included."""
     if np.shape(Y_true) != np.shape(Y_pred):
         raise ValueError(
-            f"Y_pred must have the shape of Y_true={np.shape(Y_true)}; got {np.shape(Y_pred)}."
+            f"Y_pred must have the shape of Y_true, {np.shape(Y_true)}; got {np.shape(Y_pred)}."
         )
     true, predicted = (
-        sparse.csr_array(ontology.close(checked_if_sparse(name, Y)) != 0, dtype=np.int64)
+        sparse.csr_array(ontology.ancestor_closure(checked_if_sparse(name, Y)) != 0, dtype=np.int64)
         for name, Y in (("Y_true", Y_true), ("Y_pred", Y_pred))
     )
     return float(true.multiply(predicted).sum()), float(predicted.sum()), float(true.sum())

@@ -1,4 +1,4 @@
-"""How well single labels rank their rows, and whether their probabilities come true."""
+"""Average precision and calibration per label."""
 
 from itertools import pairwise
 
@@ -9,8 +9,10 @@ N_BINS = 10
 
 
 def average_precisions(truth: sparse.csr_array, scores: sparse.csr_array) -> np.ndarray:
-    """(n_labels,) average precision of each label, as scikit-learn defines it; NaN where no row has
-    the label. Scores that are not stored are zero, and lie below all others."""
+    """(n_labels,) average precision of each label, as in scikit-learn; NaN if no row has the label.
+
+    Scores that are not stored are zero and rank below all others.
+    """
     scores, truth = sparse.csc_array(scores), sparse.csc_array(truth.astype(bool))
     n_rows, n_labels = truth.shape
     found = np.full(n_labels, np.nan)
@@ -32,14 +34,14 @@ def _average_precision(score: np.ndarray, is_true: np.ndarray, n_true: int, n_ro
     score, is_true = score[is_above], is_true[is_above]
     order = np.argsort(-score, kind="stable")
     score, n_hits = score[order], np.cumsum(is_true[order])
-    last = np.flatnonzero(score > np.append(score[1:], 0))  # ends of equal scores
+    last = np.flatnonzero(score > np.append(score[1:], 0))  # end of each group of tied scores
     hits, sizes = np.append(n_hits[last], n_true), np.append(last + 1, n_rows)
     return float((np.diff(hits, prepend=0) * hits / sizes).sum() / n_true)
 
 
 def calibration_errors(truth: sparse.csr_array, scores: sparse.csr_array) -> np.ndarray:
-    """(n_labels,) expected calibration error: rows are put into ten bins by their score, and the
-    mean score of a bin compared with the share of its rows that have the label."""
+    """(n_labels,) expected calibration error: the mean gap, over ten bins of scores, between the
+    mean score and the share of rows that have the label."""
     n_rows, n_labels = truth.shape
     place = scores.indices * N_BINS + _bins(scores.data)
     sums = np.bincount(place, scores.data, n_labels * N_BINS).reshape(n_labels, N_BINS)
@@ -50,19 +52,21 @@ def calibration_errors(truth: sparse.csr_array, scores: sparse.csr_array) -> np.
 def calibration(
     truth: sparse.csr_array, scores: sparse.csr_array
 ) -> list[tuple[float, float, int]]:
-    """Mean score, share that is true, and number of all pairs of a row and a label in each bin that
-    is not empty. Pairs without a score are in none."""
+    """(mean score, share that is true, size) of each non-empty bin of (row, label) pairs.
+
+    Pairs without a stored score are in no bin.
+    """
     sizes = np.bincount(_bins(scores.data), minlength=N_BINS)
     sums = np.bincount(_bins(scores.data), scores.data, N_BINS)
     missed = truth.sum() - truth.multiply(scores > 0).sum()
     hits = _hits_by_bin(truth, scores).sum(axis=0)
-    hits[0] -= missed  # those that no bin has
+    hits[0] -= missed  # labels without a stored score
     filled = np.flatnonzero(sizes)
     return [(float(sums[b] / sizes[b]), float(hits[b] / sizes[b]), int(sizes[b])) for b in filled]
 
 
 def _hits_by_bin(truth: sparse.csr_array, scores: sparse.csr_array) -> np.ndarray:
-    """(n_labels, N_BINS) rows that have the label; the first bin has those without a score, too."""
+    """(n_labels, N_BINS): rows that have the label; rows without a score are in the first bin."""
     n_labels = truth.shape[1]
     hits = sparse.csr_array(scores.multiply(truth.astype(bool)))
     by_bin = np.bincount(hits.indices * N_BINS + _bins(hits.data), minlength=n_labels * N_BINS)

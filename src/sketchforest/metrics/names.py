@@ -1,34 +1,34 @@
-"""Metrics by name, and what is known of them."""
+"""Metrics looked up by name."""
 
 import re
-from collections.abc import Callable
 from functools import partial
-from typing import TypeAlias
 
-from sketchforest._typing import MatrixLike
+from sketchforest._utils.docs import Described
+from sketchforest._utils.typing import MatrixLike
+from sketchforest.metrics import ranking as ranking  # registers its metrics
 from sketchforest.metrics._ranks import Array
 from sketchforest.metrics._shared_docs import described
 from sketchforest.metrics._validation import validated
-from sketchforest.metrics.ranking import (
-    coverage_error,
-    coverage_of_rows,
-    label_ranking_loss,
-    lrap,
-    lrap_of_rows,
-    ndcg_at_k,
-    ndcg_of_rows,
-    precision_at_k,
-    precision_of_rows,
-    psp_at_k,
-    ranking_loss_of_rows,
+from sketchforest.metrics.meanings import METRICS, Metric, Registered, meaning
+
+_KNOWN = ", ".join(
+    f'"{name}K"' if name.endswith("_at_") else f'"{name}"'
+    for name, entry in METRICS.items()
+    if entry.has_name
+)
+_documented = partial(
+    described,
+    more={
+        "name_or_callable": Described(
+            "str or callable", f"One of {_KNOWN}, or a function (Y_true, Y_score) -> float."
+        )
+    },
 )
 
-Metric: TypeAlias = Callable[..., float]
 
-
-@described
+@_documented
 def get_metric(name_or_callable: str | Metric) -> Metric:
-    """The function (Y_true, Y_score) -> float of that name; a callable is returned as it is.
+    """Look up a metric by name; a callable is returned unchanged.
 
     Parameters
     ----------
@@ -46,24 +46,21 @@ def get_metric(name_or_callable: str | Metric) -> Metric:
     if callable(name_or_callable):
         return name_or_callable
     name = str(name_or_callable)
-    if name in _METRICS:
-        return _METRICS[name]
     at_k = re.fullmatch(r"(\w+_at_)([1-9][0-9]*)", name)
-    if at_k and at_k[1] in _METRICS_AT_K:
-        return partial(_METRICS_AT_K[at_k[1]], k=int(at_k[2]))
-    known = ", ".join([*_METRICS, *(f"{prefix}K" for prefix in _METRICS_AT_K)])
-    raise ValueError(
-        f"metric must be a callable or one of {known} (K a positive integer); "
-        f"got {name_or_callable!r}."
-    )
+    found = METRICS.get(at_k[1] if at_k else name)
+    if found is None or not found.has_name or name.endswith("_at_"):
+        raise ValueError(
+            f"metric must be a callable or one of {_KNOWN} (K a positive integer); "
+            f"got {name_or_callable!r}."
+        )
+    return partial(found.function, k=int(at_k[2])) if at_k else found.function
 
 
-@described
+@_documented
 def row_values(
     name_or_callable: str | Metric, Y_true: MatrixLike, Y_score: MatrixLike
 ) -> Array | None:
-    """(n_samples,) what each row adds to the mean that the metric is, NaN for rows it leaves out;
-    None for a metric that is no mean over rows, or not one of ours.
+    """The values whose mean over rows is the metric.
 
     Parameters
     ----------
@@ -72,6 +69,8 @@ def row_values(
     Returns
     -------
     (n_samples,) array or None
+        NaN for rows that the metric leaves out; None if the metric is not a mean over rows or is
+        not from this package.
 
     Examples
     --------
@@ -79,17 +78,16 @@ def row_values(
     array([1. , 0.5, nan])
     """
     metric = get_metric(name_or_callable)
-    at_k = metric.keywords if isinstance(metric, partial) else {}
-    of_rows = _OF_ROWS.get(getattr(metric, "func", metric))
-    if of_rows is None:
+    found = _registered(metric)
+    if found is None or found[1].of_rows is None:
         return None
     Y, S, _ = validated(Y_true, Y_score, None)
-    return of_rows(Y, S, **at_k)
+    return found[1].of_rows(Y, S, **(metric.keywords if isinstance(metric, partial) else {}))
 
 
-@described
+@_documented
 def greater_is_better(name_or_callable: str | Metric) -> bool:
-    """Whether to maximise the metric; a callable that is not one of ours is to be maximised.
+    """Whether to maximise the metric; True for callables from outside this package.
 
     Parameters
     ----------
@@ -104,12 +102,12 @@ def greater_is_better(name_or_callable: str | Metric) -> bool:
     >>> greater_is_better("lrap"), greater_is_better("coverage_error")
     (True, False)
     """
-    metric = get_metric(name_or_callable)
-    return getattr(metric, "func", metric) not in (coverage_error, label_ranking_loss)
+    found = _registered(get_metric(name_or_callable))
+    return found is None or meaning(found[0]).better == "higher"
 
 
 def is_ranking(metric: Metric) -> bool:
-    """Whether it is one of ours, which look at scores and not at decisions.
+    """Whether this is one of the ranking metrics here, which take scores and not decisions.
 
     Parameters
     ----------
@@ -121,23 +119,13 @@ def is_ranking(metric: Metric) -> bool:
 
     Examples
     --------
+    >>> from sketchforest.metrics import is_ranking, lrap
     >>> is_ranking(lrap), is_ranking(max)
     (True, False)
     """
-    ours = {*_METRICS.values(), *_METRICS_AT_K.values(), psp_at_k}
-    return getattr(metric, "func", metric) in ours
+    return _registered(metric) is not None
 
 
-_METRICS: dict[str, Metric] = {
-    "lrap": lrap,
-    "coverage_error": coverage_error,
-    "label_ranking_loss": label_ranking_loss,
-}
-_METRICS_AT_K: dict[str, Metric] = {"precision_at_": precision_at_k, "ndcg_at_": ndcg_at_k}
-_OF_ROWS: dict[Metric, Callable[..., Array]] = {
-    lrap: lrap_of_rows,
-    coverage_error: coverage_of_rows,
-    label_ranking_loss: ranking_loss_of_rows,
-    precision_at_k: precision_of_rows,
-    ndcg_at_k: ndcg_of_rows,
-}
+def _registered(metric: Metric) -> tuple[str, Registered] | None:
+    function = metric.func if isinstance(metric, partial) else metric
+    return next((pair for pair in METRICS.items() if pair[1].function is function), None)

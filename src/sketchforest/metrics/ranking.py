@@ -1,4 +1,4 @@
-"""The metrics of rankings."""
+"""Ranking metrics."""
 
 from typing import Literal
 
@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from sketchforest._typing import Matrix, MatrixLike, WeightsLike
+from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
 from sketchforest.metrics._ranks import (
     Array,
     block_top_k,
@@ -18,9 +18,17 @@ from sketchforest.metrics._ranks import (
 )
 from sketchforest.metrics._shared_docs import described
 from sketchforest.metrics._validation import check_all, checked_scores, indicator, validated
+from sketchforest.metrics.meanings import ranking_metric
 
 
-@described
+def _lrap_of_rows(Y: sparse.csr_array, S: Matrix) -> Array:
+    n_at_least, n_true_at_least = true_ranks(Y, S)
+    n_true = np.diff(Y.indptr)
+    share = row_sums(Y, n_true_at_least / n_at_least) / np.maximum(n_true, 1)
+    return np.where(n_true > 0, share, np.nan)
+
+
+@ranking_metric("LRAP", "how high true labels rank", of_rows=_lrap_of_rows)
 def lrap(
     Y_true: MatrixLike,
     Y_score: MatrixLike,
@@ -28,17 +36,17 @@ def lrap(
     sample_weight: WeightsLike = None,
     no_label_rows: Literal["drop", "one"] = "drop",
 ) -> float:
-    """Label ranking average precision, in (0, 1], greater is better.
+    """Label ranking average precision, in (0, 1]; higher is better.
 
-    The mean over rows, and over the true labels of a row, of the share of true labels among the
-    labels that score at least as much. Rows without a true label are dropped, as in Joly, Geurts
-    and Wehenkel (2014); ``no_label_rows="one"`` counts them as 1, as scikit-learn does.
+    For each true label, the share of true labels among those that score at least as high, averaged
+    over the true labels of a row and then over rows. Rows without true labels are dropped, as in
+    Joly, Geurts and Wehenkel (2014), or count as 1, as in scikit-learn.
 
     Parameters
     ----------
     Y_true, Y_score, sample_weight
     no_label_rows : "drop" or "one", default="drop"
-        What rows without a true label count: nothing, or 1.
+        Drop rows without true labels, or count them as 1.
 
     Returns
     -------
@@ -52,7 +60,7 @@ def lrap(
     if no_label_rows not in ("drop", "one"):
         raise ValueError(f"no_label_rows must be 'drop' or 'one'; got {no_label_rows!r}.")
     Y, S, weight = validated(Y_true, Y_score, sample_weight)
-    value = lrap_of_rows(Y, S)
+    value = _lrap_of_rows(Y, S)
     has_no_label = np.diff(Y.indptr) == 0
     if no_label_rows == "one":
         value[has_no_label] = 1.0
@@ -61,19 +69,26 @@ def lrap(
         weight = np.where(has_no_label, 0.0, weight)
         if not weight.any():
             raise ValueError(
-                "Y_true must have a true label in some row of positive weight; got none. "
+                "Y_true must have a true label in a row of positive weight; got none. "
                 "Use no_label_rows='one' to count rows without labels as 1."
             )
     return float(np.average(value, weights=weight))
 
 
-@described
+def _coverage_of_rows(Y: sparse.csr_array, S: Matrix) -> Array:
+    n_at_least, _ = true_ranks(Y, S)
+    depth = np.zeros(Y.shape[0], dtype=np.int64)
+    np.maximum.at(depth, entry_rows(Y.indptr), n_at_least)
+    return depth
+
+
+@ranking_metric("coverage error", "rank that covers all true labels", "lower", _coverage_of_rows)
 def coverage_error(
     Y_true: MatrixLike, Y_score: MatrixLike, *, sample_weight: WeightsLike = None
 ) -> float:
-    """Mean number of best-scored labels needed to find all true ones; lower is better.
+    """Mean number of top-scored labels that cover all true ones; lower is better.
 
-    Labels tied with a true one are needed too; a row without true labels needs 0.
+    Labels tied with a true one count too. A row without true labels counts as 0.
 
     Parameters
     ----------
@@ -89,16 +104,26 @@ def coverage_error(
     1.5
     """
     Y, S, weight = validated(Y_true, Y_score, sample_weight)
-    return float(np.average(coverage_of_rows(Y, S), weights=weight))
+    return float(np.average(_coverage_of_rows(Y, S), weights=weight))
 
 
-@described
+def _ranking_loss_of_rows(Y: sparse.csr_array, S: Matrix) -> Array:
+    n_at_least, n_true_at_least = true_ranks(Y, S)
+    n_true = np.diff(Y.indptr).astype(np.int64)
+    n_pairs = n_true * (Y.shape[1] - n_true)
+    loss: Array = row_sums(Y, n_at_least - n_true_at_least) / np.maximum(n_pairs, 1)
+    return loss
+
+
+@ranking_metric(
+    "ranking loss", "share of label pairs in wrong order", "lower", _ranking_loss_of_rows
+)
 def label_ranking_loss(
     Y_true: MatrixLike, Y_score: MatrixLike, *, sample_weight: WeightsLike = None
 ) -> float:
-    """Mean share of (true, false) label pairs tied or in the wrong order; lower is better.
+    """Mean share of (true, false) label pairs that are tied or in the wrong order; lower is better.
 
-    Rows where no label or every label is true have no such pair and lose 0.
+    Rows where no label or every label is true have no such pairs and count as 0.
 
     Parameters
     ----------
@@ -114,16 +139,21 @@ def label_ranking_loss(
     0.75
     """
     Y, S, weight = validated(Y_true, Y_score, sample_weight)
-    return float(np.average(ranking_loss_of_rows(Y, S), weights=weight))
+    return float(np.average(_ranking_loss_of_rows(Y, S), weights=weight))
 
 
-@described
+def _precision_of_rows(Y: sparse.csr_array, S: Matrix, k: int = 5) -> Array:
+    precision: Array = find_hits(Y, top_k(S, k)[0]).mean(axis=1)
+    return precision
+
+
+@ranking_metric("P@{k}", "share of true labels in the top {k}", of_rows=_precision_of_rows)
 def precision_at_k(
     Y_true: MatrixLike, Y_score: MatrixLike, k: int = 5, *, sample_weight: WeightsLike = None
 ) -> float:
-    """Mean share of true labels among the k best-scored, in [0, 1], greater is better.
+    """Mean share of true labels among the k top-scored ones, in [0, 1]; higher is better.
 
-    Every row counts, one without true labels as 0, and the share is always of k.
+    The share is always of k, and a row without true labels counts as 0.
 
     Parameters
     ----------
@@ -139,17 +169,26 @@ def precision_at_k(
     0.75
     """
     Y, S, weight = validated(Y_true, Y_score, sample_weight)
-    return float(np.average(precision_of_rows(Y, S, k), weights=weight))
+    return float(np.average(_precision_of_rows(Y, S, k), weights=weight))
 
 
-@described
+def _ndcg_of_rows(Y: sparse.csr_array, S: Matrix, k: int = 5) -> Array:
+    labels, _ = top_k(S, k)
+    discount = 1.0 / np.log2(np.arange(2, k + 2))
+    # A row without labels has no hit, so any divisor but 0 makes it count as 0.
+    best_gain = np.concatenate([[1.0], np.cumsum(discount)])
+    ndcg: Array = find_hits(Y, labels) @ discount / best_gain[np.minimum(np.diff(Y.indptr), k)]
+    return ndcg
+
+
+@ranking_metric("nDCG@{k}", "like P@{k}, top ranks count more", of_rows=_ndcg_of_rows)
 def ndcg_at_k(
     Y_true: MatrixLike, Y_score: MatrixLike, k: int = 5, *, sample_weight: WeightsLike = None
 ) -> float:
-    """Mean normalised discounted cumulative gain of the k best, in [0, 1], greater is better.
+    """Mean normalised discounted cumulative gain of the top k, in [0, 1]; higher is better.
 
-    A true label at place l gains 1 / log2(l + 1), and a row is divided by what the best ranking
-    of its labels gains. A row without true labels counts as 0, as in napkinXC and scikit-learn.
+    A true label at rank r gains 1 / log2(r + 1), and the gain of a row is divided by that of its
+    best ranking. A row without true labels counts as 0, as in napkinXC and scikit-learn.
 
     Parameters
     ----------
@@ -165,10 +204,10 @@ def ndcg_at_k(
     0.613
     """
     Y, S, weight = validated(Y_true, Y_score, sample_weight)
-    return float(np.average(ndcg_of_rows(Y, S, k), weights=weight))
+    return float(np.average(_ndcg_of_rows(Y, S, k), weights=weight))
 
 
-@described
+@ranking_metric("PSP@{k}", "like P@{k}, rare labels count more", has_name=False)
 def psp_at_k(
     Y_true: MatrixLike,
     Y_score: MatrixLike,
@@ -180,18 +219,17 @@ def psp_at_k(
     B: float = 1.5,
     sample_weight: WeightsLike = None,
 ) -> float:
-    """Propensity-scored precision of the k best, in [0, 1], greater is better.
+    """Propensity-scored precision of the top k, in [0, 1]; higher is better.
 
-    A hit on label l gains 1 / p_l; the sum over rows is divided by what the best rankings gain
-    together, as in the Extreme Classification Repository. The propensities p, of shape
-    (n_labels,), are either given or estimated from ``Y_train`` by :func:`propensities`. A row
-    without true labels adds nothing to either sum.
+    A hit on label l gains 1 / p_l. The total gain is divided by that of the best rankings, as in
+    the Extreme Classification Repository. Pass either the propensities p or ``Y_train``, from which
+    :func:`propensities` estimates them. Rows without true labels add nothing to either total.
 
     Parameters
     ----------
     Y_true, Y_score
     propensities : (n_labels,) array or None, default=None
-        Chances that true labels are observed; else estimated from `Y_train`.
+        Probability that a true label is observed. None estimates it from `Y_train`.
     k, Y_train, A, B, sample_weight
 
     Returns
@@ -210,16 +248,16 @@ def psp_at_k(
     _, best = top_k(sparse.csr_array((gain[Y.indices], Y.indices, Y.indptr), shape=Y.shape), k)
     best_total = weight @ best.sum(axis=1)
     if best_total == 0:
-        raise ValueError("Y_true must have a true label in some row of positive weight; got none.")
+        raise ValueError("Y_true must have a true label in a row of positive weight; got none.")
     return float(weight @ (find_hits(Y, labels) * gain[labels]).sum(axis=1) / best_total)
 
 
 @described
 def propensities(Y_train: MatrixLike, A: float = 0.55, B: float = 1.5) -> np.ndarray:
-    """(n_labels,) chance that a true label is observed, by Jain, Prabhu and Varma (2016).
+    """Probability that a true label is observed, after Jain, Prabhu and Varma (2016).
 
-    With N rows, N_l of them with label l, it is 1 / (1 + C (N_l + B)^-A), where
-    C = (log N - 1) (B + 1)^A. They use A=0.5, B=0.4 for Wikipedia, A=0.6, B=2.6 for Amazon.
+    With N samples, N_l of them with label l, it is 1 / (1 + C (N_l + B)^-A), where
+    C = (log N - 1) (B + 1)^A. They use A=0.5, B=0.4 for Wikipedia and A=0.6, B=2.6 for Amazon.
 
     Parameters
     ----------
@@ -237,19 +275,21 @@ def propensities(Y_train: MatrixLike, A: float = 0.55, B: float = 1.5) -> np.nda
     Y = indicator(Y_train, "Y_train")
     n_samples, n_labels = Y.shape
     if n_samples < 3:
-        # log N < 1 would give chances above 1.
+        # log N < 1 would give probabilities above 1.
         raise ValueError(f"Y_train must have at least 3 rows; got {n_samples}.")
     if not (A > 0 and B > 0):
         raise ValueError(f"A and B must be positive; got A={A} and B={B}.")
     C = (np.log(n_samples) - 1.0) * (B + 1.0) ** A
     n_rows_with = np.bincount(Y.indices, minlength=n_labels)
-    chance: Array = 1.0 / (1.0 + C * (n_rows_with + B) ** -A)
-    return chance
+    propensity: Array = 1.0 / (1.0 + C * (n_rows_with + B) ** -A)
+    return propensity
 
 
 @described
 def top_k(Y_score: MatrixLike, k: int) -> tuple[Array, Array]:
-    """(n_samples, k) labels and their scores, best first, equal scores by the lower label.
+    """The k top-scored labels of each row and their scores, best first.
+
+    Ties are broken by the lower label number.
 
     Parameters
     ----------
@@ -273,52 +313,23 @@ def top_k(Y_score: MatrixLike, k: int) -> tuple[Array, Array]:
     return np.concatenate(labels), np.concatenate(scores)
 
 
-def lrap_of_rows(Y: sparse.csr_array, S: Matrix) -> Array:
-    n_at_least, n_true_at_least = true_ranks(Y, S)
-    n_true = np.diff(Y.indptr)
-    share = row_sums(Y, n_true_at_least / n_at_least) / np.maximum(n_true, 1)
-    return np.where(n_true > 0, share, np.nan)
-
-
-def coverage_of_rows(Y: sparse.csr_array, S: Matrix) -> Array:
-    n_at_least, _ = true_ranks(Y, S)
-    depth = np.zeros(Y.shape[0], dtype=np.int64)
-    np.maximum.at(depth, entry_rows(Y.indptr), n_at_least)
-    return depth
-
-
-def ranking_loss_of_rows(Y: sparse.csr_array, S: Matrix) -> Array:
-    n_at_least, n_true_at_least = true_ranks(Y, S)
-    n_true = np.diff(Y.indptr).astype(np.int64)
-    n_pairs = n_true * (Y.shape[1] - n_true)
-    loss: Array = row_sums(Y, n_at_least - n_true_at_least) / np.maximum(n_pairs, 1)
-    return loss
-
-
-def precision_of_rows(Y: sparse.csr_array, S: Matrix, k: int = 5) -> Array:
-    precision: Array = find_hits(Y, top_k(S, k)[0]).mean(axis=1)
-    return precision
-
-
-def ndcg_of_rows(Y: sparse.csr_array, S: Matrix, k: int = 5) -> Array:
-    labels, _ = top_k(S, k)
-    discount = 1.0 / np.log2(np.arange(2, k + 2))
-    # A row without labels has no hit, so any divisor but 0 makes it count as 0.
-    best_gain = np.concatenate([[1.0], np.cumsum(discount)])
-    ndcg: Array = find_hits(Y, labels) @ discount / best_gain[np.minimum(np.diff(Y.indptr), k)]
-    return ndcg
-
-
 def _given_or_estimated(
     given: npt.ArrayLike | None, Y_train: MatrixLike | None, A: float, B: float, n_labels: int
 ) -> Array:
     if (given is None) == (Y_train is None):
         got = "neither" if given is None else "both"
         raise ValueError(f"psp_at_k needs either propensities or Y_train; got {got}.")
-    chance = propensities(Y_train, A, B) if given is None else np.asarray(given, dtype=np.float64)
-    if chance.shape != (n_labels,):
+    propensity = (
+        propensities(Y_train, A, B) if given is None else np.asarray(given, dtype=np.float64)
+    )
+    if propensity.shape != (n_labels,):
         name = "Y_train" if given is None else "propensities"
-        raise ValueError(f"{name} must be for {n_labels} labels; got shape {chance.shape}.")
+        raise ValueError(f"{name} must cover {n_labels} labels; got shape {propensity.shape}.")
     rule = "propensities must be above 0 and at most 1"
-    check_all((chance > 0) & (chance <= 1), chance, rule, "Invert inverse propensities.")
-    return chance
+    check_all(
+        (propensity > 0) & (propensity <= 1),
+        propensity,
+        rule,
+        "Pass 1/p if these are inverse propensities.",
+    )
+    return propensity

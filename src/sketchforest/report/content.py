@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sketchforest._display import shortened
+from sketchforest._utils.display import shortened
 from sketchforest.evaluation import Evaluation, LabelTable
 from sketchforest.metrics.meanings import meaning
 from sketchforest.report.wording import BETTER, explained, of_classes

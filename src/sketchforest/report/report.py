@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sketchforest._estimators.description import Description
-from sketchforest._files import written_whole
 from sketchforest._pages import inline, render
-from sketchforest._typing import Matrix
-from sketchforest._units import seconds as in_seconds
+from sketchforest._utils.files import written_whole
+from sketchforest._utils.typing import Matrix
+from sketchforest._utils.units import seconds as in_seconds
 from sketchforest.evaluation import Evaluation, evaluate
 from sketchforest.report.content import (
     MAX_LABELS,

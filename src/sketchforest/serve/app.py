@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from sketchforest._lazy import locked_property
+from sketchforest._utils.lazy import locked_property
 from sketchforest.serve.fields import listed, shown
 from sketchforest.serve.gathering import Gathering
 from sketchforest.serve.guard import Guard

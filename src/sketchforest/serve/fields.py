@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sketchforest._display import shortened
-from sketchforest._lazy import locked_property
+from sketchforest._utils.display import shortened
+from sketchforest._utils.lazy import locked_property
 from sketchforest._workflows import Model
 from sketchforest._workflows.models import feature_names
 from sketchforest._workflows.row_features import table_features

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sketchforest._typing import Matrix
+from sketchforest._utils.typing import Matrix
 from sketchforest._workflows import Model
 from sketchforest._workflows.models import (
     feature_names,

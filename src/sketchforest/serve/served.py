@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sketchforest._display import shortened
 from sketchforest._estimators.description import what_is_predicted
 from sketchforest._estimators.thresholds import DEFAULT, Decision
-from sketchforest._typing import Matrix
+from sketchforest._utils.display import shortened
+from sketchforest._utils.typing import Matrix
 from sketchforest._workflows import Classifier
 from sketchforest._workflows.models import (
     is_classifier,

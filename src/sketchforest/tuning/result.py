@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from sketchforest._display import (
+from sketchforest._selection.comparison import Candidate, Comparison
+from sketchforest._selection.setting import Setting
+from sketchforest._utils.display import (
     BLUE,
     GREY,
     ORANGE,
@@ -16,9 +18,7 @@ from sketchforest._display import (
     tidy,
     wrapped,
 )
-from sketchforest._selection.comparison import Candidate, Comparison
-from sketchforest._selection.setting import Setting
-from sketchforest._units import UNKNOWN, seconds
+from sketchforest._utils.units import UNKNOWN, seconds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,13 +12,13 @@ from sketchforest._estimators.forest_mixin import ForestMixin
 from sketchforest._estimators.parameters import Parameters, RandomState
 from sketchforest._estimators.preparation import Prepared, prepare
 from sketchforest._estimators.thresholds import f1_kind
-from sketchforest._progress import stage, watched
 from sketchforest._selection.auto import PROBE_SHARE
 from sketchforest._selection.comparison import Candidate, Comparison
 from sketchforest._selection.out_of_bag import Criterion, OutOfBagScorer
 from sketchforest._selection.setting import Setting
 from sketchforest._trees.problem import Problem
-from sketchforest._typing import MatrixLike, WeightsLike
+from sketchforest._utils.progress import stage, watched
+from sketchforest._utils.typing import MatrixLike, WeightsLike
 from sketchforest.extra_trees import ExtraTreesClassifier
 from sketchforest.forest import RandomForestClassifier
 from sketchforest.metrics import Metric

@@ -13,7 +13,7 @@ from sketchforest._selection.auto import PROBE_SHARE
 from sketchforest._selection.comparison import Candidate, Comparison
 from sketchforest._selection.setting import Setting
 from sketchforest._trees.problem import Problem
-from sketchforest._warning import warn
+from sketchforest._utils.warning import warn
 from sketchforest.tuning import budget as _budget
 from sketchforest.tuning.budget import Budget
 from sketchforest.tuning.costs import Costs

@@ -9,7 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from sketchforest._units import seconds, size
+from sketchforest._utils.units import seconds, size
 from sketchforest.lab.bench.process import MeasurementError, in_own_process
 from sketchforest.lab.store import Row, write_csv
 

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from sketchforest._units import ratio, seconds, size
+from sketchforest._utils.units import ratio, seconds, size
 from sketchforest.lab.bench.methods import method_title
 from sketchforest.lab.bench.results import Summary
 from sketchforest.lab.pictures import save_figure

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sketchforest._typing import Matrix
+from sketchforest._utils.typing import Matrix
 from sketchforest.lab.bench.adapter import ModelAdapter, Options
 from sketchforest.lab.data import TrainTestSplit, as_array
 from sketchforest.lab.measure import pickled_size

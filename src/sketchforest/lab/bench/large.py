@@ -7,7 +7,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from sketchforest._units import seconds, size
+from sketchforest._utils.units import seconds, size
 from sketchforest.lab.bench.process import in_own_process
 from sketchforest.lab.machine import this_machine
 from sketchforest.lab.store import Row

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sketchforest._typing import Matrix
+from sketchforest._utils.typing import Matrix
 from sketchforest.datasets import Dataset, make_sparse_multilabel
 from sketchforest.lab.bench.data import load_split
 from sketchforest.lab.bench.scaling_axes import Point

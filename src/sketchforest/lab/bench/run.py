@@ -10,7 +10,7 @@ from typing import TypedDict
 from joblib import effective_n_jobs
 from rich.console import Console
 
-from sketchforest._progress import RunProgress
+from sketchforest._utils.progress import RunProgress
 from sketchforest.lab.bench.data import choose_datasets
 from sketchforest.lab.bench.methods import DEFAULT_METHODS, Method, find_method
 from sketchforest.lab.bench.process import MeasurementError, in_own_process

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from sketchforest._progress import RunProgress
+from sketchforest._utils.progress import RunProgress
 from sketchforest.lab.bench.data import load_split
 from sketchforest.lab.bench.process import in_own_process
 from sketchforest.lab.bench.scaling_axes import COSTS, MEANINGS, Axis, Point, exponent

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich import box
 from rich.table import Table
 
-from sketchforest._units import UNKNOWN, seconds, size
+from sketchforest._utils.units import UNKNOWN, seconds, size
 from sketchforest.lab.bench.scaling_axes import COSTS, MEANINGS, Axis
 from sketchforest.lab.pictures import save_figure
 

@@ -6,7 +6,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from sketchforest._units import UNKNOWN, milliseconds, percent, ratio, seconds, size
+from sketchforest._utils.units import UNKNOWN, milliseconds, percent, ratio, seconds, size
 from sketchforest.lab.bench.results import Costs, Summary
 
 _MAIN = "sklearn-rf"

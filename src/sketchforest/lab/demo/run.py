@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from sketchforest._progress import RunProgress
+from sketchforest._utils.progress import RunProgress
 from sketchforest.datasets import Dataset, make_delicious_like
 from sketchforest.lab.demo.measurement import (
     Measurement,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich import box
 from rich.table import Table
 
-from sketchforest._units import UNKNOWN, ratio, seconds, size
+from sketchforest._utils.units import UNKNOWN, ratio, seconds, size
 from sketchforest.lab.demo.measurement import Measurement
 from sketchforest.lab.measure import PRECISION_DEPTHS
 

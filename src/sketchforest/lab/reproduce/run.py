@@ -9,7 +9,7 @@ from pathlib import Path
 from joblib import effective_n_jobs
 from rich.console import Console
 
-from sketchforest._units import duration
+from sketchforest._utils.units import duration
 from sketchforest.lab.experiments import Experiment, run_experiments
 from sketchforest.lab.machine import Machine, this_machine
 from sketchforest.lab.reproduce.contents import CONTENTS, choose_contents

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sketchforest._units import UNKNOWN
+from sketchforest._utils.units import UNKNOWN
 
 _ROUNDING = 1e-9  # 0.004 > 0.004 must not be decided by the last bit
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sketchforest._lazy import locked_property
+from sketchforest._utils.lazy import locked_property
 from sketchforest.datasets import list_datasets
 from sketchforest.lab.reproduce.data import find_set
 from sketchforest.lab.reproduce.paper import PaperSet, paper_sets

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.ensemble import RandomForestRegressor
 
 from sketchforest import RandomForestClassifier, __version__
-from sketchforest._typing import Matrix
+from sketchforest._utils.typing import Matrix
 from sketchforest.lab.data import as_array
 from sketchforest.lab.experiments import Workspace
 from sketchforest.lab.measure import timed

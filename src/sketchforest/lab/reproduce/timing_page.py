@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sketchforest._units import UNKNOWN, ratio, seconds
+from sketchforest._utils.units import UNKNOWN, ratio, seconds
 from sketchforest.lab.experiments import Lookup
 from sketchforest.lab.reproduce.drawing import COLOURS, draw
 from sketchforest.lab.reproduce.page import Entry, Grid, Picture, Section

@@ -1,4 +1,4 @@
-"""The names of the estimators, in Python, in files and on the command line."""
+"""Names of estimators and projections, available without importing them."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,15 +25,26 @@ ESTIMATORS = {
     "ExtraTreeRegressor": Registered("tree", "extra-tree-regressor"),
 }
 COMMAND_LINE_NAMES = {entry.command_line_name: name for name, entry in ESTIMATORS.items()}
-# Each has a twin for real outputs, whose name ends in -regressor.
+# The classifiers; each has a regressor whose name ends in -regressor.
 FORESTS_OF_LABELS = [
     name for name in COMMAND_LINE_NAMES if f"{name}-regressor" in COMMAND_LINE_NAMES
 ]
 DEFAULT_ON_COMMAND_LINE = "sketch"
 
+# Classes in sketchforest.projection.
+PROJECTIONS = {
+    "gaussian": "GaussianProjection",
+    "rademacher": "RademacherProjection",
+    "achlioptas": "AchlioptasProjection",
+    "sparse": "SparseProjection",
+    "hadamard": "HadamardProjection",
+    "subsample": "SubsampleProjection",
+    "pca": "PCAProjection",
+}
+
 
 def estimator_class(name: str) -> "type[TreesEstimator]":
-    """The class of this name, imported now: not every use of the library needs all of them."""
+    """The estimator class of this name, imported on demand."""
     module = import_module(f"sketchforest.{ESTIMATORS[name].module}")
     found: type[TreesEstimator] = getattr(module, name)
     return found

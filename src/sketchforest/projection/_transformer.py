@@ -1,19 +1,16 @@
-"""Transformers of scikit-learn as projections, and what is asked of any projection's numbers."""
+"""scikit-learn transformers as projections."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
-from sketchforest._random_signs import Matrix
-from sketchforest._sparse import checked_csr
-from sketchforest._typing import MatrixLike
+from sketchforest.projection._base import Matrix, as_float32, check_finite
 
 
 @dataclass(frozen=True)
 class TransformerProjection:
-    """Any scikit-learn transformer as a sketch; `n_components` is the transformer's own.
+    """Any scikit-learn transformer as a projection, with its own number of components.
 
     Examples
     --------
@@ -26,8 +23,10 @@ class TransformerProjection:
     transformer: BaseEstimator
 
     def fit_transform(self, Y: Matrix, rng: np.random.Generator) -> Matrix:
-        """Z (n_samples, n_components), float32, from a clone. Its `random_state` is drawn from
-        `rng`, whatever it was: each tree has its own."""
+        """Z (n_samples, n_components), float32, from a clone of the transformer.
+
+        Its `random_state` is drawn from `rng`, so that each tree has its own.
+        """
         transformer = clone(self.transformer)
         seeds = {
             name: int(rng.integers(2**31 - 1))
@@ -42,21 +41,9 @@ class TransformerProjection:
         name, shape = type(transformer).__name__, np.shape(made)
         if len(shape) != 2 or shape[0] != Y.shape[0]:
             raise ValueError(
-                f"projection must give a row for each of the {Y.shape[0]} rows of Y; {name} gave "
-                f"an array of shape {shape}."
+                f"projection must return one row per row of Y ({Y.shape[0]}); {name} returned "
+                f"shape {shape}."
             )
         Z = as_float32(made)
         check_finite(Z, name)
         return Z
-
-
-def check_finite(made: Matrix, name: str) -> None:
-    values = made if isinstance(made, np.ndarray) else made.data
-    if not np.isfinite(values).all():
-        raise ValueError(f"projection must give finite numbers; {name} gave NaN or infinity.")
-
-
-def as_float32(A: MatrixLike) -> Matrix:
-    if sparse.issparse(A):
-        return checked_csr("The result of projection", A).astype(np.float32)
-    return np.ascontiguousarray(A, dtype=np.float32)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sketchforest._display import BLUE, GREY, ORANGE
+from sketchforest._utils.display import BLUE, GREY, ORANGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sphinx.util.docutils import SphinxDirective
 
-from sketchforest.lab.readme import benchmark_table, machine
+from benchmarks.readme import benchmark_table, machine
 
 
 class BenchmarkTable(SphinxDirective):

@@ -9,13 +9,13 @@ import pytest
 from docs.snippets import ROOT
 
 import sketchforest
-from sketchforest.lab.readme import with_tables
-from sketchforest.lab.store import ResultStore
-from sketchforest.lab.studies.accuracy_page import accuracy_page
-from sketchforest.lab.studies.components import components_page
-from sketchforest.lab.studies.projections import projections_page
-from sketchforest.lab.studies.thresholds import thresholds_page
-from sketchforest.lab.studies.tuning import tuning_page
+from benchmarks.readme import with_tables
+from benchmarks.store import ResultStore
+from benchmarks.studies.accuracy_page import accuracy_page
+from benchmarks.studies.components import components_page
+from benchmarks.studies.projections import projections_page
+from benchmarks.studies.thresholds import thresholds_page
+from benchmarks.studies.tuning import tuning_page
 
 DOCS = ROOT / "docs"
 # What the build of the site makes.
@@ -59,7 +59,7 @@ def test_links_inside_the_project_lead_somewhere(page):
 
 def test_the_figures_of_the_readme_are_those_of_the_measurements():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert text == with_tables(text, DOCS), "run: python -m sketchforest.lab.readme"
+    assert text == with_tables(text, DOCS), "run: python -m benchmarks.readme"
     assert "| delicious |" in text
 
 

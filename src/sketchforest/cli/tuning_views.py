@@ -10,9 +10,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from sketchforest._pictures import save_figure
 from sketchforest._selection.setting import Setting
 from sketchforest._units import UNKNOWN, seconds
-from sketchforest.lab.pictures import save_figure
 from sketchforest.tuning import Trial, TuningResult
 from sketchforest.tuning.result import as_rows
 

@@ -1,6 +1,6 @@
 """The command line of the benchmarks: parse, call, print."""
 
-from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -252,18 +252,10 @@ def accuracy(
     Example:  python -m benchmarks bench accuracy --datasets emotions,enron --splits 3
     """
     from benchmarks.studies.accuracy import run_accuracy
+    from benchmarks.studies.study import Study
 
-    is_complete = run_accuracy(
-        _list(datasets),
-        out,
-        methods=_list(methods),
-        n_splits=splits,
-        n_tuned_splits=tuned_splits,
-        n_estimators=n_estimators,
-        n_jobs=n_jobs,
-        data_home=data_home,
-    )
-    _exit_if_interrupted(is_complete)
+    study = Study(_list(datasets), out, splits, n_estimators, n_jobs, data_home)
+    _exit_if_interrupted(run_accuracy(study, _list(methods), tuned_splits))
 
 
 @bench_app.command()
@@ -282,77 +274,52 @@ def tuning(
 
     Example:  python -m benchmarks bench tuning --datasets emotions,enron --predicted emotions
     """
+    from benchmarks.studies.study import Study
     from benchmarks.studies.tuning import run_tuning
 
-    is_complete = run_tuning(
-        _list(datasets),
-        _list(predicted),
-        out,
-        n_splits=splits,
-        n_estimators=n_estimators,
-        n_jobs=n_jobs,
-        data_home=data_home,
-    )
-    _exit_if_interrupted(is_complete)
+    study = Study(_list(datasets), out, splits, n_estimators, n_jobs, data_home)
+    _exit_if_interrupted(run_tuning(study, _list(predicted)))
 
 
-def _study(default_datasets: str, default_splits: int) -> Callable[[Callable[..., bool]], None]:
-    """Make a command of a study that has the usual options."""
+def _add_study(name: str, help: str, default_datasets: str, default_splits: int) -> None:
+    """Add the command of a study that has the usual options."""
 
-    def add(run: Callable[..., bool]) -> None:
-        def command(
-            datasets: _Datasets = default_datasets,
-            splits: _Splits = default_splits,
-            n_estimators: _Trees = 100,
-            n_jobs: _Jobs = 2,
-            out: _Study = _STUDY,
-            data_home: _DataHome = None,
-        ) -> None:
-            is_complete = run(
-                _list(datasets),
-                out,
-                n_splits=splits,
-                n_estimators=n_estimators,
-                n_jobs=n_jobs,
-                data_home=data_home,
-            )
-            _exit_if_interrupted(is_complete)
+    def command(
+        datasets: _Datasets = default_datasets,
+        splits: _Splits = default_splits,
+        n_estimators: _Trees = 100,
+        n_jobs: _Jobs = 2,
+        out: _Study = _STUDY,
+        data_home: _DataHome = None,
+    ) -> None:
+        from benchmarks.studies.study import Study
 
-        bench_app.command(run.__name__, help=run.__doc__)(command)
+        run = getattr(import_module(f"benchmarks.studies.{name}"), f"run_{name}")
+        study = Study(_list(datasets), out, splits, n_estimators, n_jobs, data_home)
+        _exit_if_interrupted(run(study))
 
-    return add
+    bench_app.command(name, help=help)(command)
 
 
-@_study("", 5)
-def components(*args: Any, **options: Any) -> bool:
-    """Compare numbers of components with the original outputs, on every data set."""
-    from benchmarks.studies.components import run_components
-
-    return run_components(*args, **options)
-
-
-@_study("imdb,mediamill", 1)
-def partitions(*args: Any, **options: Any) -> bool:
-    """Compare forests grown on partitions of the rows with forests grown on all rows."""
-    from benchmarks.studies.partitions import run_partitions
-
-    return run_partitions(*args, **options)
-
-
-@_study("delicious,bibtex,medical,stackex_chess,stackex_cooking", 3)
-def projections(*args: Any, **options: Any) -> bool:
-    """Compare kinds of projections at several numbers of components."""
-    from benchmarks.studies.projections import run_projections
-
-    return run_projections(*args, **options)
-
-
-@_study("", 3)
-def thresholds(*args: Any, **options: Any) -> bool:
-    """Compare rules that decide which labels are predicted, on every data set."""
-    from benchmarks.studies.thresholds import run_thresholds
-
-    return run_thresholds(*args, **options)
+_add_study(
+    "components",
+    "Compare numbers of components with the original outputs, on every data set.",
+    "",
+    5,
+)
+_add_study(
+    "partitions",
+    "Compare forests grown on partitions of the rows with forests grown on all rows.",
+    "imdb,mediamill",
+    1,
+)
+_add_study(
+    "projections",
+    "Compare kinds of projections at several numbers of components.",
+    "delicious,bibtex,medical,stackex_chess,stackex_cooking",
+    3,
+)
+_add_study("thresholds", "Compare rules that decide which labels are predicted.", "", 3)
 
 
 @bench_app.command()

@@ -1,24 +1,27 @@
-"""Experiments run one after the other, each with all threads, and kept as they finish."""
+"""Experiments that run one after the other, each with all threads; results are kept at once."""
 
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 from rich.console import Console
 
 from benchmarks.data import Folder
-from benchmarks.store import R, R_co, ResultStore, Stored
-from sketchforest._progress import RunProgress
+from benchmarks.store import ResultStore
+from sketchforest._progress import stage, watched
 from sketchforest.datasets import Dataset, load
+
+T = TypeVar("T")
 
 
 @dataclass
 class Workspace:
-    """What experiments need to run. Only the data set used last is kept in memory."""
+    """What experiments need to run. Only the most recent data set is kept in memory."""
 
     data_home: Folder | None = None
     n_jobs: int = 1
-    prepare: Callable[[Dataset], Dataset] | None = None  # what is done to each after it was read
+    prepare: Callable[[Dataset], Dataset] | None = None  # applied to each data set after loading
     _name: str = field(default="", init=False)
     _data: Dataset | None = field(default=None, init=False)
 
@@ -29,45 +32,38 @@ class Workspace:
         return self._data
 
 
-class Experiment(Stored[R_co], Protocol[R_co]):
-    """One measurement: its fields are all that the result depends on."""
+class Experiment(Protocol):
+    """One measurement, as `ResultStore` keeps it; a frozen dataclass.
+
+    Experiments of one group share data and run one after the other. Those that also share the kind
+    take about equally long.
+    """
 
     @property
-    def group(self) -> str:
-        """Experiments of a group share data and are run one after the other."""
+    def table(self) -> str: ...
 
     @property
-    def kind(self) -> str:
-        """Experiments of a group and kind take about as long as each other."""
+    def group(self) -> str: ...
 
-    def run(self, workspace: Workspace) -> R_co:
-        """The result."""
+    @property
+    def kind(self) -> str: ...
+
+    def run(self, workspace: Workspace) -> Any: ...
 
 
-class Lookup(Protocol):
-    """Gives the result of an experiment, None if it is not known."""
-
-    def __call__(self, experiment: Experiment[R], /) -> R | None: ...
+Lookup = Callable[[Any], Any]  # gives the result of an experiment, or None if it is not known
 
 
 def run_experiments(
-    experiments: Iterable[Experiment],
-    store: ResultStore,
-    workspace: Workspace,
-    console: Console,
+    experiments: Iterable[Experiment], store: ResultStore, workspace: Workspace, console: Console
 ) -> bool:
-    """Runs those that are not in the store yet; False if Ctrl-C ended it, which loses the one that
-    was running."""
+    """Run the experiments that have no result yet; return False after Ctrl-C."""
     waiting = waiting_experiments(experiments, store)
     try:
-        # Cheap ones tell little about dear ones: a run is timed by others of its group and kind.
-        with RunProgress([(one.group, one.kind) for one in waiting]) as progress:
-            for experiment in waiting:
-                progress.start(f"{experiment.group}: {experiment.kind}")
-                store.add(experiment, experiment.run(workspace))
-                progress.finish()
+        for experiment in with_progress(waiting, lambda one: (one.group, one.kind)):
+            store.add(experiment, experiment.run(workspace))
     except KeyboardInterrupt:
-        message = f"Interrupted; what is finished is kept in {store.folder}: the next run goes on."
+        message = f"Interrupted. Finished results are in {store.folder}; the next run resumes."
         console.print(message, markup=False)
         return False
     return True
@@ -76,8 +72,28 @@ def run_experiments(
 def waiting_experiments(
     experiments: Iterable[Experiment], store: ResultStore
 ) -> Sequence[Experiment]:
-    """Each once, group by group: a data set is read when its first experiment is run."""
+    """List experiments without a result, without duplicates, group by group."""
     different = {(one.table, one): one for one in experiments}.values()
     missing = [one for one in different if store.get(one) is None]
     order = {group: place for place, group in enumerate(dict.fromkeys(e.group for e in missing))}
     return sorted(missing, key=lambda one: order[one.group])
+
+
+def with_progress(items: Sequence[T], key: Callable[[T], tuple[Hashable, ...]]) -> Iterator[T]:
+    """Iterate and show the progress; items with the same key take about equally long."""
+    waiting = [key(item) for item in items]
+    seconds: dict[Hashable, float] = {}
+    with watched(), stage("runs", len(items)) as shown:
+        for item in items:
+            start, run = time.monotonic(), waiting.pop(0)
+            shown.name = ": ".join(map(str, run))
+            yield item
+            seconds[run] = time.monotonic() - start
+            shown.advance()
+            shown.ends_at = time.monotonic() + seconds_left(waiting, seconds)
+
+
+def seconds_left(waiting: Sequence[Hashable], seconds: dict[Any, float]) -> float:
+    """Estimate the time of waiting runs by the last one with the same key, or by the mean."""
+    average = sum(seconds.values()) / len(seconds)
+    return sum(seconds.get(key, average) for key in waiting)

@@ -1,4 +1,4 @@
-"""What figures depend on: processor, memory, versions. Nothing that names the machine."""
+"""What measurements depend on: processor, memory, versions. Nothing identifies the machine."""
 
 import os
 import platform
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks.memory import physical_bytes
+from benchmarks.measure import physical_bytes
 from sketchforest._units import size
 
 _PACKAGES = ("sketchforest", "scikit-learn", "numpy", "scipy", "joblib", "napkinxc", "omikuji")
@@ -15,7 +15,7 @@ _PACKAGES = ("sketchforest", "scikit-learn", "numpy", "scipy", "joblib", "napkin
 
 @dataclass(frozen=True)
 class Machine:
-    """CPU model, cores, memory, system, and the versions of the packages that are installed."""
+    """CPU model, cores, memory, system, and the versions of installed packages."""
 
     cpu: str
     cores: int
@@ -25,7 +25,7 @@ class Machine:
     packages: dict[str, str]
 
     def describe(self, n_jobs: int) -> str:
-        """In one line, for a run that uses so many threads."""
+        """Describe the machine in one line, for a run with this many threads."""
         versions = ", ".join(f"{name} {number}" for name, number in self.packages.items())
         cores = "1 core" if self.cores == 1 else f"{self.cores} cores"
         return (
@@ -35,13 +35,17 @@ class Machine:
 
 
 def this_machine() -> Machine:
+    packages = {}
+    for package in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            packages[package] = version(package)
     return Machine(
         cpu=_cpu_model(),
         cores=usable_cores(),
         memory_bytes=physical_bytes(),
         system=f"{platform.system()} {platform.machine()}",
         python=platform.python_version(),
-        packages=_versions(),
+        packages=packages,
     )
 
 
@@ -49,14 +53,6 @@ def usable_cores() -> int:
     with suppress(AttributeError):  # not on every system
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _versions() -> dict[str, str]:
-    versions = {}
-    for package in _PACKAGES:
-        with suppress(PackageNotFoundError):
-            versions[package] = version(package)
-    return versions
 
 
 def _cpu_model() -> str:

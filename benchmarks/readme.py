@@ -1,33 +1,33 @@
-"""The tables of README and comparison, made from the measurements in docs.
+"""Tables and pages made from the results that are stored in docs.
 
-`python -m benchmarks readme` writes those of README anew; a test holds it to that.
+`python -m benchmarks readme` writes them again, and a test checks that they are up to date.
 """
 
-import csv
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from benchmarks.studies.accuracy_page import (
     FLAGSHIP,
-    METHODS,
-    defaults_on_common_splits,
-    n_common_splits,
-)
-from benchmarks.studies.method_experiment import (
-    Table,
+    accuracy_page,
     better_and_worse,
-    differences,
-    markdown_table,
-    values_by_method,
+    defaults_on_common_splits,
+    save_front,
 )
+from benchmarks.studies.components import components_page
+from benchmarks.studies.projections import projections_page
+from benchmarks.studies.study import by_method, differences, markdown_table
+from benchmarks.studies.thresholds import thresholds_page
+from benchmarks.studies.tuning import tuning_page
 from sketchforest._units import ratio, seconds, size
 
 _SHOWN = ("delicious", "bibtex", "mediamill", "stackex_cooking", "yahoo_arts", "YeastBP", "scene")
-# Each data set of the benchmark, as it is called, in the order of the table.
+# Titles of the benchmark's data sets, in the order of the table.
 _BENCHMARKS = {
     "delicious": "Delicious: 12,920 rows, 500 words, 983 tags",
     "bibtex": "Bibtex: 4,880 rows, 1,836 words, 159 tags",
@@ -45,95 +45,89 @@ _KINDS = {"rf": "random forest", "et": "extra-trees"}
 
 
 def accuracy_table(docs: Path) -> str:
-    """LRAP on some of the sets, the best in bold, and on how many of all the flagship leads."""
-    all_scores = values_by_method(_rows(docs / "accuracy-100-trees.csv"), "lrap")
-    scores = defaults_on_common_splits(all_scores)
-    methods = [m for m in METHODS if any(m == known for _, known in scores)]
+    """Show LRAP on some data sets, and count all those on which the flagship leads."""
+    results = pd.read_csv(docs / "accuracy-100-trees.csv")
+    scores = defaults_on_common_splits(results, "lrap")
+    groups = scores.groupby("dataset")
+    means, n_splits = groups.mean(), groups.size()
     rows = []
     for name in _SHOWN:
-        means = [float(np.mean(scores[name, m])) if (name, m) in scores else -1 for m in methods]
-        cells = [f"{mean:.3f}" if mean >= 0 else "–" for mean in means]
-        cells[int(np.argmax(means))] = f"**{cells[int(np.argmax(means))]}**"
-        rows.append([name, *cells, n_common_splits(scores, name)])
-    n_sets = len({name for name, _ in scores})
-    ahead = ",\n".join(_ahead_of(all_scores, other) for other in methods if other != FLAGSHIP)
+        found = means.loc[name]
+        cells = ["–" if np.isnan(mean) else f"{mean:.3f}" for mean in found]
+        cells[found.argmax()] = f"**{cells[found.argmax()]}**"
+        rows.append([name, *cells, str(n_splits[name])])
+    ahead = ",\n".join(_ahead_of(results, other) for other in scores if other != FLAGSHIP)
     return (
-        markdown_table(["LRAP, defaults", *methods, "splits"], rows)
-        + f"\nMeans over random splits, the same for all methods in a row. Of {n_sets} data sets, "
-        f"the {FLAGSHIP}\nis better by more than one standard deviation of the difference than "
-        f"{ahead}.\nA set with one split has no standard deviation, and is not counted."
+        markdown_table(["LRAP, defaults", *scores, "splits"], rows)
+        + f"\nMeans over random splits, the same for all methods. Of {len(means)} data sets, the "
+        f"{FLAGSHIP} wins\nby more than one standard deviation of the difference against\n{ahead}."
+        "\nA single split has no standard deviation, and is not counted."
     )
 
 
-def _ahead_of(scores: Table, other: str) -> str:
-    found = differences(scores, FLAGSHIP, other).values()
+def _ahead_of(results: pd.DataFrame, other: str) -> str:
+    found = differences(by_method(results, "lrap"), FLAGSHIP, other)
     better, worse = better_and_worse(found)
-    return f"{other} on {better} of {sum(len(v) > 1 for v in found)} (worse on {worse})"
+    return f"{other} on {better} of {(found['count'] > 1).sum()} (loses on {worse})"
 
 
 def other_libraries(docs: Path) -> str:
-    """On how many sets another library takes less time to fit than the random forest."""
-    seconds = values_by_method(_rows(docs / "accuracy-100-trees.csv"), "fit_seconds")
+    """Count the data sets on which other libraries fit faster than the random forest."""
+    values = by_method(pd.read_csv(docs / "accuracy-100-trees.csv"), "fit_seconds")
     counts = []
     for other in ("napkinXC", "omikuji"):
-        gains = [np.mean(found) for found in differences(seconds, "random forest", other).values()]
-        counts.append(f"{other} does on {sum(gain > 0 for gain in gains)} of {len(gains)} sets")
+        gains = differences(values, "random forest", other)["mean"]
+        counts.append(f"{other} on {(gains > 0).sum()} of {len(gains)} data sets")
     return (
-        "Linear label trees may fit in less time than the random forest: in processor seconds,\n"
+        "Linear label trees may take less processor time to fit than the random forest:\n"
         f"{' and '.join(counts)} ([docs/accuracy.md](docs/accuracy.md))."
     )
 
 
 def benchmark_table(docs: Path, names: Sequence[str] = tuple(_BENCHMARKS)) -> str:
-    """Time, memory and size of each method beside scikit-learn's forest."""
+    """Show time, memory and size of each method beside scikit-learn's forest."""
     rows = []
     for name in names:
         rows.append([f"**{_BENCHMARKS[name]}**", *5 * [""]])
-        measured = _rows(docs / "benchmark" / f"{name}.csv")
-        rows += [_costs(row) for row in measured if "-z" not in row["method"]]
+        measured = pd.read_csv(docs / "benchmark" / f"{name}.csv").itertuples()
+        rows += [_costs(row) for row in measured if "-z" not in row.method]
     header = ["100 trees", "fit", "faster", "peak memory", "pickled", "LRAP"]
     return markdown_table(header, rows).rstrip()
 
 
-def _costs(row: Mapping[str, str]) -> list[str]:
-    star = "*" if row["is_scaled"] == "True" else ""
-    kind, _, m = row["method"].partition("-m")
-    name = _NAMES.get(row["method"]) or f"**{_KINDS[kind]}**, m = {m}"
+def _costs(row: Any) -> list[str]:
+    star = "*" * row.is_scaled
+    kind, _, m = row.method.partition("-m")
     return [
-        name,
-        seconds(float(row["fit_seconds"])) + star,
-        "" if row["method"].startswith("sklearn") else ratio(float(row["fit_ratio"])),
-        size(float(row["peak_bytes"])) + star,
-        size(float(row["model_bytes"])) + star,
-        f"{float(row['lrap']):.3f}" if row["lrap"] else "–",
+        _NAMES.get(row.method) or f"**{_KINDS[kind]}**, m = {m}",
+        seconds(row.fit_seconds) + star,
+        "" if row.method.startswith("sklearn") else ratio(row.fit_ratio),
+        size(row.peak_bytes) + star,
+        size(row.model_bytes) + star,
+        "–" if np.isnan(row.lrap) else f"{row.lrap:.3f}",
     ]
 
 
 def paper_agreement(docs: Path) -> str:
-    """How many of the paper's scores ours are far from: by the spread of splits, and by what means
-    over them vary."""
-    rows = [row for name in ("table1", "table2") for row in _rows(docs / "paper" / f"{name}.csv")]
-    comparable = [row for row in rows if row["is_comparable"] == "True" and row["gap_in_sd"]]
-    n_far = sum(float(row["gap_in_sd"]) > 2 for row in comparable)
-    apart = [row for row in comparable if _standard_errors_apart(row) > 2]
-    n_extra = sum(row["forest"] == "extra_trees" for row in apart)
+    """Count scores far from the paper's, in standard deviations and in standard errors."""
+    tables = [pd.read_csv(docs / "paper" / f"table{number}.csv") for number in (1, 2)]
+    rows = pd.concat(tables)
+    rows = rows[rows["is_comparable"] & rows["gap_in_sd"].notna()]
+    n_far = (rows["gap_in_sd"] > 2).sum()
+    # Both means are over the same number of splits: we use the paper's.
+    error = np.hypot(rows["lrap_sd"], rows["paper_sd"]) / np.sqrt(rows["n_splits"])
+    apart = rows[(rows["lrap"] - rows["paper"]).abs() > 2 * error]
+    n_extra = (apart["forest"] == "extra_trees").sum()
     return (
-        f"The [paper](docs/theory.md) is reproduced: {n_far} of {len(comparable)} comparable "
-        "scores differ by more than twice the\nlarger standard deviation over splits. Means of "
-        "ten splits vary less than splits do: by the standard\nerror of the difference, "
-        f"{len(apart)} are more than two apart, {n_extra} of them of extra-trees."
+        f"The [paper](docs/theory.md) is reproduced: {n_far} of {len(rows)} comparable scores "
+        "differ by more than twice the\nlarger standard deviation over splits. Means of ten splits "
+        f"vary less than single splits: {len(apart)}\nscores differ by more than two standard "
+        f"errors of the difference, {n_extra} of them of extra-trees."
     )
 
 
-def _standard_errors_apart(row: Mapping[str, str]) -> float:
-    """Both means are over the same number of splits: we took the paper's."""
-    spread = np.hypot(float(row["lrap_sd"]), float(row["paper_sd"]))
-    error = spread / np.sqrt(int(row["n_splits"]))
-    return abs(float(row["lrap"]) - float(row["paper"])) / error if error else 0.0
-
-
 def machine(docs: Path) -> str:
-    """What the benchmark ran on, in a sentence."""
+    """Describe the machine of the benchmark."""
     with (docs / "benchmark" / "machine.json").open(encoding="utf-8") as file:
         about = json.load(file)
     packages = ", ".join(f"{name} {version}" for name, version in about["packages"].items())
@@ -141,13 +135,8 @@ def machine(docs: Path) -> str:
     return f"{about['cpu']}, {about['cores']} cores, {memory}; Python {about['python']}, {packages}"
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
 def with_tables(readme: str, docs: Path) -> str:
-    """The text with what stands between <!-- NAME --> and <!-- / --> made anew."""
+    """Replace what stands between <!-- NAME --> and <!-- / -->."""
     made = {
         "accuracy": accuracy_table(docs),
         "benchmark": benchmark_table(docs, ("delicious", "mediamill")),
@@ -162,7 +151,27 @@ def with_tables(readme: str, docs: Path) -> str:
     return re.sub(r"<!-- (\w+) -->\n.*?<!-- / -->", renewed, readme, flags=re.DOTALL)
 
 
+def study_pages(docs: Path) -> dict[Path, str]:
+    """Make the page of each study from its results."""
+
+    def results(name: str) -> pd.DataFrame:
+        return pd.read_csv(docs / f"{name}-100-trees.csv")
+
+    study = docs / "study"
+    predicted = pd.read_csv(study / "predicted.csv")
+    return {
+        docs / "accuracy.md": accuracy_page(results("accuracy"), 100),
+        study / "components.md": components_page(results("study/components"), 100),
+        study / "projections.md": projections_page(results("study/projections"), 100),
+        study / "thresholds.md": thresholds_page(results("study/thresholds")),
+        study / "tuning.md": tuning_page(results("study/tuning"), predicted, 100),
+    }
+
+
 def renew(root: Path) -> None:
-    """Write the tables of the README anew."""
-    path = root / "README.md"
-    path.write_text(with_tables(path.read_text(encoding="utf-8"), root / "docs"), encoding="utf-8")
+    """Write the tables of the README, the pages of the studies and the picture of accuracy."""
+    docs, readme = root / "docs", root / "README.md"
+    made = {readme: with_tables(readme.read_text(encoding="utf-8"), docs), **study_pages(docs)}
+    for path, text in made.items():
+        path.write_text(text, encoding="utf-8")
+    save_front(pd.read_csv(docs / "accuracy-100-trees.csv"), docs / "accuracy.svg")

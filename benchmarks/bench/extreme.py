@@ -1,5 +1,4 @@
-"""Very many labels, in the shape of sets of the Extreme Classification Repository: our forests
-beside linear label trees, in one run."""
+"""Our forests beside linear label trees, on generated data sets with very many labels."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -30,8 +29,10 @@ def run_extreme(
     n_jobs: int = 2,
     console: Console | None = None,
 ) -> list[Row]:
-    """Fit, save, load and rank; each method in a process of its own. Without ``methods``, random
-    forests, extra-trees and the other libraries that are installed."""
+    """Fit, save, load and rank, each method in its own process.
+
+    Without `methods`, runs random forests, extra-trees and the other libraries if installed.
+    """
     console = console or Console()
     methods = list(methods) or ["rf", "et", *(name for name in OTHERS if find_spec(name))]
     _check("shape", [shape], SHAPES)
@@ -43,7 +44,7 @@ def run_extreme(
         try:
             with console.status(f"{shape}: {method}"):
                 answer = in_own_process(
-                    "extreme",
+                    "measure_extreme",
                     n_jobs,
                     shape=shape,
                     method=method,
@@ -56,7 +57,7 @@ def run_extreme(
             console.print(f"{method} failed: {error}", markup=False)
             continue
         rows.append({"shape": shape, "method": method, **answer})
-        if out is not None:  # what is known, should the next one take too long
+        if out is not None:  # the next method may take too long
             out.mkdir(parents=True, exist_ok=True)
             write_csv(rows, out / f"{shape}.csv")
     console.print(_table(rows))

@@ -1,20 +1,21 @@
 """The picture of the benchmark: a dot for each method, on log scales."""
 
 import math
-import os
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Any
 
-from benchmarks.bench.methods import method_title
-from benchmarks.bench.results import Summary
-from sketchforest._pictures import save_figure
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, NullLocator
+
+from benchmarks.bench.methods import find_method
 from sketchforest._units import ratio, seconds, size
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-# Told apart by readers who see few colours, too.
+# Colours that are easy to tell apart with any kind of colour vision.
 _COLOURS = {
     "scikit-learn": "#d55e00",
     "sketchforest, projected outputs": "#0072b2",
@@ -28,35 +29,26 @@ _PANELS = (
 )
 
 
-def save_benchmark_figure(summaries: Sequence[Summary], path: str | os.PathLike[str]) -> None:
-    save_figure(benchmark_figure(summaries), path)
-
-
-def benchmark_figure(summaries: Sequence[Summary]) -> "Figure":
-    """Fit time and peak memory of every method; a row of panels for each data set."""
-    # A bare Figure needs no display and leaves the caller's pyplot alone.
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-    groups: dict[str, list[Summary]] = {}
-    for summary in summaries:
-        groups.setdefault(summary.dataset, []).append(summary)
-    heights = [1.1 + _ROW_HEIGHT * len(group) for group in groups.values()]
-    # So that the last figure below one panel and the first below the next stay apart.
+def benchmark_figure(summaries: pd.DataFrame) -> Figure:
+    """Draw fit time and peak memory of every method, with a row of panels for each data set."""
+    groups = [group for _, group in summaries.groupby("dataset", sort=False)]
+    heights = [1.1 + _ROW_HEIGHT * len(group) for group in groups]
+    # Keeps the last tick label of one panel apart from the first of the next.
     layout = ConstrainedLayoutEngine(wspace=0.06)
     figure = Figure(figsize=(12, sum(heights) + 0.8), layout=layout)
     rows = figure.subplots(len(groups), 2, squeeze=False, height_ratios=heights)
-    for axes, (dataset, group) in zip(rows, groups.items(), strict=True):
+    for axes, group in zip(rows, groups, strict=True):
         for panel, (title, cost, compared, unit) in zip(axes, _PANELS, strict=True):
             _draw(panel, group, cost, compared, unit)
-            panel.set_title(f"{dataset}: {title.lower()} (log scale)", loc="left", fontsize=11)
+            name = group["dataset"].iloc[0]
+            panel.set_title(f"{name}: {title.lower()} (log scale)", loc="left", fontsize=11)
         axes[1].set_yticklabels([])
     _add_legend(figure, summaries)
     return figure
 
 
 def family(method: str) -> str:
-    """Whose method it is, as the legend says it."""
+    """Return the entry of the legend."""
     if method.startswith("sklearn"):
         return "scikit-learn"
     if "-m" in method or "-z" in method:
@@ -67,21 +59,15 @@ def family(method: str) -> str:
 
 
 def _draw(
-    axes: "Axes",
-    group: Sequence[Summary],
-    cost: str,
-    compared: str,
-    unit: Callable[[float | None], str],
+    axes: Axes, group: pd.DataFrame, cost: str, compared: str, unit: Callable[[float | None], str]
 ) -> None:
-    from matplotlib.ticker import FuncFormatter, NullLocator
-
-    values = [getattr(summary.costs, cost) for summary in group]
-    for place, (summary, value) in enumerate(zip(group, values, strict=True)):
-        colour = _COLOURS[family(summary.method)]
-        face = "white" if summary.costs.is_scaled else colour
+    values = group[cost].tolist()
+    for place, row in enumerate(group.itertuples()):
+        value, colour = values[place], _COLOURS[family(row.method)]
+        face = "white" if row.is_scaled else colour
         axes.plot(value, place, "o", color=colour, markerfacecolor=face, markersize=7)
         axes.annotate(
-            _label(summary, unit(value), compared),
+            _label(row, unit(value), getattr(row, compared)),
             (value, place),
             xytext=(8, 0),
             textcoords="offset points",
@@ -91,11 +77,11 @@ def _draw(
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
         )
     axes.set_xscale("log")
-    # To the right, room for the labels.
+    # Leave room for the labels on the right.
     axes.set_xlim(min(values) / 1.6, max(values) * (max(values) / min(values)) ** 0.3 * 1.6)
     axes.set_ylim(len(group) - 0.5, -0.5)
-    axes.set_yticks(range(len(group)), [method_title(summary.method) for summary in group])
-    # None where only the labels of the points are.
+    axes.set_yticks(range(len(group)), [find_method(name).title for name in group["method"]])
+    # No ticks where only labels of points are.
     axes.set_xticks(_ticks(min(values) / 1.6, 1.6 * max(values)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: unit(value)))
     axes.xaxis.set_minor_locator(NullLocator())
@@ -106,8 +92,10 @@ def _draw(
 
 
 def _ticks(lowest: float, highest: float) -> list[float]:
-    """Powers of ten, or steps between them: one tick alone says nothing of a scale. The finest
-    have two in any range of the axis, which is one of a factor of 1.6² at least."""
+    """Choose powers of ten or steps between them: a scale needs two ticks.
+
+    The finest steps have two in any range of the axis, which spans a factor of 1.6² or more.
+    """
     powers = range(math.floor(math.log10(lowest)), math.ceil(math.log10(highest)) + 1)
     for steps in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)):
         known = [step * 10.0**power for power in powers for step in steps]
@@ -117,32 +105,29 @@ def _ticks(lowest: float, highest: float) -> list[float]:
     return ticks
 
 
-def _label(summary: Summary, figure: str, compared: str) -> str:
-    value = summary.ratios[compared]
-    scaled = "*" if summary.costs.is_scaled else ""
-    if value is None or summary.method == summary.reference:
-        return figure + scaled
-    return f"{figure}{scaled}  ({ratio(value)})"
+def _label(row: Any, value: str, times: float) -> str:
+    label = value + "*" * row.is_scaled
+    if np.isnan(times) or row.method == row.reference:
+        return label
+    return f"{label}  ({ratio(times)})"
 
 
-def _add_legend(figure: "Figure", summaries: Sequence[Summary]) -> None:
-    from matplotlib.lines import Line2D
-
-    present = {family(summary.method) for summary in summaries}
+def _add_legend(figure: Figure, summaries: pd.DataFrame) -> None:
+    present = {family(method) for method in summaries["method"]}
     handles = [
         Line2D([], [], color=colour, marker="o", linestyle="", label=name)
         for name, colour in _COLOURS.items()
         if name in present
     ]
-    if any(summary.costs.is_scaled for summary in summaries):
+    if summaries["is_scaled"].any():
         hollow = Line2D([], [], color="#666666", markerfacecolor="white", marker="o", linestyle="")
         hollow.set_label("* scaled from fewer trees")
         handles.append(hollow)
     figure.legend(
         handles=handles,
-        title="m: outputs after a projection, which each tree has for itself or all share. "
-        "In brackets: how many times less than scikit-learn's forest\non the original outputs, or, "
-        "where all trees share a projection, on the same projected ones.",
+        title="m: number of projected outputs; each tree has its own projection, or all share one. "
+        "In brackets: how many times less than scikit-learn's forest\non the original outputs or, "
+        "with a shared projection, on the same projected outputs.",
         title_fontsize="small",
         loc="outside lower center",
         ncols=len(handles),

@@ -1,24 +1,22 @@
 """The forests of the benchmark: scikit-learn's and ours, on labels or on one shared Z."""
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
+from sklearn import ensemble
 
+import sketchforest
 from benchmarks.bench.adapter import ModelAdapter, Options
-from benchmarks.data import TrainTestSplit, as_array
+from benchmarks.data import Matrix, TrainTestSplit, as_array
 from benchmarks.measure import pickled_size
-from sketchforest._typing import Matrix
-
-if TYPE_CHECKING:
-    from sklearn.base import BaseEstimator
 
 
-class ForestAdapter(ModelAdapter[Matrix, np.ndarray]):
+class ForestAdapter(ModelAdapter):
     """An estimator with scikit-learn's interface."""
 
     def __init__(
         self,
-        estimator: "BaseEstimator",
+        estimator: Any,
         data: TrainTestSplit,
         options: Options,
         Z: np.ndarray | None = None,
@@ -46,17 +44,17 @@ class ForestAdapter(ModelAdapter[Matrix, np.ndarray]):
 
 
 class SklearnForest(ForestAdapter):
-    """A forest of scikit-learn, which takes outputs only as a dense array."""
+    """A forest of scikit-learn, which takes dense outputs only."""
 
     def __init__(
         self,
-        estimator: "BaseEstimator",
+        estimator: Any,
         data: TrainTestSplit,
         options: Options,
         Z: np.ndarray | None = None,
     ):
         super().__init__(estimator, data, options, Z)
-        # What its trees read, so that nothing is left to convert while it is timed.
+        # The type that its trees read, so that no conversion is timed.
         self.X, self.X_test = (X.astype(np.float32, copy=False) for X in (self.X, self.X_test))
         if Z is None:
             self.Y = data.Y_train.toarray().astype(np.float64)
@@ -68,7 +66,7 @@ class SklearnForest(ForestAdapter):
         )
 
     def prepare_predictions(self) -> None:
-        # A forest of as many trees as asked predicts at its real cost, though trees recur.
+        # Repeat trees until predictions cost as much as those of the whole forest.
         grown = self.estimator.estimators_
         repeats = -(-self.n_estimators // len(grown))
         self.estimator.estimators_ = (grown * repeats)[: self.n_estimators]
@@ -96,9 +94,7 @@ def sklearn_forest(
     kind: str = "RandomForest",
     n_shared: int | None = None,
 ) -> SklearnForest:
-    """On the original outputs, or on ``n_shared`` projected ones, the same for all trees."""
-    from sklearn import ensemble
-
+    """Make a forest on the original outputs, or on `n_shared` outputs that all trees share."""
     estimator = getattr(ensemble, f"{kind}Regressor")(
         n_estimators=options.n_grown,
         max_features="sqrt",
@@ -116,9 +112,7 @@ def sketch_forest(
     n_components: int | None = None,
     n_shared: int | None = None,
 ) -> SketchForest:
-    """On the original outputs, on projections of each tree's own, or on scikit-learn's Z."""
-    import sketchforest
-
+    """Make a forest on the original outputs, on one projection per tree, or on a shared one."""
     family = "Classifier" if n_shared is None else "Regressor"
     estimator = getattr(sketchforest, kind + family)(
         n_estimators=options.n_estimators,
@@ -138,4 +132,4 @@ def _shared_outputs(
         return None
     rng = np.random.default_rng(options.seed)
     P = rng.normal(scale=n_shared**-0.5, size=(data.Y_train.shape[1], n_shared))
-    return np.ascontiguousarray(data.Y_train @ P, dtype=np.float32)  # as forests project
+    return np.ascontiguousarray(data.Y_train @ P, dtype=np.float32)  # the type that forests use

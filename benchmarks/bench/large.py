@@ -22,7 +22,7 @@ def run_large(
     n_jobs: int = 2,
     console: Console | None = None,
 ) -> Row:
-    """Time and peak memory of fitting and of ranking the five best labels of new rows."""
+    """Measure time and peak memory of a fit and of ranking the five best labels of test rows."""
     console = console or Console()
     sizes = {
         "n_samples": n_samples,
@@ -33,11 +33,11 @@ def run_large(
         "n_jobs": n_jobs,
     }
     console.print(
-        f"{n_samples:,} rows, {n_features:,} features (50 a row), {n_labels:,} labels (5 a row), "
-        f"{n_estimators} trees on {n_components} projected outputs"
+        f"{n_samples:,} rows, {n_features:,} features (50 per row), {n_labels:,} labels "
+        f"(5 per row), {n_estimators} trees on {n_components} projected outputs"
     )
     with console.status("generating, fitting, predicting"):
-        answer = in_own_process("large", n_jobs, **sizes)
+        answer = in_own_process("measure_large", n_jobs, **sizes)
     console.print(_table(answer))
     return {**sizes, **answer}
 
@@ -54,8 +54,8 @@ def _table(answer: dict[str, float]) -> Table:
     for name, value in (
         ("fit", seconds(answer["fit_seconds"])),
         (f"five best labels of {answer['n_test']:,} rows", seconds(answer["predict_seconds"])),
-        ("peak memory, data and imports included", size(answer["peak_bytes"])),
-        ("of which before the fit", size(answer["baseline_bytes"])),
+        ("peak memory, including data and imports", size(answer["peak_bytes"])),
+        ("before the fit", size(answer["baseline_bytes"])),
         ("saved model", size(answer["model_bytes"])),
         ("P@1/5 %", "/".join(f"{100 * share:.1f}" for share in shares)),
     ):

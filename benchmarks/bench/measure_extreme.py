@@ -1,7 +1,4 @@
-"""One library on a generated set with very many labels: fit, save, load, rank the best of new rows.
-
-The process is new; libraries other than ours print to where nobody looks.
-"""
+"""One library on a generated data set with very many labels, measured in a worker process."""
 
 import os
 import tempfile
@@ -16,8 +13,14 @@ from scipy import sparse
 from benchmarks.bench.adapter import Options
 from benchmarks.bench.other_libraries import NapkinXC, Omikuji
 from benchmarks.data import TrainTestSplit, take_rows
-from benchmarks.measure import PRECISION_DEPTHS, processor_timed, timed
-from benchmarks.memory import current_bytes, peak_bytes, reset_peak
+from benchmarks.measure import (
+    PRECISION_DEPTHS,
+    current_bytes,
+    peak_bytes,
+    processor_timed,
+    reset_peak,
+    timed,
+)
 from sketchforest import (
     ExtraTreesClassifier,
     RandomForestClassifier,
@@ -43,7 +46,7 @@ def measure_extreme(
     n_components: int,
     n_jobs: int,
 ) -> dict[str, float]:
-    """Seconds of the clock and of processors, bytes, and the precision of the best labels."""
+    """Fit, save, load and rank: wall-clock and processor seconds, bytes, and precision."""
     generated = SHAPES[shape](**sizes)
     data = take_rows(generated, generated.splits["train"], generated.splits["test"])
     del generated
@@ -97,7 +100,7 @@ class _Forest:
 
 
 class _Other:
-    """A library that saves what it fits."""
+    """Another library, which saves the model as it fits."""
 
     def __init__(self, method: str, data: TrainTestSplit, options: Options):
         make: Callable[..., Any] = OTHERS[method]
@@ -121,6 +124,6 @@ class _Other:
 def _as_scores(found: tuple[np.ndarray, np.ndarray], shape: tuple[int, int]) -> sparse.csr_array:
     labels, scores = found
     rows = np.repeat(np.arange(len(labels)), labels.shape[1])
-    is_there = scores.ravel() > 0  # the search of a label tree may end with fewer
+    is_there = scores.ravel() > 0  # a label tree may return fewer labels
     entries = scores.ravel()[is_there], (rows[is_there], labels.ravel()[is_there])
     return sparse.csr_array(entries, shape=shape)

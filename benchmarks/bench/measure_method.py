@@ -1,25 +1,30 @@
-"""What one process measures: one method on one data set, once."""
+"""One method on one data set, measured once in a worker process."""
 
 import os
 import statistics
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from benchmarks.bench.adapter import ModelAdapter, Options
-from benchmarks.bench.data import given_split, load_split
 from benchmarks.bench.methods import Method, find_method
-from benchmarks.bench.results import Costs
-from benchmarks.data import TrainTestSplit, better_dense
-from benchmarks.measure import ranking_quality, timed
-from benchmarks.memory import current_bytes, peak_bytes, reset_peak
+from benchmarks.data import TrainTestSplit, better_dense, given_split, load_split
+from benchmarks.measure import (
+    PRECISION_DEPTHS,
+    current_bytes,
+    peak_bytes,
+    ranking_quality,
+    reset_peak,
+    timed,
+)
 from sketchforest.datasets import make_multilabel
 
 TRIAL_ROWS = 4000
 _SINGLE_ROWS = 100
-_SINGLE_ROWS_SECONDS = 10.0  # enough of them, if each is slow
+_SINGLE_ROWS_SECONDS = 10.0  # stop after this time if rows are slow
 
 
 def measure(
@@ -33,7 +38,7 @@ def measure(
     data_home: str | None = None,
     quick: bool = False,
 ) -> dict[str, object]:
-    """Costs of fitting and predicting, and the ranking quality if all trees were grown."""
+    """Measure the costs of fitting and predicting, and the quality if all trees are grown."""
     data = load_split(dataset, data_home, quick=quick)
     options = Options(
         n_estimators=n_estimators,
@@ -44,11 +49,12 @@ def measure(
     )
     model = _warmed_up(find_method(method), options).build(data, options)
     Y_test = data.Y_test
-    del data  # what the method does not use is not to be counted
+    del data  # do not count what the method does not use
     costs = _measure_fit(model, options.n_grown)
     if model.predicts_labels:
-        costs = _measure_predictions(model, Y_test, costs)
-    return {"pid": os.getpid(), **asdict(costs)}
+        is_scaled = costs["n_grown"] < costs["n_estimators"]
+        costs |= _measure_predictions(model, Y_test, is_scaled)
+    return {"pid": os.getpid(), **costs}
 
 
 def trial(
@@ -58,7 +64,7 @@ def trial(
     data_home: str | None = None,
     quick: bool = False,
 ) -> dict[str, float]:
-    """What a tree will cost, judged from a few on some of the rows, and the faster form of X."""
+    """Estimate what a tree will cost from a few trees on some rows, and choose the form of X."""
     data = load_split(dataset, data_home, quick=quick)
     n_rows = data.X_train.shape[0]
     # The cost of a tree grows about as n log n, its size as n.
@@ -85,7 +91,7 @@ def _first_rows(data: TrainTestSplit, n_train: int) -> TrainTestSplit:
 
 
 def _warmed_up(method: Method, options: Options) -> Method:
-    """The method, after a tiny data set: what is loaded or compiled late is not to be timed."""
+    """Use the method on a tiny data set, so that lazy imports are not timed."""
     data = make_multilabel(90, 20, 12, labels_per_row=3, features_per_row=6)
     few = Options(2, 2, options.n_jobs, is_dense=options.is_dense)
     model = method.build(given_split(data), few)
@@ -96,43 +102,43 @@ def _warmed_up(method: Method, options: Options) -> Method:
     return method
 
 
-def _measure_fit(model: ModelAdapter, n_grown: int) -> Costs:
+def _measure_fit(model: ModelAdapter, n_grown: int) -> dict[str, Any]:
     baseline = current_bytes()
     reset_peak()
     seconds, _ = timed(model.fit)
-    # Before anything else is done with the model: saving takes memory, too.
+    # Before anything else happens, because saving takes memory, too.
     peak = peak_bytes()
-    return Costs(
-        n_estimators=model.n_estimators,
-        n_grown=min(n_grown, model.n_estimators),
-        x_format=model.x_format,
-        fit_seconds=seconds,
-        baseline_bytes=baseline,
-        peak_bytes=peak,
-        model_bytes=model.n_bytes(),
-        nodes_per_tree=model.nodes_per_tree,
-    )
+    return {
+        "n_estimators": model.n_estimators,
+        "n_grown": min(n_grown, model.n_estimators),
+        "x_format": model.x_format,
+        "fit_seconds": seconds,
+        "baseline_bytes": baseline,
+        "peak_bytes": peak,
+        "model_bytes": model.n_bytes(),
+        "nodes_per_tree": model.nodes_per_tree,
+    }
 
 
-def _measure_predictions(model: ModelAdapter, Y_test: sparse.csr_array, costs: Costs) -> Costs:
+def _measure_predictions(
+    model: ModelAdapter, Y_test: sparse.csr_array, is_scaled: bool
+) -> dict[str, float]:
     model.prepare_predictions()
-    model.predict(model.X_test[:1])  # what a model prepares once is not a row's cost
+    model.predict(model.X_test[:1])  # one-time preparations do not count
     seconds, prediction = timed(partial(model.predict, model.X_test))
-    costs = replace(costs, predict_seconds=seconds)
-    if not costs.is_scaled:  # a few trees rank worse than many
-        lrap, (at_1, at_3, at_5) = ranking_quality(Y_test, model.scores(prediction))
-        costs = replace(
-            costs, lrap=lrap, precision_at_1=at_1, precision_at_3=at_3, precision_at_5=at_5
-        )
+    costs = {"predict_seconds": seconds}
+    if not is_scaled:  # a few trees rank worse than many
+        costs["lrap"], precision = ranking_quality(Y_test, model.scores(prediction))
+        names = [f"precision_at_{k}" for k in PRECISION_DEPTHS]
+        costs |= dict(zip(names, precision, strict=True))
     model.use_one_thread()
-    row_seconds = _seconds_for_one_row(model, Y_test.shape[0])
-    return replace(costs, row_milliseconds=1000 * row_seconds)
+    return costs | {"row_milliseconds": 1000 * _seconds_for_one_row(model, Y_test.shape[0])}
 
 
 def _seconds_for_one_row(model: ModelAdapter, n_rows: int) -> float:
     chosen = np.random.default_rng(0).permutation(n_rows)[:_SINGLE_ROWS]
     rows = [model.X_test[i : i + 1] for i in chosen]
-    model.predict(rows[0])  # with one thread for the first time
+    model.predict(rows[0])  # starts the single thread
     seconds: list[float] = []
     for row in rows:
         seconds.append(timed(partial(model.predict, row))[0])

@@ -1,21 +1,15 @@
-"""What a process measures on data of a given size: a point of the scaling study, a large set."""
+"""Forests on data of a given size, measured in a worker process."""
 
 import time
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.bench.data import load_split
 from benchmarks.bench.scaling_axes import Point
-from benchmarks.data import as_array, better_dense
-from benchmarks.measure import pickled_size, timed
-from benchmarks.memory import current_bytes, peak_bytes, reset_peak
-from sketchforest._typing import Matrix
+from benchmarks.data import Matrix, as_array, better_dense, load_split
+from benchmarks.measure import current_bytes, peak_bytes, pickled_size, reset_peak, timed
+from sketchforest import RandomForestClassifier
 from sketchforest.datasets import Dataset, make_sparse_multilabel
-
-if TYPE_CHECKING:
-    from sketchforest import RandomForestClassifier
 
 TOP = 5
 _TEST_ROWS = 2000
@@ -28,7 +22,7 @@ def measure_point(
     dataset: str | None = None,
     data_home: str | None = None,
 ) -> dict[str, float]:
-    """Seconds to fit, and to rank the labels of 2,000 rows; memory above data and imports."""
+    """Measure seconds to fit and to rank labels of 2,000 rows, and memory without data."""
     sizes = Point(**point)
     n = sizes.n
     X: Matrix
@@ -78,7 +72,7 @@ def measure_large(
     labels_per_row: int = 5,
     seed: int = 0,
 ) -> dict[str, float]:
-    """Fit, then rank the labels of a tenth as many new rows. The peak is the whole process's."""
+    """Fit, then rank the labels of a tenth as many test rows; peaks are of the whole process."""
     n_test = max(1, n_samples // 10)
     start = time.perf_counter()
     data: Dataset = make_sparse_multilabel(
@@ -116,11 +110,7 @@ def measure_large(
     }
 
 
-def _forest(
-    n_estimators: int, n_components: int, n_jobs: int, seed: int
-) -> "RandomForestClassifier":
-    from sketchforest import RandomForestClassifier
-
+def _forest(n_estimators: int, n_components: int, n_jobs: int, seed: int) -> RandomForestClassifier:
     return RandomForestClassifier(
         n_estimators=n_estimators,
         n_components=n_components,

@@ -1,4 +1,4 @@
-"""The methods of the benchmark by name: what they need, how they are fitted, what they beat."""
+"""The methods of the benchmark by name."""
 
 import re
 from collections.abc import Callable
@@ -26,17 +26,20 @@ DEFAULT_METHODS = (
     "omikuji",
 )
 _KINDS = {"rf": "RandomForest", "et": "ExtraTrees"}
+_OURS = {"rf": "sketchforest", "et": "sketchforest extra-trees"}
+_SKLEARN = {"rf": "scikit-learn random forest", "et": "scikit-learn extra-trees"}
 
 
 @dataclass(frozen=True)
 class Method:
     """A way to fit and predict.
 
-    ``reference`` is the method that its costs are compared with. ``can_be_scaled`` is true where
-    it is so slow that a few trees must tell the cost of many.
+    Costs are compared with those of the method `reference`. With `can_be_scaled`, the costs of many
+    trees are estimated from few, because the method is slow.
     """
 
     name: str
+    title: str
     build: Callable[[TrainTestSplit, Options], ModelAdapter]
     reference: str = "sklearn-rf"
     package: str = "sketchforest"
@@ -47,31 +50,7 @@ class Method:
         return find_spec(self.package) is not None
 
 
-_TITLES = {
-    r"sklearn-rf": "scikit-learn random forest",
-    r"sklearn-et": "scikit-learn extra-trees",
-    r"sklearn-z(\d+)": r"scikit-learn, shared m = \1",
-    r"rf": "sketchforest, original outputs",
-    r"et": "sketchforest extra-trees",
-    r"rf-m(\d+)": r"sketchforest, m = \1",
-    r"et-m(\d+)": r"sketchforest extra-trees, m = \1",
-    r"rf-z(\d+)": r"sketchforest, shared m = \1",
-    r"napkinxc": "napkinXC (PLT)",
-    r"omikuji": "omikuji (Parabel)",
-}
-
-
-def method_title(name: str) -> str:
-    """What a method is, for who does not know the names."""
-    for pattern, title in _TITLES.items():
-        match = re.fullmatch(pattern, name)
-        if match:
-            return match.expand(title)
-    return name
-
-
 def find_method(name: str) -> Method:
-    """The method of that name; a ValueError lists the names if there is none."""
     for pattern, make in _METHODS.items():
         match = re.fullmatch(pattern, name)
         if match:
@@ -82,42 +61,38 @@ def find_method(name: str) -> Method:
     )
 
 
-def _sklearn_on_labels(name: str, kind: str) -> Method:
-    return Method(name, partial(sklearn_forest, kind=_KINDS[kind]), can_be_scaled=True)
+def _sklearn(name: str, kind: str) -> Method:
+    return Method(
+        name, _SKLEARN[kind], partial(sklearn_forest, kind=_KINDS[kind]), can_be_scaled=True
+    )
 
 
-def _sklearn_on_shared(name: str, n_shared: str) -> Method:
-    return Method(name, partial(sklearn_forest, n_shared=int(n_shared)), can_be_scaled=True)
+def _sklearn_shared(name: str, m: str) -> Method:
+    build = partial(sklearn_forest, n_shared=int(m))
+    return Method(name, f"scikit-learn, shared m = {m}", build, can_be_scaled=True)
 
 
-def _sketch_on_labels(name: str, kind: str) -> Method:
-    return Method(name, partial(sketch_forest, kind=_KINDS[kind]), f"sklearn-{kind}")
+def _unprojected(name: str, kind: str) -> Method:
+    title = _OURS[kind] + (", original outputs" if kind == "rf" else "")
+    return Method(name, title, partial(sketch_forest, kind=_KINDS[kind]), f"sklearn-{kind}")
 
 
-def _sketch_on_projections(name: str, kind: str, n_components: str) -> Method:
-    build = partial(sketch_forest, kind=_KINDS[kind], n_components=int(n_components))
-    return Method(name, build, f"sklearn-{kind}")
+def _projected(name: str, kind: str, m: str) -> Method:
+    build = partial(sketch_forest, kind=_KINDS[kind], n_components=int(m))
+    return Method(name, f"{_OURS[kind]}, m = {m}", build, f"sklearn-{kind}")
 
 
-def _sketch_on_shared(name: str, n_shared: str) -> Method:
-    build = partial(sketch_forest, n_shared=int(n_shared))
-    return Method(name, build, f"sklearn-z{n_shared}")
-
-
-def _napkinxc(name: str) -> Method:
-    return Method(name, NapkinXC, package="napkinxc")
-
-
-def _omikuji(name: str) -> Method:
-    return Method(name, Omikuji, package="omikuji")
+def _shared(name: str, m: str) -> Method:
+    build = partial(sketch_forest, n_shared=int(m))
+    return Method(name, f"sketchforest, shared m = {m}", build, f"sklearn-z{m}")
 
 
 _METHODS: dict[str, Callable[..., Method]] = {
-    r"sklearn-(rf|et)": _sklearn_on_labels,
-    r"sklearn-z([1-9]\d*)": _sklearn_on_shared,
-    r"(rf|et)": _sketch_on_labels,
-    r"(rf|et)-m([1-9]\d*)": _sketch_on_projections,
-    r"rf-z([1-9]\d*)": _sketch_on_shared,
-    r"napkinxc": _napkinxc,
-    r"omikuji": _omikuji,
+    r"sklearn-(rf|et)": _sklearn,
+    r"sklearn-z([1-9]\d*)": _sklearn_shared,
+    r"(rf|et)": _unprojected,
+    r"(rf|et)-m([1-9]\d*)": _projected,
+    r"rf-z([1-9]\d*)": _shared,
+    "napkinxc": partial(Method, title="napkinXC (PLT)", build=NapkinXC, package="napkinxc"),
+    "omikuji": partial(Method, title="omikuji (Parabel)", build=Omikuji, package="omikuji"),
 }

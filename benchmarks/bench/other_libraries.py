@@ -11,11 +11,11 @@ from benchmarks.bench.adapter import ModelAdapter, Options
 from benchmarks.data import TrainTestSplit
 from sketchforest.datasets import Dataset, write_xc
 
-Pairs = list[tuple[int, float]]  # of a label or feature, and its value
+Pairs = list[tuple[int, float]]  # labels or features, with their values
 
 
-class NapkinXC(ModelAdapter[sparse.csr_matrix, list[Pairs]]):
-    """A probabilistic label tree of linear models. Fitting writes the model to its folder."""
+class NapkinXC(ModelAdapter):
+    """A probabilistic label tree of linear models. Fitting writes the model to a folder."""
 
     n_estimators = 1
 
@@ -24,7 +24,7 @@ class NapkinXC(ModelAdapter[sparse.csr_matrix, list[Pairs]]):
 
         X_train, X_test = _without_missing(data)
         self.X, self.Y, self.X_test = (
-            # It knows csr_matrix alone, not csr_array.
+            # It does not take csr_array.
             sparse.csr_matrix(M.astype(np.float32))
             for M in (X_train, data.Y_train, X_test)
         )
@@ -51,7 +51,7 @@ class NapkinXC(ModelAdapter[sparse.csr_matrix, list[Pairs]]):
         self.model.set_params(threads=1)
 
 
-class Omikuji(ModelAdapter[list[Pairs], list[Pairs]]):
+class Omikuji(ModelAdapter):
     """Parabel: three label trees of linear models. Fitting reads the data from a text file."""
 
     def __init__(self, data: TrainTestSplit, options: Options):
@@ -91,8 +91,7 @@ class Omikuji(ModelAdapter[list[Pairs], list[Pairs]]):
 
 
 def _without_missing(data: TrainTestSplit) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """X to fit and to predict, with the mean of the training rows in place of missing values: they
-    take NaN for a number, and the models that they learn from it are void."""
+    """Replace NaN in X, which the libraries do not handle, by means of the training rows."""
     X_train, X_test = (sparse.csr_array(X, copy=True) for X in (data.X_train, data.X_test))
     if np.isnan(X_train.data).any() or np.isnan(X_test.data).any():
         is_known = ~np.isnan(X_train.data)
@@ -107,8 +106,7 @@ def _without_missing(data: TrainTestSplit) -> tuple[sparse.csr_array, sparse.csr
 
 
 def _without_empty_rows(X: sparse.csr_array) -> sparse.csr_array:
-    """X, where a row without features gets a zero that says nothing: omikuji reads no line without
-    a feature."""
+    """Store a zero in empty rows, because omikuji cannot read lines without features."""
     empty = np.flatnonzero(np.diff(X.indptr) == 0)
     if not len(empty):
         return X
@@ -118,7 +116,7 @@ def _without_empty_rows(X: sparse.csr_array) -> sparse.csr_array:
 
 
 def _scores(prediction: list[Pairs], n_labels: int) -> np.ndarray:
-    """(n_samples, n_labels) scores; labels that the search has not reached have none."""
+    """Return (n_samples, n_labels) scores; labels that the search did not reach have 0."""
     scores = np.zeros((len(prediction), n_labels), np.float32)
     for row, pairs in zip(scores, prediction, strict=True):
         if pairs:

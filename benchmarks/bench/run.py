@@ -1,26 +1,29 @@
-"""The benchmark: every method on every data set, each run in a process of its own."""
+"""Speed, memory and accuracy of methods beside each other."""
 
 import json
 import os
-from dataclasses import asdict, dataclass
-from importlib.util import find_spec
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TypedDict
+from typing import Any
 
+import pandas as pd
 from joblib import effective_n_jobs
 from rich.console import Console
 
-from benchmarks.bench.data import choose_datasets
+from benchmarks.bench.figure import benchmark_figure
 from benchmarks.bench.methods import DEFAULT_METHODS, Method, find_method
 from benchmarks.bench.process import MeasurementError, in_own_process
-from benchmarks.bench.results import Run, Summary, summarise
+from benchmarks.bench.results import as_run, summarise
 from benchmarks.bench.table import benchmark_table
+from benchmarks.data import choose_datasets
+from benchmarks.experiments import with_progress
 from benchmarks.machine import Machine, this_machine
-from benchmarks.memory import physical_bytes
-from benchmarks.store import append_row, write_csv
-from sketchforest._progress import RunProgress
+from benchmarks.measure import physical_bytes
+from benchmarks.store import append_row
+from sketchforest._pictures import save_figure
 
-# What one fit of scikit-learn may take where the number of its trees is left to the benchmark.
+# The time of one fit of scikit-learn if the number of its trees is "auto".
 SKLEARN_SECONDS, _QUICK_SKLEARN_SECONDS = 20.0, 2.0
 _SKLEARN_MEMORY_SHARE = 0.4
 _QUICK_TREES = 10
@@ -28,9 +31,9 @@ _QUICK_TREES = 10
 
 @dataclass(frozen=True)
 class BenchSettings:
-    """What to run; no names stand for the usual data sets and methods.
+    """What to run; without names, the usual data sets and methods.
 
-    ``sklearn_trees`` is "auto", "all" or a number.
+    `sklearn_trees` is "auto", "all" or a number.
     """
 
     datasets: list[str] | None = None
@@ -43,33 +46,27 @@ class BenchSettings:
     quick: bool = False
 
     def checked(self) -> "BenchSettings":
-        """Data sets by name, threads counted, and quick runs made short."""
-        _check_sklearn_trees(self.sklearn_trees)
-        return BenchSettings(
+        """Check values, fill in names and the number of threads, and shorten quick runs."""
+        trees = self.sklearn_trees
+        if trees not in ("auto", "all") and not (trees.isdecimal() and int(trees) > 0):
+            raise ValueError(
+                f"sklearn_trees must be 'auto', 'all' or a number of trees; got {trees!r}."
+            )
+        return replace(
+            self,
             datasets=choose_datasets(self.datasets, self.data_home),
             methods=self.methods or list(DEFAULT_METHODS),
             n_estimators=min(self.n_estimators, _QUICK_TREES) if self.quick else self.n_estimators,
             n_jobs=effective_n_jobs(self.n_jobs),
             repeats=1 if self.quick else self.repeats,
-            sklearn_trees=self.sklearn_trees,
-            data_home=self.data_home,
-            quick=self.quick,
         )
-
-
-class Plan(TypedDict, total=False):
-    """How many of scikit-learn's trees to grow and on which form of X, or why that is unknown."""
-
-    n_grown: int
-    is_dense: bool
-    error: str
 
 
 @dataclass(frozen=True)
 class BenchResult:
-    """The medians, whether they are of all the runs that were planned, and what failed."""
+    """Medians, whether all planned runs finished, and the failures."""
 
-    summaries: list[Summary]
+    summaries: pd.DataFrame
     machine: Machine
     settings: BenchSettings
     is_complete: bool = True
@@ -77,24 +74,22 @@ class BenchResult:
 
     def as_json(self) -> str:
         settings = self.settings
-        return json.dumps(
-            {
-                "machine": asdict(self.machine),
-                "n_estimators": settings.n_estimators,
-                "n_jobs": settings.n_jobs,
-                "repeats": settings.repeats,
-                "is_complete": self.is_complete,
-                "failures": self.failures,
-                "medians": [summary.as_row() for summary in self.summaries],
-            },
-            indent=2,
-        )
+        result = {
+            "machine": asdict(self.machine),
+            "n_estimators": settings.n_estimators,
+            "n_jobs": settings.n_jobs,
+            "repeats": settings.repeats,
+            "is_complete": self.is_complete,
+            "failures": self.failures,
+            "medians": json.loads(self.summaries.to_json(orient="records")),
+        }
+        return json.dumps(result, indent=2)
 
 
 def run_bench(
     settings: BenchSettings, out: str | os.PathLike[str], console: Console | None = None
 ) -> BenchResult:
-    """Run, print a table for each data set, and write CSV files and a picture into ``out``."""
+    """Run, print a table for each data set, and write CSV files and a picture to `out`."""
     console = console or Console()
     settings = settings.checked()
     methods = _installed([find_method(name) for name in settings.methods or ()], console)
@@ -104,100 +99,82 @@ def run_bench(
     (folder / "machine.json").write_text(json.dumps(asdict(machine), indent=2) + "\n")
     path = folder / "runs.csv"
     path.unlink(missing_ok=True)
-    runs: list[Run] = []
+    runs: list[dict[str, Any]] = []
     is_complete = True
     try:
-        _run_all(settings, methods, path, runs, console)
+        for run in _run_all(settings, methods):
+            append_row(run, path)
+            runs.append(run)
+            if run["error"]:
+                console.print(_failure(run), markup=False)
     except KeyboardInterrupt:
         is_complete = False
-        console.print(f"Interrupted; the {len(runs)} runs before are kept.")
-    failures = tuple(_failure(run) for run in runs if run.error)
+        console.print(f"Interrupted; the {len(runs)} finished runs are kept.")
+    failures = tuple(_failure(run) for run in runs if run["error"])
     result = BenchResult(summarise(runs), machine, settings, is_complete, failures)
-    _report(result, folder, console)
+    if len(result.summaries):
+        _report(result, folder, console)
     return result
 
 
 def _installed(methods: list[Method], console: Console) -> list[Method]:
     for method in methods:
         if not method.is_installed:
-            message = (
+            console.print(
                 f"{method.name} is skipped, as {method.package} is not installed: "
-                "pip install 'sketchforest[bench]'"
+                "pip install -r benchmarks/requirements.txt",
+                markup=False,
             )
-            console.print(message, markup=False)
     return [method for method in methods if method.is_installed]
 
 
-def _run_all(
-    settings: BenchSettings,
-    methods: list[Method],
-    path: Path,
-    runs: list[Run],
-    console: Console,
-) -> None:
-    """Data set after data set; within each repeat, method after method. `runs` grows with them."""
+def _run_all(settings: BenchSettings, methods: list[Method]) -> Iterator[dict[str, Any]]:
+    """Run one data set after the other and, within each repeat, one method after the other."""
     steps = [
-        (dataset, repeat, method)
+        (dataset, method, repeat)
         for dataset in settings.datasets or ()
         for repeat in range(settings.repeats)
         for method in methods
     ]
-    plans: dict[tuple[str, str], Plan] = {}
+    plans: dict[tuple[str, str], dict[str, Any]] = {}
     failed: set[tuple[str, str]] = set()
-    with RunProgress([(dataset, method.name) for dataset, _, method in steps]) as progress:
-        for dataset, repeat, method in steps:
-            key = dataset, method.name
-            progress.start(f"{dataset}: {method.name}, run {repeat + 1}")
-            if key not in failed:
-                if key not in plans and method.can_be_scaled:
-                    plans[key] = _plan(settings, dataset, method)
-                run = _run(settings, dataset, method, repeat, plans.get(key, {}))
-                append_row(run.as_row(), path)
-                if run.error:
-                    failed.add(key)
-                    console.print(_failure(run), markup=False)
-                runs.append(run)
-            progress.finish()
+    for dataset, method, repeat in with_progress(steps, lambda step: (step[0], step[1].name)):
+        key = dataset, method.name
+        if key in failed:
+            continue
+        try:
+            if key not in plans:
+                plans[key] = _plan(settings, dataset, method) if method.can_be_scaled else {}
+            plan = {"n_estimators": settings.n_estimators, "seed": repeat, **plans[key]}
+            answer = _ask("measure", settings, dataset, method, **plan)
+        except MeasurementError as error:
+            failed.add(key)
+            answer = {"error": str(error)}
+        yield as_run(dataset, method.name, repeat, answer)
 
 
-def _failure(run: Run) -> str:
-    return f"{run.method} failed on {run.dataset}: {run.error}"
+def _failure(run: dict[str, Any]) -> str:
+    return f"{run['method']} failed on {run['dataset']}: {run['error']}"
 
 
-def _run(settings: BenchSettings, dataset: str, method: Method, repeat: int, plan: Plan) -> Run:
-    if "error" in plan:
-        return Run(dataset, method.name, repeat, error=plan["error"])
-    try:
-        answer = in_own_process(
-            "measure",
-            settings.n_jobs,
-            method=method.name,
-            dataset=dataset,
-            n_estimators=settings.n_estimators,
-            n_jobs=settings.n_jobs,
-            seed=repeat,
-            data_home=settings.data_home,
-            quick=settings.quick,
-            **plan,
-        )
-    except MeasurementError as error:
-        return Run(dataset, method.name, repeat, error=str(error))
-    return Run.from_answer(dataset, method.name, repeat, answer)
+def _ask(
+    task: str, settings: BenchSettings, dataset: str, method: Method, **options: Any
+) -> dict[str, Any]:
+    return in_own_process(
+        task,
+        settings.n_jobs,
+        method=method.name,
+        dataset=dataset,
+        n_jobs=settings.n_jobs,
+        data_home=settings.data_home,
+        quick=settings.quick,
+        **options,
+    )
 
 
-def _plan(settings: BenchSettings, dataset: str, method: Method) -> Plan:
-    try:
-        trial = in_own_process(
-            "trial",
-            settings.n_jobs,
-            method=method.name,
-            dataset=dataset,
-            n_jobs=settings.n_jobs,
-            data_home=settings.data_home,
-            quick=settings.quick,
-        )
-    except MeasurementError as error:
-        return {"error": str(error)}
+def _plan(settings: BenchSettings, dataset: str, method: Method) -> dict[str, Any]:
+    """Choose how many trees of a slow method to grow, and whether X is dense, by a trial."""
+    trial = _ask("trial", settings, dataset, method)
     n_grown = settings.n_estimators
     if settings.sklearn_trees == "auto":
         n_grown = affordable_trees(
@@ -220,9 +197,9 @@ def affordable_trees(
     seconds: float = SKLEARN_SECONDS,
     memory: int = 0,
 ) -> int:
-    """As many as fit into the seconds and the memory (0: unknown), a multiple of n_jobs.
+    """Return how many trees fit into the time and the memory (0: unknown), a multiple of n_jobs.
 
-    With fewer trees than jobs cores would be idle, and scaling would blame the forest for it.
+    With fewer trees than jobs, idle cores would count against the forest.
     """
     n_trees = seconds / seconds_per_tree
     if memory:
@@ -230,30 +207,13 @@ def affordable_trees(
     return max(n_jobs, int(n_trees) // n_jobs * n_jobs)
 
 
-def _check_sklearn_trees(sklearn_trees: str) -> None:
-    is_number = sklearn_trees.isdecimal() and int(sklearn_trees) > 0
-    if sklearn_trees not in ("auto", "all") and not is_number:
-        raise ValueError(
-            f"sklearn_trees must be 'auto', 'all' or a number of trees; got {sklearn_trees!r}."
-        )
-
-
 def _report(result: BenchResult, folder: Path, console: Console) -> None:
-    if not result.summaries:
-        return
-    write_csv([summary.as_row() for summary in result.summaries], folder / "medians.csv")
-    for dataset in dict.fromkeys(summary.dataset for summary in result.summaries):
+    result.summaries.to_csv(folder / "medians.csv", index=False)
+    for _, summaries in result.summaries.groupby("dataset", sort=False):
         console.print()
-        console.print(benchmark_table([s for s in result.summaries if s.dataset == dataset]))
+        console.print(benchmark_table(summaries))
     console.print()
     console.print(result.machine.describe(result.settings.n_jobs), markup=False)
-    written = "runs.csv, medians.csv, machine.json"
-    if find_spec("matplotlib") is not None:
-        from benchmarks.bench.figure import save_benchmark_figure
-
-        save_benchmark_figure(result.summaries, folder / "bench.png")
-        written += ", bench.png"
-    else:
-        message = "For the picture, install the extra: pip install 'sketchforest[bench]'."
-        console.print(message, markup=False)
+    save_figure(benchmark_figure(result.summaries), folder / "bench.png")
+    written = "runs.csv, medians.csv, machine.json, bench.png"
     console.print(f"Written to {folder}: {written}", markup=False)

@@ -2,28 +2,31 @@
 
 import json
 import os
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from importlib.util import find_spec
 from pathlib import Path
 
+import pandas as pd
 from rich.console import Console
 
-from benchmarks.bench.data import load_split
 from benchmarks.bench.process import in_own_process
 from benchmarks.bench.scaling_axes import COSTS, MEANINGS, Axis, Point, exponent
-from benchmarks.bench.scaling_report import save_scaling_figure, scaling_table
+from benchmarks.bench.scaling_report import scaling_figure, scaling_table
+from benchmarks.data import load_split
+from benchmarks.experiments import with_progress
 from benchmarks.machine import this_machine, usable_cores
 from benchmarks.store import append_row, write_csv
-from sketchforest._progress import RunProgress
+from sketchforest._pictures import save_figure
 
-_ONLY_GENERATED = ("p", "d")  # what real data do not let one change
+_ONLY_GENERATED = ("p", "d")  # real data do not let us change these
 
 
 @dataclass(frozen=True)
 class ScalingSettings:
-    """What to run. ``dataset`` is None for generated data; else n doubles up to all its rows."""
+    """What to run, on a data set or on generated data (None).
+
+    On a data set, n doubles up to all of its rows.
+    """
 
     base: Point = field(default_factory=Point)
     axes: tuple[str, ...] = tuple(MEANINGS)
@@ -35,7 +38,7 @@ class ScalingSettings:
 
 @dataclass(frozen=True)
 class ScalingResult:
-    """The axes, and whether they are of all the runs that were planned."""
+    """The axes, and whether all planned runs finished."""
 
     axes: list[Axis]
     is_complete: bool = True
@@ -49,7 +52,7 @@ class ScalingResult:
 def run_scaling(
     settings: ScalingSettings, out: str | os.PathLike[str], console: Console | None = None
 ) -> ScalingResult:
-    """Run, print a table, and write CSV files and a picture into ``out``."""
+    """Run, print a table, and write CSV files and a picture to `out`."""
     console = console or Console()
     grid = _grid(settings)
     folder = Path(out)
@@ -62,14 +65,14 @@ def run_scaling(
         _run_all(settings, grid, measured, path)
     except KeyboardInterrupt:
         is_complete = False
-        console.print("Interrupted; the runs before are kept.")
+        console.print("Interrupted; finished runs are kept.")
     axes = _summarise(grid, measured)
     _report(axes, settings, folder, console)
     return ScalingResult(axes, is_complete)
 
 
 def _grid(settings: ScalingSettings) -> dict[str, list[Point]]:
-    """The points of each axis."""
+    """Return the points of each axis."""
     base, axes = settings.base, settings.axes
     unknown = [name for name in axes if name not in MEANINGS]
     if unknown:
@@ -96,23 +99,20 @@ def _run_all(
     measured: dict[Point, list[dict[str, float]]],
     path: Path,
 ) -> None:
-    """Every point once in each repeat, in a process of its own; `measured` grows with them."""
+    """Measure every point once per repeat, each in its own process; adds to `measured`."""
     points = list(dict.fromkeys(point for line in grid.values() for point in line))
-    with RunProgress(points * settings.repeats) as progress:
-        for repeat in range(settings.repeats):
-            for point in points:
-                progress.start(" ".join(f"{name}={v}" for name, v in asdict(point).items()))
-                answer = in_own_process(
-                    "scaling",
-                    point.threads,
-                    point=asdict(point),
-                    seed=repeat,
-                    dataset=settings.dataset,
-                    data_home=settings.data_home,
-                )
-                measured.setdefault(point, []).append(answer)
-                append_row({"repeat": repeat, **asdict(point), **answer}, path)
-                progress.finish()
+    steps = [(repeat, point) for repeat in range(settings.repeats) for point in points]
+    for repeat, point in with_progress(steps, lambda step: (step[1],)):
+        answer = in_own_process(
+            "measure_point",
+            point.threads,
+            point=asdict(point),
+            seed=repeat,
+            dataset=settings.dataset,
+            data_home=settings.data_home,
+        )
+        measured.setdefault(point, []).append(answer)
+        append_row({"repeat": repeat, **asdict(point), **answer}, path)
 
 
 def _summarise(
@@ -122,15 +122,11 @@ def _summarise(
     for name, line in grid.items():
         known = [point for point in line if point in measured]
         values = [getattr(point, name) for point in known]
-        costs = [_medians(measured[point]) for point in known]
+        costs = [pd.DataFrame(measured[point]).median().to_dict() for point in known]
         exponents = {cost: exponent(values, [row[cost] for row in costs]) for cost in COSTS}
         if known:
             axes.append(Axis(name, values, costs, exponents))
     return axes
-
-
-def _medians(answers: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    return {name: statistics.median(answer[name] for answer in answers) for name in answers[0]}
 
 
 def _report(
@@ -146,7 +142,7 @@ def _report(
     write_csv(exponents, folder / "scaling-exponents.csv")
     console.print(scaling_table(axes, settings.dataset or "generated"))
     written = "scaling-runs.csv, scaling.csv, scaling-exponents.csv"
-    if axes and find_spec("matplotlib") is not None:
-        save_scaling_figure(axes, settings.dataset or "generated", folder / "scaling.png")
+    if axes:
+        save_figure(scaling_figure(axes, settings.dataset or "generated"), folder / "scaling.png")
         written += ", scaling.png"
     console.print(f"Written to {folder}: {written}", markup=False)

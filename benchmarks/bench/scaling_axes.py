@@ -1,4 +1,4 @@
-"""The sizes that the scaling study doubles, and the exponents that it finds."""
+"""The sizes that the scaling study doubles, and the exponents that it fits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Axis:
-    """Medians along one axis, and the exponents of each cost."""
+    """Medians along one axis, and the exponent of each cost."""
 
     name: str
     values: list[int]
@@ -39,7 +39,7 @@ class Axis:
 
 
 def parse_base(text: str, base: Point | None = None) -> Point:
-    """The base with some sizes changed, as in "n=8000,t=32"."""
+    """Change some sizes of the base, such as "n=8000,t=32"."""
     base = base or Point()
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, _, number = part.partition("=")
@@ -51,7 +51,7 @@ def parse_base(text: str, base: Point | None = None) -> Point:
 
 
 def exponent(values: Sequence[float], costs: Sequence[float]) -> float | None:
-    """b of the least-squares line log(cost) = a + b log(value); None for fewer than two points."""
+    """Fit log(cost) = a + b log(value) by least squares and return b; None below two points."""
     points = [(x, y) for x, y in zip(values, costs, strict=True) if y > 0]
     if len({x for x, _ in points}) < 2:
         return None

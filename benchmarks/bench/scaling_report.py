@@ -1,18 +1,15 @@
 """The scaling study as a table and as a picture."""
 
-import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullLocator
 from rich import box
 from rich.table import Table
 
 from benchmarks.bench.scaling_axes import COSTS, MEANINGS, Axis
-from sketchforest._pictures import save_figure
 from sketchforest._units import UNKNOWN, seconds, size
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _LABELS = {
     "fit_seconds": ("fit", "#0072b2", "o-"),
@@ -24,10 +21,10 @@ _COLUMNS = 3
 
 
 def scaling_table(axes: Sequence[Axis], name: str) -> Table:
-    """A block for each axis: the costs of its points, then their exponents."""
+    """Build a table with a block for each axis: costs of its points, then exponents."""
     table = Table(
         title=f"Scaling ({name} data)",
-        caption="memory above data and imports; exponents by least squares on logarithms",
+        caption="memory without data and imports; exponents by least squares on logarithms",
         caption_justify="left",
         box=box.SIMPLE_HEAD,
         show_edge=False,
@@ -46,10 +43,8 @@ def scaling_table(axes: Sequence[Axis], name: str) -> Table:
     return table
 
 
-def save_scaling_figure(axes: Sequence[Axis], name: str, path: str | os.PathLike[str]) -> None:
-    """A log-log panel for each axis, all costs relative to the base."""
-    from matplotlib.figure import Figure
-
+def scaling_figure(axes: Sequence[Axis], name: str) -> Figure:
+    """Draw a log-log panel for each axis, with costs relative to the base."""
     n_rows = -(-len(axes) // _COLUMNS)
     figure = Figure(figsize=(11, 0.6 + 3.3 * n_rows), layout="constrained")
     panels = figure.subplots(n_rows, _COLUMNS, squeeze=False, sharey=True).ravel()
@@ -60,12 +55,10 @@ def save_scaling_figure(axes: Sequence[Axis], name: str, path: str | os.PathLike
     for first in panels[::_COLUMNS]:
         first.set_ylabel("times the base")
     figure.suptitle(f"Costs against each size, relative to the base ({name} data)", fontsize=11)
-    save_figure(figure, path)
+    return figure
 
 
-def _draw(panel: "Axes", axis: Axis) -> None:
-    from matplotlib.ticker import FuncFormatter, NullLocator
-
+def _draw(panel: Axes, axis: Axis) -> None:
     first = axis.values[0]
     growth = [value / first for value in axis.values]
     slope = -1 if axis.name == "threads" else 1

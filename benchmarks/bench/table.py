@@ -1,100 +1,83 @@
 """The table of the benchmark."""
 
-from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
+import pandas as pd
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from benchmarks.bench.results import Costs, Summary
-from sketchforest._units import UNKNOWN, milliseconds, percent, ratio, seconds, size
+from sketchforest._units import UNKNOWN, milliseconds, ratio, seconds, size
 
 _MAIN = "sklearn-rf"
+# Column, cost, unit, ratio, and what the ratio says.
+_COLUMNS = (
+    ("fit", "fit_seconds", seconds, "fit_ratio", "faster"),
+    ("predict", "predict_seconds", seconds, "predict_ratio", "faster"),
+    ("one row", "row_milliseconds", milliseconds, "row_ratio", "faster"),
+    ("memory", "peak_bytes", size, "memory_ratio", "less"),
+    ("model", "model_bytes", size, "size_ratio", "smaller"),
+)
 
 
-def benchmark_table(summaries: Sequence[Summary]) -> Table:
-    """Two lines for each method on one data set: its costs, and how many times less they are."""
+def benchmark_table(summaries: pd.DataFrame) -> Table:
+    """Build a table of one data set; the second line of a method compares it with scikit-learn."""
     table = Table(
-        title=summaries[0].dataset,
+        title=summaries["dataset"].iloc[0],
         caption=_footnotes(summaries),
         caption_justify="left",
         box=box.SIMPLE_HEAD,
-        # With these, and two lines for each, the table fits into 80 columns.
-        show_edge=False,
+        show_edge=False,  # these three keep the table within 80 columns
         pad_edge=False,
         collapse_padding=True,
     )
     table.add_column("method\ntrees", no_wrap=True)
-    for name, compared in (
-        ("fit", "faster"),
-        ("predict", "faster"),
-        ("one row", "faster"),
-        ("memory", "less"),
-        ("model", "smaller"),
-    ):
+    for name, *_, compared in _COLUMNS:
         table.add_column(f"{name}\n{compared}", justify="right", no_wrap=True)
     table.add_column("LRAP\nP@1/3/5 %", justify="right", no_wrap=True)
-    for summary in summaries:
-        table.add_row(*_row(summary))
+    for row in summaries.itertuples():
+        cells = [_cell(row, *column[1:4]) for column in _COLUMNS]
+        table.add_row(_two_lines(row.method, _trees(row)), *cells, _quality(row))
     return table
 
 
-def _row(summary: Summary) -> list[Text | str]:
-    costs = summary.costs
-    figures = {
-        "fit_ratio": seconds(costs.fit_seconds),
-        "predict_ratio": seconds(costs.predict_seconds),
-        "row_ratio": milliseconds(costs.row_milliseconds),
-        "memory_ratio": size(costs.peak_bytes),
-        "size_ratio": size(costs.model_bytes),
-    }
-    return [
-        _two_lines(summary.method, _trees(costs)),
-        *(
-            _two_lines(_marked(text, costs), _ratio(summary, name))
-            for name, text in figures.items()
-        ),
-        _quality(costs),
-    ]
-
-
-def _quality(costs: Costs) -> Text | str:
-    if costs.lrap is None:
+def _cell(row: Any, cost: str, unit: Any, compared: str) -> Text | str:
+    value, times = getattr(row, cost), getattr(row, compared)
+    if np.isnan(value):
         return UNKNOWN
-    precision = (costs.precision_at_1, costs.precision_at_3, costs.precision_at_5)
-    return Text(f"{costs.lrap:.4f}\n{percent(precision)}")
+    is_compared = not np.isnan(times) and row.method != row.reference
+    return _two_lines(unit(value) + "*" * row.is_scaled, ratio(times) if is_compared else "")
+
+
+def _quality(row: Any) -> Text | str:
+    precision = (row.precision_at_1, row.precision_at_3, row.precision_at_5)
+    if np.isnan([row.lrap, *precision]).any():
+        return UNKNOWN
+    return Text(f"{row.lrap:.4f}\n" + "/".join(f"{100 * share:.1f}" for share in precision))
 
 
 def _two_lines(first: str, second: str) -> Text:
     return Text.assemble(first, "\n", (second, "dim"))
 
 
-def _marked(text: str, costs: Costs) -> str:
-    return text + "*" if costs.is_scaled and text != UNKNOWN else text
+def _trees(row: Any) -> str:
+    if row.is_scaled:
+        return f"{row.n_grown}/{row.n_estimators} trees"
+    return f"{row.n_estimators} tree" + "s" * (row.n_estimators != 1)
 
 
-def _ratio(summary: Summary, name: str) -> str:
-    value = summary.ratios[name]
-    return "" if value is None or summary.method == summary.reference else ratio(value)
-
-
-def _trees(costs: Costs) -> str:
-    if costs.is_scaled:
-        return f"{costs.n_grown}/{costs.n_estimators} trees"
-    return f"{costs.n_estimators} tree" + "s" * (costs.n_estimators != 1)
-
-
-def _footnotes(summaries: Sequence[Summary]) -> str:
+def _footnotes(summaries: pd.DataFrame) -> str:
     notes = []
-    pairs = [(s.method, s.reference) for s in summaries if s.ratios["fit_ratio"]]
-    others = [f"{method} to {reference}" for method, reference in pairs if reference != _MAIN]
-    if others:
-        notes.append(f"second lines: compared to {_MAIN}; {', '.join(others)}")
-    elif pairs:
-        notes.append(f"second lines: compared to {_MAIN}")
-    if any(summary.costs.is_scaled for summary in summaries):
+    compared = summaries.dropna(subset="fit_ratio")
+    if len(compared):
+        others = compared[compared["reference"] != _MAIN]
+        pairs = others["method"] + " to " + others["reference"]
+        first = f"second lines: compared to {_MAIN}"
+        notes.append("; ".join([first, *([", ".join(pairs)] if len(pairs) else [])]))
+    if summaries["is_scaled"].any():
         notes.append(
-            "* fewer trees were grown than asked: fit time, memory and size are scaled, "
-            "predictions walk the grown trees again, quality is not measured"
+            "* fewer trees were grown: fit time, memory and size are scaled, predictions use the "
+            "grown trees several times, quality is not measured"
         )
     return "\n".join(notes)

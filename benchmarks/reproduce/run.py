@@ -1,4 +1,4 @@
-"""`sketchforest reproduce`: run experiments, then write tables, pictures and pages."""
+"""`python -m benchmarks reproduce`: run experiments, then write tables, pictures and pages."""
 
 import json
 import os

@@ -1,33 +1,25 @@
-"""How accurate forests are, as they are and tuned, beside linear label trees, on every data set."""
+"""The accuracy of default and tuned forests beside linear label trees, on every data set."""
 
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
+from typing import Any
 
 import numpy as np
-from rich.console import Console
 from scipy import sparse
 
 from benchmarks.bench.adapter import ModelAdapter, Options
 from benchmarks.bench.other_libraries import NapkinXC, Omikuji
 from benchmarks.data import TrainTestSplit
-from benchmarks.experiments import Workspace
 from benchmarks.measure import processor_timed
 from benchmarks.store import ResultStore
 from benchmarks.studies.accuracy_page import accuracy_page, save_front
-from benchmarks.studies.method_experiment import (
-    MethodExperiment,
-    Study,
-    find_datasets,
-)
+from benchmarks.studies.study import Study
 from sketchforest import ExtraTreesClassifier, RandomForestClassifier, SketchForestClassifier
 from sketchforest.metrics import lrap, ndcg_at_k, precision_at_k, propensities, psp_at_k
 from sketchforest.tuning import tune
-
-Forest = RandomForestClassifier | ExtraTreesClassifier | SketchForestClassifier
 
 FORESTS = {
     "random forest": RandomForestClassifier,
@@ -46,7 +38,7 @@ OTHERS: dict[str, Callable[[TrainTestSplit, Options], ModelAdapter]] = {
 
 @dataclass(frozen=True)
 class AccuracyResult:
-    """On the test rows; P@k, nDCG@k and PSP@k where there are k labels, else at all of them."""
+    """Scores on the test rows; at k labels, or at all of them if there are fewer."""
 
     lrap: float
     p1: float
@@ -54,58 +46,48 @@ class AccuracyResult:
     p5: float
     ndcg5: float
     psp5: float
-    fit_seconds: float  # of processors: other work on the machine does not count
+    fit_seconds: float  # processor time, which does not depend on the load
     predict_seconds: float
     megabytes: float
 
 
-def run_accuracy(
-    datasets: Sequence[str],
-    out: Path,
-    *,
-    methods: Sequence[str] = (),
-    n_splits: int = 3,
-    n_tuned_splits: int = 1,
-    n_estimators: int = 100,
-    n_jobs: int = 2,
-    data_home: str | None = None,
-    console: Console | None = None,
-) -> bool:
-    """Measures, and writes accuracy-T-trees.csv, accuracy.md and accuracy.svg into ``out``. Other
-    libraries take part where they are installed; a search takes as long as ten fits. ``methods``
-    are measured, or all."""
+def run_accuracy(study: Study, methods: Sequence[str] = (), n_tuned_splits: int = 1) -> bool:
+    """Measure, and write accuracy-T-trees.csv, accuracy.md and accuracy.svg.
+
+    Other libraries take part if they are installed. A search takes as long as ten fits, so forests
+    are tuned on fewer splits. Without `methods`, measures all.
+    """
     measures = _measures()
     for method in methods:
         if method not in measures:
             known = ", ".join(measures)
-            raise ValueError(f"methods must be some of {known}, where installed; got {method!r}.")
-    study = Study("accuracy", out, n_estimators, partial(accuracy_page, n_estimators=n_estimators))
-    options = Options(n_estimators, n_estimators, n_jobs)
-    experiments = [
-        MethodExperiment(
-            name, split, method, study.table, AccuracyResult, partial(measure, options)
-        )
-        for name in find_datasets(datasets, data_home)
-        for split in range(n_splits)
-        for method, measure in measures.items()
-        if method in (methods or measures)
-        if method not in TUNED or split < n_tuned_splits
-    ]
-    is_complete = study.run(experiments, Workspace(data_home, n_jobs), console)
-    if find_spec("matplotlib") is not None:
-        save_front(ResultStore(out).rows(study.table), out / "accuracy.svg")
+            raise ValueError(f"methods must be some of {known}, if installed; got {method!r}.")
+    options = Options(study.n_estimators, study.n_estimators, study.n_jobs)
+
+    def methods_of(dataset: str, split: int) -> dict[str, Callable[[TrainTestSplit], Any]]:
+        return {
+            method: partial(measure, options)
+            for method, measure in measures.items()
+            if method in (methods or measures)
+            if method not in TUNED or split < n_tuned_splits
+        }
+
+    page = partial(accuracy_page, n_estimators=study.n_estimators)
+    is_complete = study.run("accuracy", AccuracyResult, methods_of, page)
+    results = ResultStore(study.out).frame(f"accuracy-{study.n_estimators}-trees")
+    save_front(results, study.out / "accuracy.svg")
     return is_complete
 
 
 def _measures() -> dict[str, Callable[[Options, TrainTestSplit], AccuracyResult]]:
     measures = {method: partial(_measure_forest, kind) for method, kind in FORESTS.items()}
     searches = {method: partial(_measure_tuned, kinds) for method, kinds in TUNED.items()}
-    here = {method: other for method, other in OTHERS.items() if find_spec(method.lower())}
-    others = {method: partial(_measure_other, other) for method, other in here.items()}
+    installed = {method: other for method, other in OTHERS.items() if find_spec(method.lower())}
+    others = {method: partial(_measure_other, other) for method, other in installed.items()}
     return {**measures, **searches, **others}
 
 
-def _measure_forest(kind: type[Forest], options: Options, data: TrainTestSplit) -> AccuracyResult:
+def _measure_forest(kind: type, options: Options, data: TrainTestSplit) -> AccuracyResult:
     forest = kind(options.n_estimators, n_jobs=options.n_jobs, random_state=options.seed)
     seconds, _ = processor_timed(partial(forest.fit, data.X_train, data.Y_train))
     return _scored_forest(forest, seconds, data)
@@ -122,12 +104,12 @@ def _measure_tuned(kinds: Sequence[str], options: Options, data: TrainTestSplit)
         random_state=options.seed,
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a budget that ends early
+        warnings.simplefilter("ignore")  # the budget may end early
         seconds, result = processor_timed(search)
     return _scored_forest(result.forest, seconds, data)
 
 
-def _scored_forest(forest: Forest, fit_seconds: float, data: TrainTestSplit) -> AccuracyResult:
+def _scored_forest(forest: Any, fit_seconds: float, data: TrainTestSplit) -> AccuracyResult:
     predict_seconds, scores = processor_timed(partial(forest.predict_proba, data.X_test))
     arrays = [*forest.fitted_.forest.fields().values()]
     if forest.fitted_.forest.directions is not None:
@@ -154,8 +136,7 @@ def _scored(
     predict_seconds: float,
     n_bytes: int,
 ) -> AccuracyResult:
-    truth, n_labels = data.Y_test, data.Y_test.shape[1]
-    at = partial(min, n_labels)
+    truth, at = data.Y_test, partial(min, data.Y_test.shape[1])
     return AccuracyResult(
         lrap=lrap(truth, scores),
         p1=precision_at_k(truth, scores, 1),

@@ -1,28 +1,24 @@
-"""The page of the study of accuracy: tables, what they come to, and a picture."""
+"""The page of the accuracy study: tables, conclusions and a picture."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullLocator
 
-from benchmarks.studies.method_experiment import (
-    Table,
-    better_and_worse,
+from benchmarks.studies.study import (
+    by_method,
     differences,
     markdown_table,
-    mean_and_sd,
     split_counts,
-    values_by_method,
 )
 from sketchforest._pictures import picture_bytes
 from sketchforest.datasets import catalogue
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 FLAGSHIP = "sketch forest"
-# Each tuned method, beside what it is when it is not tuned.
+# The default methods to compare each tuned method with.
 DEFAULTS = {
     "tuned forest": ("random forest", "extra-trees"),
     "tuned sketch forest": (FLAGSHIP,),
@@ -36,7 +32,7 @@ _STYLES = {
     "napkinXC": ("v", "#009e73"),
     "omikuji": ("P", "#cc79a7"),
 }
-# On the picture: many labels, text, and many rows.
+# Data sets of the picture: many labels, text, and many rows.
 SHOWN = ("delicious", "bibtex", "stackex_cooking")
 PUBLISHED = {"delicious": "69.6 / 64.1 / 59.3", "mediamill": "84.2 / 67.3 / 53.0"}
 _COLUMNS = (
@@ -51,119 +47,112 @@ _COLUMNS = (
 )
 
 
-def accuracy_page(results: Sequence[Mapping[str, str]], n_estimators: int) -> str:
-    """Tables of means over splits, and on how many sets the flagship is ahead."""
-    all_scores = values_by_method(results, "lrap")
-    scores = defaults_on_common_splits(all_scores)
-    names, methods = _names(scores), _methods(scores)
+def accuracy_page(results: pd.DataFrame, n_estimators: int) -> str:
+    """Make tables of means over splits, and count the data sets on which the flagship leads."""
+    scores = defaults_on_common_splits(results, "lrap")
+    names = scores.index.unique("dataset")
     lines = [
         "# Accuracy",
         "",
-        f"Forests of {n_estimators} trees and label trees of linear models, on their default "
-        "settings. A row is a mean over random splits, of the sizes of the source's or of 2/3 and "
-        "1/3: as many as its second column says, and the same ones for every method in it. Made "
-        "by `sketchforest bench accuracy`, which resumes what it has in "
+        f"Forests of {n_estimators} trees and label trees of linear models, all with default "
+        "settings. Each line is a mean over random splits with the sizes of the source's split, or "
+        "2/3 and 1/3; the second column has the number of splits, which are the same for every "
+        "method. Made by `python -m benchmarks bench accuracy`, which adds to what it finds in "
         f"accuracy-{n_estimators}-trees.csv.{_where_defaults_come_from(names)}",
         "",
         "![Accuracy against the time of a fit](accuracy.svg)",
         "",
         "## LRAP (± standard deviation over splits); the best in bold",
         "",
-        markdown_table(_header(methods), [_row(name, methods, scores) for name in names]),
-        *(_verdict(all_scores, other) for other in methods if other != FLAGSHIP),
+        markdown_table(["data set", "splits", *scores], _score_rows(scores)),
+        *(_verdict(by_method(results, "lrap"), other) for other in scores if other != FLAGSHIP),
         *_tuned(results),
         *_published(names),
     ]
     for column, title, digits in _COLUMNS:
-        values = defaults_on_common_splits(values_by_method(results, column))
-        lines += [f"## {title}", "", _means(values, 100 if title.endswith("%") else 1, digits)]
+        if column in results:
+            values = defaults_on_common_splits(results, column)
+            factor = 100 if title.endswith("%") else 1
+            lines += [f"## {title}", "", _means(values, factor, digits)]
     return "\n".join(lines)
 
 
-def defaults_on_common_splits(values: Table) -> Table:
-    """Of methods that are not tuned."""
-    return on_common_splits({key: found for key, found in values.items() if key[1] not in TUNED})
+def defaults_on_common_splits(results: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Pivot a column of the methods that are not tuned."""
+    values = by_method(results[~results["method"].isin(TUNED)], column)
+    return on_common_splits(values)
 
 
-def on_common_splits(values: Table) -> Table:
-    """Of each set, the first splits, which all of its methods have."""
-    n_common: dict[str, int] = {}
-    for (name, _), found in values.items():
-        n_common[name] = min(len(found), n_common.get(name, len(found)))
-    return {key: found[: n_common[key[0]]] for key, found in values.items()}
+def on_common_splits(values: pd.DataFrame) -> pd.DataFrame:
+    """Keep the splits of a data set that all of its methods have, and sort the methods."""
+    kept = [
+        block.dropna(axis="columns", how="all").dropna()
+        for _, block in values.groupby("dataset", sort=True)
+    ]
+    found = pd.concat(kept) if kept else values
+    return found[[method for method in METHODS if method in found]]
 
 
-def n_common_splits(scores: Table, name: str) -> str:
-    return str(next(len(found) for (known, _), found in scores.items() if known == name))
+def _score_rows(scores: pd.DataFrame) -> list[list[str]]:
+    groups = scores.groupby("dataset")
+    rows = []
+    for (name, mean), (_, sd) in zip(
+        groups.mean().iterrows(), groups.std().iterrows(), strict=True
+    ):
+        texts = {m: f"{mean[m]:.4f}" + _spread(sd[m]) for m in scores if mean[m] == mean[m]}
+        texts |= {m: f"**{text}**" for m, text in texts.items() if mean[m] == mean.max()}
+        n_splits = len(groups.get_group(name))
+        rows.append([str(name), str(n_splits), *(texts.get(m, "–") for m in scores)])
+    return rows
 
 
-def _names(values: Table) -> list[str]:
-    return sorted({name for name, _ in values})
+def _spread(sd: float) -> str:
+    return "" if np.isnan(sd) else f" ± {sd:.4f}"
 
 
-def _methods(values: Table) -> list[str]:
-    known = {method for _, method in values}
-    return [method for method in METHODS if method in known]
-
-
-def _header(methods: Sequence[str]) -> list[str]:
-    return ["data set", "splits", *methods]
-
-
-def _row(name: str, methods: Sequence[str], scores: Table) -> list[str]:
-    means = {m: mean_and_sd(scores[name, m]) for m in methods if (name, m) in scores}
-    best = max(mean for mean, _ in means.values())
-    cells = []
-    for method in methods:
-        mean, sd = means.get(method, (np.nan, 0.0))
-        text = f"{mean:.4f} ± {sd:.4f}" if method in means else "–"
-        if method in means and len(scores[name, method]) == 1:
-            text = f"{mean:.4f}"
-        cells.append(f"**{text}**" if mean == best else text)
-    return [name, n_common_splits(scores, name), *cells]
-
-
-def _means(values: Table, factor: float, digits: int) -> str:
-    methods = _methods(values)
+def _means(values: pd.DataFrame, factor: float, digits: int) -> str:
+    groups = values.groupby("dataset")
     rows = [
         [
-            name,
-            n_common_splits(values, name),
-            *(_mean(values.get((name, method)), factor, digits) for method in methods),
+            str(name),
+            str(len(groups.get_group(name))),
+            *("–" if np.isnan(mean) else f"{factor * mean:.{digits}f}" for mean in means),
         ]
-        for name in _names(values)
+        for name, means in groups.mean().iterrows()
     ]
-    return markdown_table(_header(methods), rows)
+    return markdown_table(["data set", "splits", *values], rows)
 
 
-def _mean(values: Sequence[float] | None, factor: float, digits: int) -> str:
-    return "–" if values is None else f"{factor * float(np.mean(values)):.{digits}f}"
-
-
-def _verdict(scores: Table, other: str) -> str:
-    """Paired over splits: the mean difference against its standard deviation."""
+def _verdict(scores: pd.DataFrame, other: str) -> str:
+    """Compare split by split: the mean difference against its standard deviation."""
     found = differences(scores, FLAGSHIP, other)
-    counted = [values for values in found.values() if len(values) > 1]
-    single = [name for name, values in found.items() if len(values) == 1]
-    better, worse = better_and_worse(found.values())
+    counted, single = found[found["count"] > 1], found.index[found["count"] == 1]
+    better, worse = better_and_worse(found)
     text = (
-        f"Against {other}, on {split_counts(map(len, counted))} splits of each set, "
-        f"the {FLAGSHIP} is better by more than one standard deviation of the difference on "
-        f"{better} of {len(counted)} sets, and worse by more than one on {worse}."
+        f"On {split_counts(counted['count'])} splits of each data set, the {FLAGSHIP} beats "
+        f"{other} by more than one standard deviation of the difference on {better} of "
+        f"{len(counted)} data sets, and is beaten by as much on {worse}."
     )
-    left_out = f"Not counted, since a single split has no standard deviation: {', '.join(single)}."
-    return " ".join([*([text] if counted else []), *([left_out] if single else [])]) + "\n"
+    left_out = f"Not counted, because one split has no standard deviation: {', '.join(single)}."
+    parts = [*([text] if len(counted) else []), *([left_out] if len(single) else [])]
+    return " ".join(parts) + "\n"
 
 
-def _tuned(results: Sequence[Mapping[str, str]]) -> list[str]:
-    """Tuned methods beside the defaults on the very splits that tuned ones have."""
-    scores, seconds = (_beside_tuned(results, name) for name in ("lrap", "fit_seconds"))
-    if not scores:
+def better_and_worse(found: pd.DataFrame) -> tuple[int, int]:
+    """Count data sets where differences are above and below zero by more than their sd."""
+    is_better, is_worse = found["mean"] > found["std"], found["mean"] < -found["std"]
+    return int(is_better.sum()), int(is_worse.sum())
+
+
+def _tuned(results: pd.DataFrame) -> list[str]:
+    """Compare tuned methods with the defaults on the same splits."""
+    if not results["method"].isin(TUNED).any():
         return []
+    scores, seconds = (_beside_tuned(results, name) for name in ("lrap", "fit_seconds"))
     return [
         "## Tuned within the time of ten fits: LRAP",
         "",
-        "On the splits that tuned forests have, so that these are not the means above.",
+        "On the splits on which forests were tuned; the means therefore differ from those above.",
         "",
         _means(scores, 1, 4),
         *(
@@ -177,22 +166,20 @@ def _tuned(results: Sequence[Mapping[str, str]]) -> list[str]:
     ]
 
 
-def _beside_tuned(results: Sequence[Mapping[str, str]], column: str) -> Table:
-    values = values_by_method(results, column)
-    names = {name for name, method in values if method in TUNED}
-    methods = {*TUNED, *(default for defaults in DEFAULTS.values() for default in defaults)}
-    return on_common_splits(
-        {key: found for key, found in values.items() if key[0] in names and key[1] in methods}
-    )
+def _beside_tuned(results: pd.DataFrame, column: str) -> pd.DataFrame:
+    tuned = results[results["method"].isin(TUNED)]
+    methods = [*TUNED, *(default for defaults in DEFAULTS.values() for default in defaults)]
+    is_shown = results["dataset"].isin(tuned["dataset"]) & results["method"].isin(methods)
+    return on_common_splits(by_method(results[is_shown], column))
 
 
-def _gain(scores: Table, ours: str, other: str) -> str:
-    gains = [float(np.mean(values)) for values in differences(scores, ours, other).values()]
-    if not gains:
+def _gain(scores: pd.DataFrame, ours: str, other: str) -> str:
+    gains = differences(scores, ours, other)["mean"]
+    if not len(gains):
         return ""
     return (
-        f"The {ours} less {other}: {np.mean(gains):+.4f} on average of {len(gains)} sets, better "
-        f"on {sum(gain > 0 for gain in gains)}, worse on {sum(gain < 0 for gain in gains)}.\n"
+        f"{ours.capitalize()} minus {other}: {gains.mean():+.4f} on average of {len(gains)} sets, "
+        f"better on {(gains > 0).sum()}, worse on {(gains < 0).sum()}.\n"
     )
 
 
@@ -200,8 +187,8 @@ def _where_defaults_come_from(names: Sequence[str]) -> str:
     if not {*names} & {*catalogue()}:
         return ""
     return (
-        " The defaults of the sketch forest were chosen on these very sets, on other splits: on "
-        "yours they may be less ahead."
+        " The defaults of the sketch forest were chosen on other splits of these data sets: expect "
+        "a smaller lead on your data."
     )
 
 
@@ -212,38 +199,36 @@ def _published(names: Sequence[str]) -> list[str]:
     return [
         "Published by others (Prabhu and Varma, *FastXML: a fast, accurate and stable "
         "tree-classifier for extreme multi-label learning*, KDD 2014), on the splits of the "
-        "Extreme Classification Repository, which are not the random ones of this page:",
+        "Extreme Classification Repository, not on the random splits of this page:",
         "",
         markdown_table(["P@1 / P@3 / P@5, %", *known], [["FastXML", *known.values()]]),
     ]
 
 
-def save_front(results: Sequence[Mapping[str, str]], path: Path) -> None:
-    """The picture of `draw_front` as SVG."""
-    from matplotlib.figure import Figure
-
+def save_front(results: pd.DataFrame, path: Path) -> None:
+    """Write the picture of `draw_front` as SVG."""
     figure = Figure(layout="constrained")
     draw_front(results, figure)
     path.write_bytes(picture_bytes(figure, "svg"))
 
 
-def draw_front(results: Sequence[Mapping[str, str]], figure: "Figure") -> None:
-    """LRAP against the time of a fit, a panel for each of some large sets that are there: the
-    means of the page's tables, and so without tuned methods, which have other splits."""
-    from matplotlib.ticker import LogLocator, NullLocator
+def draw_front(results: pd.DataFrame, figure: Figure) -> None:
+    """Draw LRAP against fit time, with a panel for each of some large data sets.
 
+    The points are the means of the page's tables. Tuned methods have other splits, and are not
+    shown.
+    """
     scores, times = (
-        defaults_on_common_splits(values_by_method(results, name))
+        defaults_on_common_splits(results, name).groupby("dataset").mean()
         for name in ("lrap", "fit_seconds")
     )
-    names = [name for name in SHOWN if any(name == known for known, _ in scores)]
-    names = names or sorted({name for name, _ in scores})[:3]
+    names = [name for name in SHOWN if name in scores.index] or scores.index[:3]
     figure.set_size_inches(3.6 * len(names) + 1.6, 3.8)
     panels = figure.subplots(1, len(names), squeeze=False)[0]
     for axes, name in zip(panels, names, strict=True):
         for method, (marker, colour) in _STYLES.items():
-            if (name, method) in scores:
-                x, y = np.mean(times[name, method]), np.mean(scores[name, method])
+            if method in scores and scores.loc[name, method] > 0:
+                x, y = times.loc[name, method], scores.loc[name, method]
                 axes.plot(x, y, marker, color=colour, markersize=9, label=method)
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -260,9 +245,6 @@ def draw_front(results: Sequence[Mapping[str, str]], figure: "Figure") -> None:
         for axes in panels
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    figure.legend(
-        [known[m] for m in METHODS if m in known],
-        [m for m in METHODS if m in known],
-        loc="outside right center",
-        edgecolor="none",
-    )
+    labels = [method for method in METHODS if method in known]
+    handles = [known[label] for label in labels]
+    figure.legend(handles, labels, loc="outside right center", edgecolor="none")

@@ -1,22 +1,21 @@
-"""Rules of thumb for time and memory, beside what was measured.
+"""Rules of thumb for time and memory, beside measurements.
 
-`python -m benchmarks bench costs` measures five data sets into docs/study/costs.csv (some
-minutes); a test holds the rules to it, within `TOLERANCE`.
+`python -m benchmarks bench costs` measures five data sets and writes docs/study/costs.csv. A test
+checks that the rules are right within `TOLERANCE`.
 """
 
-import csv
 import math
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from benchmarks.measure import processor_timed
-from benchmarks.memory import current_bytes, peak_bytes, reset_peak
+from benchmarks.bench.process import in_own_process
+from benchmarks.data import better_dense
+from benchmarks.measure import current_bytes, peak_bytes, processor_timed, reset_peak
 from sketchforest import ExtraTreesClassifier, RandomForestClassifier, SketchForestClassifier
 from sketchforest.datasets import load
 
@@ -27,31 +26,31 @@ KINDS = {
     "sketch forest": SketchForestClassifier,
 }
 TOLERANCE = 0.3
-# Bytes of a model for each row and tree, of fully grown trees: nodes, and rows in leaves.
+# Bytes per row and tree in the model file of fully grown trees: nodes, and rows in leaves.
 MODEL_BYTES = {"random forest": 16, "extra-trees": 26, "sketch forest": 43}
-LEVELS = 256  # of a dense feature, at most, that oblique trees know, of 12 bytes each
+LEVELS = 256  # at most, of a dense feature in oblique trees; 12 bytes each
 PILOT_TREES, N_TREES = 20, 50
 
 
 class Problem(NamedTuple):
-    """What the rules are about."""
+    """The sizes that costs depend on."""
 
     n_rows: int
     n_features: int
-    n_x: int  # values of X that are stored: all of them where it is dense
+    n_x: int  # stored values of X; all values if it is dense
     n_y: int  # non-zeros of Y
     is_dense: bool
     n_components: int
 
 
 def predicted_seconds(pilot_seconds: float, n_rows: int, n_trees: int, pilot_trees: int) -> float:
-    """Of a fit on all rows, from that of a few trees on half of them: n log n."""
+    """Predict the time of a fit from that of a few trees on half of the rows: n log n."""
     growth = 2 * math.log(n_rows) / math.log(n_rows / 2)
     return pilot_seconds * growth * n_trees / pilot_trees
 
 
 def predicted_model_bytes(kind: str, problem: Problem, n_trees: int) -> float:
-    """Of a model file: trees, the labels of the training rows, and levels of dense features."""
+    """Predict the size of a model file: trees, labels of training rows, levels of features."""
     trees = MODEL_BYTES[kind] * problem.n_rows * n_trees
     has_levels = kind == "sketch forest" and problem.is_dense
     levels = 12 * LEVELS * problem.n_features if has_levels else 0
@@ -59,8 +58,7 @@ def predicted_model_bytes(kind: str, problem: Problem, n_trees: int) -> float:
 
 
 def predicted_fit_bytes(kind: str, problem: Problem, n_trees: int) -> float:
-    """Added by a fit on one thread: the model while its trees are put together, X as trees see it,
-    and the sketch of one tree."""
+    """Predict the memory of a fit on one thread: model, binned X and the sketch of one tree."""
     copies = 3 if kind == "sketch forest" else 2
     x = problem.n_x * (5 if problem.is_dense else 16)
     sketch = 4 * problem.n_rows * problem.n_components
@@ -68,42 +66,31 @@ def predicted_fit_bytes(kind: str, problem: Problem, n_trees: int) -> float:
 
 
 def table(path: Path) -> Iterator[dict[str, object]]:
-    """What was measured, and what the rules say of it."""
-    with path.open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            numbers = {name: int(row[name]) for name in Problem._fields if name != "is_dense"}
-            problem = Problem(**numbers, is_dense=row["is_dense"] == "True")
-            kind, n_trees = row["method"], int(row["n_trees"])
-            pilot = float(row["pilot_seconds"])
-            yield {
-                "dataset": row["dataset"],
-                "method": kind,
-                "seconds": (
-                    float(row["seconds"]),
-                    predicted_seconds(pilot, problem.n_rows, n_trees, PILOT_TREES),
-                ),
-                "model_bytes": (
-                    float(row["model_bytes"]),
-                    predicted_model_bytes(kind, problem, n_trees),
-                ),
-                "fit_bytes": (
-                    float(row["fit_bytes"]),
-                    predicted_fit_bytes(kind, problem, n_trees),
-                ),
-            }
+    """Pair each measured cost with what the rules predict."""
+    for row in pd.read_csv(path).itertuples():
+        problem = Problem(*(getattr(row, name) for name in Problem._fields))
+        kind, n_trees = row.method, row.n_trees
+        seconds = predicted_seconds(row.pilot_seconds, row.n_rows, n_trees, PILOT_TREES)
+        yield {
+            "dataset": row.dataset,
+            "method": kind,
+            "seconds": (row.seconds, seconds),
+            "model_bytes": (row.model_bytes, predicted_model_bytes(kind, problem, n_trees)),
+            "fit_bytes": (row.fit_bytes, predicted_fit_bytes(kind, problem, n_trees)),
+        }
 
 
-def measure(name: str, kind: str) -> dict[str, object]:
-    """A line of the table; in a process of its own, for the sake of memory."""
+def measure_costs(name: str, kind: str) -> dict[str, object]:
+    """Measure one line of the table, in a process of its own because memory is measured."""
     data = load(name)
     order = np.random.default_rng(0).permutation(data.X.shape[0])[:40_000]
     X, Y = data.X[order], data.Y[order]
     n_rows, n_features = X.shape
-    is_dense = bool(X.nnz > 0.5 * n_rows * n_features)
+    is_dense = bool(better_dense(X))
     X = X.toarray() if is_dense else X
     half = n_rows // 2
     estimator = KINDS[kind](N_TREES, n_jobs=1, random_state=0)
-    KINDS[kind](1).fit(X[:100], Y[:100])  # what is loaded on the way is no cost of a fit
+    KINDS[kind](1).fit(X[:100], Y[:100])  # lazy imports do not count
     before = current_bytes()
     reset_peak()
     first, forest = processor_timed(lambda: estimator.fit(X, Y))
@@ -134,16 +121,6 @@ def run_costs(out: Path) -> None:
     rows = []
     for name in SETS:
         for kind in KINDS:
-            command = [sys.executable, "-m", __name__, name, kind]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
-            rows.append(dict(zip(*csv.reader(done.stdout.splitlines()), strict=True)))
+            rows.append(in_own_process("measure_costs", 1, name=name, kind=kind))
             print(rows[-1], flush=True)
-    with out.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-if __name__ == "__main__":
-    row = measure(sys.argv[1], sys.argv[2])
-    csv.writer(sys.stdout).writerows([list(row), list(row.values())])
+    pd.DataFrame(rows).to_csv(out, index=False)

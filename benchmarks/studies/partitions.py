@@ -1,29 +1,17 @@
-"""What it costs in accuracy that each part of a forest sees a part of the rows alone."""
+"""The accuracy of forests whose trees are grown on partitions of the rows."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
-import numpy as np
-from rich.console import Console
+import pandas as pd
 
 from benchmarks.data import TrainTestSplit
-from benchmarks.experiments import Workspace
 from benchmarks.measure import timed
-from benchmarks.studies.method_experiment import (
-    FitResult,
-    MethodExperiment,
-    Study,
-    find_datasets,
-    markdown_table,
-    values_by_method,
-)
+from benchmarks.studies.study import FitResult, Measure, Study, lrap_on_test, markdown_table
 from sketchforest import RandomForestClassifier, SketchForestClassifier
 from sketchforest._estimators.parts import of_parts
 from sketchforest.dask.blocks import deal
 from sketchforest.dask.partitioned import share_of_part
-from sketchforest.metrics import lrap
 
 KINDS = {"random forest": RandomForestClassifier, "sketch forest": SketchForestClassifier}
 PARTITIONS = (1, 2, 4, 8)
@@ -31,8 +19,7 @@ PARTITIONS = (1, 2, 4, 8)
 
 @dataclass(frozen=True)
 class Way:
-    """How a forest of partitions may be grown: how many trees for each one of the forest on all
-    rows, and on all partitions or on one."""
+    """A way to grow a forest on partitions: how many trees, and on all partitions or on one."""
 
     name: str
     has_t_each: bool = False
@@ -41,40 +28,26 @@ class Way:
 
 WAYS = (
     Way("t trees"),
-    # About as much work: a tree of an eighth of the rows takes less than an eighth of the time.
+    # About as much work: a tree on an eighth of the rows takes less than an eighth of the time.
     Way("t trees a partition", has_t_each=True),
     Way("t trees, one partition alone", is_one_alone=True),
 )
 
 
-def run_partitions(
-    datasets: Sequence[str],
-    out: Path,
-    *,
-    n_splits: int = 1,
-    n_estimators: int = 100,
-    n_jobs: int = 2,
-    data_home: str | None = None,
-    console: Console | None = None,
-) -> bool:
-    """Measures, and writes partitions-T-trees.csv and partitions.md into ``out``."""
-    study = Study("partitions", out, n_estimators, partitions_page)
-    experiments = [
-        MethodExperiment(
-            name,
-            split,
-            _method(kind, n_parts, way),
-            study.table,
-            FitResult,
-            partial(_measure, kind, n_parts, way, n_estimators, n_jobs, split),
-        )
-        for name in find_datasets(datasets, data_home)
-        for split in range(n_splits)
-        for kind in KINDS
-        for n_parts in PARTITIONS
-        for way in (WAYS if n_parts > 1 else WAYS[:1])
-    ]
-    return study.run(experiments, Workspace(data_home, n_jobs), console)
+def run_partitions(study: Study) -> bool:
+    """Measure, and write partitions-T-trees.csv and partitions.md."""
+
+    def methods(dataset: str, split: int) -> dict[str, Measure]:
+        return {
+            _method(kind, n_parts, way): partial(
+                _measure, kind, n_parts, way, study.n_estimators, study.n_jobs, split
+            )
+            for kind in KINDS
+            for n_parts in PARTITIONS
+            for way in (WAYS if n_parts > 1 else WAYS[:1])
+        }
+
+    return study.run("partitions", FitResult, methods, partitions_page)
 
 
 def _method(kind: str, n_parts: int, way: Way) -> str:
@@ -90,7 +63,7 @@ def _measure(
     seed: int,
     data: TrainTestSplit,
 ) -> FitResult:
-    """As `sketchforest.dask.fit_partitioned` does it, one partition after the other."""
+    """Do what `sketchforest.dask.fit_partitioned` does, one partition after the other."""
     n_trees = n_estimators * (n_parts if way.has_t_each or way.is_one_alone else 1)
     forest = KINDS[kind](n_trees, n_jobs=n_jobs, random_state=seed)
     pieces = deal((data.X_train, data.Y_train), 0, n_parts, seed)
@@ -99,27 +72,20 @@ def _measure(
         for part, (X, Y) in enumerate(pieces[:1] if way.is_one_alone else pieces)
     ]
     whole = of_parts([fitted for _, fitted in fits])
-    score = lrap(data.Y_test, whole.predict_proba(data.X_test))
-    return FitResult(score, sum(seconds for seconds, _ in fits))
+    return FitResult(lrap_on_test(whole, data), sum(seconds for seconds, _ in fits))
 
 
-def partitions_page(results: Sequence[Mapping[str, str]]) -> str:
-    """LRAP by number of partitions."""
-    scores, seconds = values_by_method(results, "lrap"), values_by_method(results, "seconds")
+def partitions_page(results: pd.DataFrame) -> str:
+    """Make a table of LRAP by number of partitions."""
+    means = results.groupby(["dataset", "method"])[["lrap", "seconds"]].mean()
+    cells = means.apply(lambda row: f"{row['lrap']:.4f} ({row['seconds']:.0f} s)", axis="columns")
     rows = []
-    for name in dict.fromkeys(dataset for dataset, _ in scores):
+    for name in results["dataset"].unique():
         for kind in KINDS:
             for way in WAYS:
                 keys = [(name, _method(kind, n, way if n > 1 else WAYS[0])) for n in PARTITIONS]
-                cells = [
-                    f"{np.mean(scores[key]):.4f} ({np.mean(seconds[key]):.0f} s)"
-                    if key in scores
-                    else "–"
-                    for key in keys
-                ]
-                rows.append([f"{name}, {kind}, {way.name}", *cells])
+                found = [cells.get(key, "–") for key in keys]
+                rows.append([f"{name}, {kind}, {way.name}", *found])
     header = ["", *(f"{n} partitions" if n > 1 else "all rows" for n in PARTITIONS)]
-    return (
-        "LRAP on test rows, and the seconds of all fits, one after the other.\n\n"
-        + markdown_table(header, rows)
-    )
+    intro = "LRAP on test rows, and the seconds of all fits, one after the other.\n\n"
+    return intro + markdown_table(header, rows)

@@ -1,16 +1,17 @@
-"""Scores of 500 trees predicted from the learning curve of 20, and measured.
+"""Scores of 500 trees: predicted from the learning curve of 20, and measured.
 
-The only part of the lab that uses the inner parts of the selection.
+The only benchmark that uses private parts of the selection.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
 from benchmarks.data import TrainTestSplit
-from benchmarks.studies.method_experiment import MethodExperiment, markdown_table
+from benchmarks.studies.study import MethodExperiment, markdown_table
 from sketchforest import RandomForestClassifier
 from sketchforest._estimators.preparation import prepare
 from sketchforest._selection.comparison import Comparison
@@ -23,7 +24,7 @@ TABLE = "predicted"
 
 @dataclass(frozen=True)
 class Change:
-    """What a setting changes of the usual one: k times ``factor``, leaves, components."""
+    """Changes of the default setting; `factor` multiplies max_features."""
 
     factor: int = 1
     min_samples_leaf: int = 1
@@ -40,7 +41,7 @@ CHANGES = {
 
 @dataclass(frozen=True)
 class PredictedScore:
-    """Out-of-bag LRAP: of the trees grown, predicted for many with its standard error, measured."""
+    """Out-of-bag LRAP of few trees, then of many: predicted, standard error, measured."""
 
     now: float
     lrap: float
@@ -48,9 +49,7 @@ class PredictedScore:
     measured: float
 
 
-def predicted_score_experiments(
-    datasets: Sequence[str], n_jobs: int
-) -> list[MethodExperiment[PredictedScore]]:
+def predicted_score_experiments(datasets: Sequence[str], n_jobs: int) -> list[MethodExperiment]:
     return [
         MethodExperiment(name, 0, setting, TABLE, PredictedScore, partial(_measure, change, n_jobs))
         for name in datasets
@@ -59,7 +58,7 @@ def predicted_score_experiments(
 
 
 def _measure(change: Change, n_jobs: int, data: TrainTestSplit) -> PredictedScore:
-    """Predicted from 20 trees, then measured: by rows out of 500 bags each."""
+    """Predict from 20 trees, then measure with 500 out-of-bag trees per row."""
     forest = RandomForestClassifier(random_state=0)
     given = prepare(forest, data.X_train, data.Y_train).problem
     k = min(given.X.shape[1], change.factor * given.settings.max_features)
@@ -79,28 +78,25 @@ def _measure(change: Change, n_jobs: int, data: TrainTestSplit) -> PredictedScor
     return PredictedScore(predicted.current, predicted.score, predicted.se, measured)
 
 
-def predicted_scores_part(results: Iterable[Mapping[str, str]]) -> str:
-    """The table, and how many predictions are good."""
-    rows, n_within = [], 0
-    for row in results:
-        predicted, se, measured = (float(row[name]) for name in ("lrap", "se", "measured"))
-        is_within = abs(predicted - measured) <= 2 * se
-        n_within += is_within
-        now = f"{float(row['now']):.4f}"
-        scores = [now, f"{predicted:.4f} ± {se:.4f}", f"{measured:.4f}"]
-        rows.append([f"{row['dataset']}, {row['method']}", *scores, "yes" if is_within else "no"])
-    header = [
-        "setting",
-        f"{N_GROWN} trees",
-        f"predicted for {N_PREDICTED}",
-        "measured",
-        "within two se",
+def predicted_scores_part(results: pd.DataFrame) -> str:
+    """Make the table, and count good predictions."""
+    is_within = (results["lrap"] - results["measured"]).abs() <= 2 * results["se"]
+    rows = [
+        [
+            f"{row.dataset}, {row.method}",
+            f"{row.now:.4f}",
+            f"{row.lrap:.4f} ± {row.se:.4f}",
+            f"{row.measured:.4f}",
+            "yes" if is_good else "no",
+        ]
+        for row, is_good in zip(results.itertuples(), is_within, strict=True)
     ]
+    header = ["setting", f"{N_GROWN} trees", f"predicted for {N_PREDICTED}", "measured"]
     return (
         f"## Out-of-bag LRAP of {N_PREDICTED} trees, predicted from {N_GROWN}\n\n"
-        "Random forests, on one split: *usual* has the defaults, *4 k* draws four times as many "
-        "features for a split, *leaf 2* has leaves of at least two rows, *m=1* a single "
+        "Random forests on one split: *usual* has the defaults, *4 k* tries four times as many "
+        "features per split, *leaf 2* has at least two rows per leaf, *m=1* has a single "
         "component; se is the standard error of the prediction.\n\n"
-        + markdown_table(header, rows)
-        + f"\nWithin two standard errors: {n_within} of {len(rows)}.\n"
+        + markdown_table([*header, "within two se"], rows)
+        + f"\nWithin two standard errors: {is_within.sum()} of {len(rows)}.\n"
     )

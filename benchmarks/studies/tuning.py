@@ -1,43 +1,40 @@
-"""Is tuning worth it: `tune` beside usual forests, and the scores that it predicts."""
+"""Whether tuning pays: `tune` beside usual forests, and the scores that it predicts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
+from typing import Any
 
 import numpy as np
-from rich.console import Console
+import pandas as pd
 from sklearn.base import clone
 
 from benchmarks.data import TrainTestSplit
-from benchmarks.experiments import Workspace, run_experiments
 from benchmarks.measure import timed
 from benchmarks.store import ResultStore
 from benchmarks.studies import predicted_scores
-from benchmarks.studies.method_experiment import (
-    Forest,
-    MethodExperiment,
-    Table,
-    find_datasets,
+from benchmarks.studies.study import (
+    Measure,
+    Study,
+    by_method,
     fit_and_score,
     lrap_on_test,
     markdown_table,
-    mean_and_sd,
+    sd,
     split_counts,
-    values_by_method,
 )
 from sketchforest import ExtraTreesClassifier, RandomForestClassifier
 from sketchforest.tuning import tune
 from sketchforest.tuning.axis_aligned_space import PROMISING_COMPONENTS
 
-BASELINES: dict[str, Forest] = {
+BASELINES = {
     "plain RF": RandomForestClassifier(projection=None),
     "plain ET": ExtraTreesClassifier(projection=None),
     "m=1": RandomForestClassifier(n_components=1),
     "m=ln d": RandomForestClassifier(n_components="log"),
     "m=25": RandomForestClassifier(n_components=25),
 }
-# What each extra-tree may see: a share of the rows at most once, or a bootstrap.
+# The rows of each extra-tree: a share without replacement, or a bootstrap sample.
 ROWS = {
     "38% of the rows": ExtraTreesClassifier(max_samples=0.375),
     "75% of the rows": ExtraTreesClassifier(max_samples=0.75),
@@ -58,80 +55,46 @@ class TunedResult:
     setting: str | None
 
 
-def run_tuning(
-    datasets: Sequence[str],
-    predicted: Sequence[str],
-    out: Path,
-    *,
-    n_splits: int = 3,
-    n_estimators: int = 100,
-    n_jobs: int = 2,
-    data_home: str | None = None,
-    console: Console | None = None,
-) -> bool:
-    """Measures, and writes tuning-T-trees.csv, predicted.csv and tuning.md into ``out``.
+def run_tuning(study: Study, predicted: Sequence[str]) -> bool:
+    """Measure, and write tuning-T-trees.csv, predicted.csv and tuning.md.
 
-    ``predicted`` names the sets on which scores are predicted and measured.
+    `predicted` names the data sets on which scores are predicted and then measured.
     """
-    console = console or Console()
-    out.mkdir(parents=True, exist_ok=True)
-    store, workspace = ResultStore(out), Workspace(data_home, n_jobs)
-    table = f"tuning-{n_estimators}-trees"
-    experiments = [
-        MethodExperiment(name, split, method, table, TunedResult, measure)
-        for name in find_datasets(datasets, data_home)
-        for split in range(n_splits)
-        for method, measure in _measures(n_estimators, n_jobs, split)
-    ]
-    predictions = predicted_scores.predicted_score_experiments(predicted, n_jobs)
-    is_complete = run_experiments(predictions, store, workspace, console)
-    is_complete = is_complete and run_experiments(experiments, store, workspace, console)
-    page = tuning_page(store, table, n_estimators)
-    (out / "tuning.md").write_text(page)
-    console.print(page, markup=False, soft_wrap=True)
-    return is_complete
+
+    def methods(dataset: str, split: int) -> dict[str, Measure]:
+        params = study.forest_params | {"random_state": split}
+        forests = {**BASELINES, USUAL: RandomForestClassifier()}
+        return {
+            **{name: partial(_measure_forest, _set(f, params)) for name, f in forests.items()},
+            TUNED: partial(_measure_tuned, params),
+            **{name: partial(_measure_rows, _set(f, params)) for name, f in ROWS.items()},
+        }
+
+    def page(results: pd.DataFrame) -> str:
+        predictions = ResultStore(study.out).frame(predicted_scores.TABLE)
+        return tuning_page(results, predictions, study.n_estimators)
+
+    first = predicted_scores.predicted_score_experiments(predicted, study.n_jobs)
+    return study.run("tuning", TunedResult, methods, page, first)
 
 
-def _measures(
-    n_estimators: int, n_jobs: int, seed: int
-) -> list[tuple[str, Callable[[TrainTestSplit], TunedResult]]]:
-    forests = {**BASELINES, USUAL: RandomForestClassifier()}
-    options = {"n_estimators": n_estimators, "n_jobs": n_jobs, "random_state": seed}
-    return [
-        *(
-            (name, partial(_measure_forest, clone(forest).set_params(**options)))
-            for name, forest in forests.items()
-        ),
-        (TUNED, partial(_measure_tuned, n_estimators, n_jobs, seed)),
-        *(
-            (name, partial(_measure_rows, clone(forest).set_params(**options)))
-            for name, forest in ROWS.items()
-        ),
-    ]
+def _set(forest: Any, params: dict[str, int]) -> Any:
+    return clone(forest).set_params(**params)
 
 
-def _measure_forest(forest: Forest, data: TrainTestSplit) -> TunedResult:
+def _measure_forest(forest: Any, data: TrainTestSplit) -> TunedResult:
     result = fit_and_score(forest, data)
     return TunedResult(result.lrap, result.seconds, None)
 
 
-def _measure_tuned(n_estimators: int, n_jobs: int, seed: int, data: TrainTestSplit) -> TunedResult:
-    X, Y = data.X_train, data.Y_train
-    search = partial(
-        tune,
-        X,
-        Y,
-        estimators=TUNED_KINDS,
-        n_estimators=n_estimators,
-        random_state=seed,
-        n_jobs=n_jobs,
-    )
+def _measure_tuned(params: dict[str, int], data: TrainTestSplit) -> TunedResult:
+    search = partial(tune, data.X_train, data.Y_train, estimators=TUNED_KINDS, **params)
     seconds, result = timed(search)
     return TunedResult(lrap_on_test(result.forest, data), seconds, str(result.winner.setting))
 
 
 def _measure_rows(forest: ExtraTreesClassifier, data: TrainTestSplit) -> TunedResult:
-    """Extra-trees as `tune` expects them to be good."""
+    """Extra-trees with a setting that `tune` tries first."""
     n_features, n_labels = data.X_train.shape[1], data.Y_train.shape[1]
     forest.set_params(
         max_features=min(n_features, 4 * max(1, int(np.sqrt(n_features)))), min_samples_leaf=2
@@ -143,63 +106,67 @@ def _measure_rows(forest: ExtraTreesClassifier, data: TrainTestSplit) -> TunedRe
     return _measure_forest(forest, data)
 
 
-def tuning_page(store: ResultStore, table: str, n_estimators: int) -> str:
-    """The tables and how many sets each claim holds on."""
-    rows = store.rows(table)
-    scores, seconds = values_by_method(rows, "lrap"), values_by_method(rows, "seconds")
-    predictions = predicted_scores.predicted_scores_part(store.rows(predicted_scores.TABLE))
-    parts = [_intro(scores, n_estimators), _score_part(scores, seconds)]
-    return "\n".join([*parts, _rows_part(scores), predictions])
+def tuning_page(results: pd.DataFrame, predictions: pd.DataFrame, n_estimators: int) -> str:
+    """Make the tables, and count the data sets that support each claim."""
+    parts = [_intro(results, n_estimators), _score_part(results), _rows_part(results)]
+    return "\n".join([*parts, predicted_scores.predicted_scores_part(predictions)])
 
 
-def _intro(scores: Table, n_estimators: int) -> str:
+def _intro(results: pd.DataFrame, n_estimators: int) -> str:
+    n_splits = split_counts(results.groupby(["dataset", "method"]).size())
     return (
-        "# The tuned forest beside usual ones\n\n"
-        "`tune` among random forests and extra-trees "
-        f"(`estimators={list(TUNED_KINDS)}`), without the sketch forests that it also tries by "
-        "default: [accuracy](../accuracy.md) has those, tuned and as they are. Forests of "
-        f"{n_estimators} trees, means over {split_counts(map(len, scores.values()))} random splits "
-        "of each set; sd is the standard deviation over these splits. RF is a random forest, ET "
-        "are extra-trees; *plain* ones look for splits on the original outputs, the others are "
-        "random forests on m components, of d labels. *Default fits*: the time of the search in "
-        "fits of the default random forest. Made by `sketchforest bench tuning`.\n"
+        "# Tuned and usual forests\n\n"
+        f"`tune` among random forests and extra-trees (`estimators={list(TUNED_KINDS)}`). By "
+        "default it also tries sketch forests: see [accuracy](../accuracy.md). Forests of "
+        f"{n_estimators} trees, means over {n_splits} random splits of each data set; sd is the "
+        "standard deviation over these splits. RF is a random forest, ET are extra-trees; *plain* "
+        "forests search for splits on the original outputs, the others are random forests on m "
+        "components, where d is the number of labels. *Default fits*: how many fits of the default "
+        "random forest the search takes. Made by `python -m benchmarks bench tuning`.\n"
     )
 
 
-def _score_part(scores: Table, seconds: Table) -> str:
-    names = [name for name, method in scores if method == TUNED]
-    rows, no_worse, better = [], 0, 0
-    for name in names:
-        known = {m: mean_and_sd(scores[name, m]) for m in BASELINES if (name, m) in scores}
-        best = max(known, key=lambda method: known[method][0])
-        tuned, _ = mean_and_sd(scores[name, TUNED])
-        is_no_worse = tuned >= known[best][0] - known[best][1]
-        plain, sd = known["plain RF"]
-        is_better = tuned > plain + sd
-        n_fits = np.mean(np.divide(seconds[name, TUNED], seconds[name, USUAL]))
-        no_worse, better = no_worse + is_no_worse, better + is_better
-        usual = [f"{mean:.4f} ± {sd:.4f}" for mean, sd in known.values()]
-        marks = ("yes" if is_no_worse else "no", "yes" if is_better else "no")
-        rows.append([name, *usual, f"{tuned:.4f}", *marks, f"{n_fits:.1f}"])
+def _score_part(results: pd.DataFrame) -> str:
+    names = results.loc[results["method"] == TUNED, "dataset"].unique()
+    scores, seconds = by_method(results, "lrap"), by_method(results, "seconds")
+    mean, spread = (values.loc[names] for values in (scores.groupby("dataset").mean(), sd(scores)))
+    tuned, fixed = mean[TUNED], mean[[*BASELINES]]
+    best = fixed.idxmax(axis="columns")
+    limit = pd.Series({name: fixed.loc[name, m] - spread.loc[name, m] for name, m in best.items()})
+    is_no_worse = tuned >= limit
+    is_better = tuned > mean["plain RF"] + spread["plain RF"]
+    n_fits = (seconds[TUNED] / seconds[USUAL]).groupby("dataset").mean()
+    rows = [
+        [
+            name,
+            *(f"{mean.loc[name, m]:.4f} ± {spread.loc[name, m]:.4f}" for m in BASELINES),
+            f"{tuned[name]:.4f}",
+            *("yes" if holds[name] else "no" for holds in (is_no_worse, is_better)),
+            f"{n_fits[name]:.1f}",
+        ]
+        for name in names
+    ]
     header = ["data set", *BASELINES, "tuned", "≥ best − sd", "> plain RF + sd", "default fits"]
     return (
         "## Test LRAP, mean over splits (± sd)\n\n"
         + markdown_table(header, rows)
-        + f"\nNo worse than the best of the five less one sd: {no_worse} of {len(names)} sets; "
-        f"above the plain forest by more than one sd: {better}.\n"
+        + "\nThe tuned forest is at most one sd below the best of the five on "
+        f"{is_no_worse.sum()} of {len(names)} sets, and more than one sd above the plain random "
+        f"forest on {is_better.sum()}.\n"
     )
 
 
-def _rows_part(scores: Table) -> str:
-    names = [name for name, method in scores if method == "all rows"]
-    rows = []
-    for name in names:
-        known = [mean_and_sd(scores[name, method]) for method in ROWS]
-        rows.append([name, *(f"{mean:.4f} ± {sd:.4f}" for mean, sd in known)])
+def _rows_part(results: pd.DataFrame) -> str:
+    names = results.loc[results["method"] == "all rows", "dataset"].unique()
+    scores = by_method(results, "lrap")
+    mean, spread = scores.groupby("dataset").mean(), sd(scores)
+    rows = [
+        [name, *(f"{mean.loc[name, m]:.4f} ± {spread.loc[name, m]:.4f}" for m in ROWS)]
+        for name in names
+    ]
     setting = f"m={PROMISING_COMPONENTS}, leaves of 2, 4 sqrt(p) features"
     return (
-        f"## Rows that each extra-tree sees: test LRAP ({setting})\n\n"
-        "Drawn for each tree: 38% or 75% of the training rows, each at most once; all of them; or "
-        "as many as there are, with replacement (bootstrap).\n\n"
-        + markdown_table(["data set", *ROWS], rows)
+        f"## Training rows of each extra-tree: test LRAP ({setting})\n\n"
+        "Each tree gets 38% or 75% of the training rows, without replacement; all of them; or a "
+        "bootstrap sample.\n\n" + markdown_table(["data set", *ROWS], rows)
     )

@@ -1,4 +1,4 @@
-"""`benchmark-table` shows what `sketchforest bench` measured, from its files in docs/benchmark."""
+"""`benchmark-table` shows the results of `python -m benchmarks bench` in docs/benchmark."""
 
 from pathlib import Path
 

@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.experiments import waiting_experiments
+from benchmarks.experiments import seconds_left, waiting_experiments, with_progress
 from benchmarks.reproduce.forest_experiment import ForestExperiment, ForestResult
 from benchmarks.reproduce.timing import TimingExperiment, TimingResult
 from benchmarks.reproduce.variance import VarianceExperiment, VarianceResult
 from benchmarks.store import ResultStore, append_row, write_csv
-from sketchforest._progress import RunProgress, seconds_left
 
 RESULT = ForestResult(0.5, 1.0, 0.25, 2, 1.5)
 
@@ -107,8 +106,5 @@ def test_time_left_goes_by_the_last_run_of_a_kind_or_by_the_average():
 
 
 def test_short_runs_say_nothing_where_standard_error_is_no_terminal(capfd):
-    with RunProgress(["a", "b"]) as progress:
-        for name in "ab":
-            progress.start(name)
-            progress.finish()
+    assert list(with_progress("ab", lambda name: (name,))) == ["a", "b"]
     assert capfd.readouterr() == ("", "")

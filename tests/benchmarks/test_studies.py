@@ -3,27 +3,23 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from rich.console import Console
 from scipy import sparse
 from sklearn.metrics import f1_score
 from typer.testing import CliRunner
 
+from benchmarks.data import random_split
 from benchmarks.experiments import Workspace, run_experiments
 from benchmarks.store import ResultStore
 from benchmarks.studies import predicted_scores
 from benchmarks.studies.accuracy import FORESTS, TUNED, run_accuracy
 from benchmarks.studies.accuracy_page import METHODS, accuracy_page, draw_front
 from benchmarks.studies.components import components_page, run_components
-from benchmarks.studies.method_experiment import (
-    FIRST_SEED,
-    FitResult,
-    MethodExperiment,
-    random_split,
-    values_by_method,
-)
 from benchmarks.studies.partitions import partitions_page, run_partitions
 from benchmarks.studies.projections import PROJECTIONS, projections_page, run_projections
+from benchmarks.studies.study import FIRST_SEED, FitResult, MethodExperiment, Study, by_method
 from benchmarks.studies.thresholds import (
     best_micro_f1,
     macro_f1,
@@ -53,8 +49,12 @@ def data_home(tmp_path_factory):
 
 
 @pytest.fixture
-def console():
-    return Console(quiet=True)
+def study(data_home, tmp_path):
+    def make(*datasets, n_splits=2, n_estimators=5):
+        where = {"data_home": data_home, "console": Console(quiet=True)}
+        return Study(datasets, tmp_path, n_splits, n_estimators, n_jobs=1, **where)
+
+    return make
 
 
 def test_splits_have_the_sizes_of_the_source_and_differ():
@@ -65,16 +65,15 @@ def test_splits_have_the_sizes_of_the_source_and_differ():
     assert (first.Y_train != random_split(data, 0).Y_train).nnz == 0
 
 
-def test_thresholds_are_measured_for_every_set(data_home, tmp_path, console):
-    options = {"n_splits": 2, "n_estimators": 5, "n_jobs": 1, "data_home": data_home}
-    assert run_thresholds(["few", "some"], tmp_path, console=console, **options)
-    rows = ResultStore(tmp_path).rows("thresholds-5-trees")
+def test_thresholds_are_measured_for_every_set(tmp_path, study):
+    assert run_thresholds(study("few", "some"))
+    rows = ResultStore(tmp_path).frame("thresholds-5-trees")
     assert len(rows) == 4
-    for row in rows:
-        assert 0 < float(row["f1"]) <= float(row["hindsight"]) + 0.1
+    assert (rows["f1"] > 0).all()
+    assert (rows["f1"] <= rows["hindsight"] + 0.1).all()
     page = (tmp_path / "thresholds.md").read_text()
     assert page == thresholds_page(rows)
-    assert "of 2 sets" in page
+    assert "of 2 data sets" in page
 
 
 def test_f1_of_decisions_is_that_of_scikit_learn():
@@ -90,23 +89,21 @@ def test_f1_of_decisions_is_that_of_scikit_learn():
     assert macro_f1(sparse_truth, found) == pytest.approx(expected)
 
 
-def test_accuracy_of_some_methods_is_measured_alone(data_home, tmp_path, console):
-    options = {"n_estimators": 5, "n_splits": 1, "data_home": str(data_home), "console": console}
-    assert run_accuracy(["few"], tmp_path, methods=["sketch forest"], **options)
-    rows = ResultStore(tmp_path).rows("accuracy-5-trees")
-    assert [row["method"] for row in rows] == ["sketch forest"]
+def test_accuracy_of_some_methods_is_measured_alone(tmp_path, study):
+    assert run_accuracy(study("few", n_splits=1), ["sketch forest"])
+    rows = ResultStore(tmp_path).frame("accuracy-5-trees")
+    assert list(rows["method"]) == ["sketch forest"]
     with pytest.raises(ValueError, match=r"^methods must be some of random forest, .*'forest'"):
-        run_accuracy(["few"], tmp_path, methods=["forest"], **options)
+        run_accuracy(study("few"), ["forest"])
 
 
-def test_accuracy_is_measured_for_every_forest_and_set(data_home, tmp_path, console):
-    options = {"n_splits": 2, "n_estimators": 5, "n_jobs": 1, "data_home": data_home}
-    assert run_accuracy(["few", "some"], tmp_path, console=console, **options)
-    rows = ResultStore(tmp_path).rows("accuracy-5-trees")
-    assert len([row for row in rows if row["method"] in FORESTS]) == 2 * 2 * len(FORESTS)
-    assert {row["method"] for row in rows} >= {*FORESTS, *TUNED}
+def test_accuracy_is_measured_for_every_forest_and_set(tmp_path, study):
+    assert run_accuracy(study("few", "some"))
+    rows = ResultStore(tmp_path).frame("accuracy-5-trees")
+    assert rows["method"].isin(FORESTS).sum() == 2 * 2 * len(FORESTS)
+    assert {*rows["method"]} >= {*FORESTS, *TUNED}
     assert {*FORESTS, *TUNED} < set(METHODS)
-    assert all(0 < float(row["lrap"]) <= 1 for row in rows)
+    assert rows["lrap"].between(0, 1, "right").all()
     page = (tmp_path / "accuracy.md").read_text()
     assert page == accuracy_page(rows, 5)
     assert "Forests of 5 trees" in page
@@ -115,10 +112,9 @@ def test_accuracy_is_measured_for_every_forest_and_set(data_home, tmp_path, cons
     assert all(f"| {name} |" in page for name in ("few", "some"))
 
 
-def test_partitions_are_measured_and_the_first_line_is_all_rows(data_home, tmp_path, console):
-    options = {"n_splits": 1, "n_estimators": 8, "n_jobs": 1, "data_home": data_home}
-    assert run_partitions(["some"], tmp_path, console=console, **options)
-    rows = ResultStore(tmp_path).rows("partitions-8-trees")
+def test_partitions_are_measured_and_the_first_line_is_all_rows(data_home, tmp_path, study):
+    assert run_partitions(study("some", n_splits=1, n_estimators=8))
+    rows = ResultStore(tmp_path).frame("partitions-8-trees")
     assert len(rows) == 2 * (1 + 3 * 3)
     page = (tmp_path / "partitions.md").read_text()
     assert page == partitions_page(rows)
@@ -128,7 +124,8 @@ def test_partitions_are_measured_and_the_first_line_is_all_rows(data_home, tmp_p
     )
     data = random_split(load("some", data_home), FIRST_SEED)
     plain.fit(data.X_train, data.Y_train)
-    assert float(rows[0]["lrap"]) == lrap(data.Y_test, plain.predict_proba(data.X_test))
+    expected = lrap(data.Y_test, plain.predict_proba(data.X_test))
+    assert rows["lrap"][0] == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_verdict_counts_differences_of_more_than_one_sd():
@@ -141,17 +138,17 @@ def test_a_verdict_counts_differences_of_more_than_one_sd():
         ("c", "random forest"): (0.29, 0.31),
     }
     rows = [
-        {"dataset": name, "split": str(i), "method": method, "lrap": str(value)}
+        {"dataset": name, "split": i, "method": method, "lrap": value}
         for (name, method), scores in values.items()
         for i, value in enumerate(scores)
     ]
     rows += [
-        {"dataset": "d", "split": "0", "method": method, "lrap": value}
-        for method, value in (("sketch forest", "0.9"), ("random forest", "0.1"))
+        {"dataset": "d", "split": 0, "method": method, "lrap": value}
+        for method, value in (("sketch forest", 0.9), ("random forest", 0.1))
     ]
-    page = accuracy_page(rows, 100)
-    assert "on 1 of 3 sets, and worse by more than one on 1." in page
-    assert "a single split has no standard deviation: d." in page
+    page = accuracy_page(pd.DataFrame(rows), 100)
+    assert "on 1 of 3 data sets, and is beaten by as much on 1." in page
+    assert "one split has no standard deviation: d." in page
 
 
 def test_tuned_methods_stand_beside_the_defaults_of_the_same_splits():
@@ -163,15 +160,15 @@ def test_tuned_methods_stand_beside_the_defaults_of_the_same_splits():
     rows = [
         {
             "dataset": "set",
-            "split": str(i),
+            "split": i,
             "method": method,
-            "lrap": str(value),
-            "fit_seconds": "1",
+            "lrap": value,
+            "fit_seconds": 1,
         }
         for method, values in scores.items()
         for i, value in enumerate(values)
     ]
-    page = accuracy_page(rows, 100)
+    page = accuracy_page(pd.DataFrame(rows), 100)
     assert "| set | 2 | 0.4000 ± 0.2828 | **0.6000 ± 0.1414** |" in page
     assert "| set | 1 | 0.6000 | 0.7000 | 0.8000 |" in page
     assert "+0.1000 on average of 1 sets, better on 1, worse on 0." in page
@@ -183,18 +180,18 @@ def test_the_picture_of_accuracy_shows_what_its_table_has():
 
     scores = {"sketch forest": (0.7, 0.5, 0.1), "napkinXC": (0.4, 0.2), "tuned forest": [0.9]}
     rows = [
-        {"dataset": "set", "split": str(i), "method": method, "lrap": value, "fit_seconds": 1 + i}
+        {"dataset": "set", "split": i, "method": method, "lrap": value, "fit_seconds": 1 + i}
         for method, values in scores.items()
         for i, value in enumerate(values)
     ]
     figure = Figure()
-    draw_front(rows, figure)
+    draw_front(pd.DataFrame(rows), figure)
     shown = {line.get_label(): line.get_xydata()[0] for line in figure.axes[0].lines}
     assert shown.keys() == {"sketch forest", "napkinXC"}
     assert shown["sketch forest"] == pytest.approx([1.5, 0.6])
 
 
-def test_a_study_goes_on_where_it_stopped(data_home, tmp_path, console):
+def test_a_study_goes_on_where_it_stopped(data_home, tmp_path):
     measured = []
 
     def run(n_before_the_end):
@@ -209,38 +206,34 @@ def test_a_study_goes_on_where_it_stopped(data_home, tmp_path, console):
             for split in range(3)
         ]
         store = ResultStore(tmp_path)
-        return run_experiments(experiments, store, Workspace(data_home), console), store
+        return run_experiments(experiments, store, Workspace(data_home), Console(quiet=True)), store
 
     is_complete, store = run(1)
     assert not is_complete
-    assert len(store.rows("study")) == 1
+    assert len(store.frame("study")) == 1
     is_complete, store = run(99)
     assert is_complete
     assert len(measured) == 3
     assert (tmp_path / "study.csv").read_text().startswith("dataset,split,method,lrap,seconds\n")
-    assert values_by_method(store.rows("study"), "lrap") == {("few", "method"): [0.5] * 3}
+    assert by_method(store.frame("study"), "lrap").loc["few", "method"].tolist() == [0.5] * 3
 
 
-def test_the_study_of_components_names_the_cheapest_that_holds(
-    data_home, tmp_path, console, monkeypatch
-):
+def test_the_study_of_components_names_the_cheapest_that_holds(tmp_path, study, monkeypatch):
     # All sets that are here are meant: those of SKETCHFOREST_DATA would be among them.
     monkeypatch.delenv("SKETCHFOREST_DATA", raising=False)
-    options = {"n_splits": 2, "n_estimators": 5, "n_jobs": 1, "data_home": data_home}
-    assert run_components([], tmp_path, console=console, **options)
+    assert run_components(study())
     page = (tmp_path / "components.md").read_text()
     assert "| few |" in page
     assert "m=32" in page
-    rows = ResultStore(tmp_path).rows("components-5-trees")
+    rows = ResultStore(tmp_path).frame("components-5-trees")
     # On five labels only m=1, ln d and 4 project; on forty 64 and 128 do not.
     per_split = {"few": 2 * (1 + 3), "some": 2 * (1 + 6)}
     assert len(rows) == 2 * sum(per_split.values())
 
 
-def test_the_study_of_projections_compares_kinds_on_the_same_splits(data_home, tmp_path, console):
-    options = {"n_splits": 2, "n_estimators": 5, "n_jobs": 1, "data_home": data_home}
-    assert run_projections(["few", "some"], tmp_path, console=console, **options)
-    rows = ResultStore(tmp_path).rows("projections-5-trees")
+def test_the_study_of_projections_compares_kinds_on_the_same_splits(tmp_path, study):
+    assert run_projections(study("few", "some"))
+    rows = ResultStore(tmp_path).frame("projections-5-trees")
     # m = 10 projects forty labels and not five; 64 projects neither.
     assert len(rows) == 2 * (1 + len(PROJECTIONS)) + 2 * (1 + 2 * len(PROJECTIONS))
     page = (tmp_path / "projections.md").read_text()
@@ -261,7 +254,11 @@ def test_projections_that_are_always_above_or_below_the_gaussian_one_are_marked(
         for kind, values in scores.items()
         for i, value in enumerate(values)
     ]
-    row = next(line for line in projections_page(rows, 5).splitlines() if line.startswith("| set"))
+    row = next(
+        line
+        for line in projections_page(pd.DataFrame(rows), 5).splitlines()
+        if line.startswith("| set")
+    )
     assert row == "| set | 1 | – | 0.600 | – | – | **0.700** | 0.600 | – | *0.500* |"
 
 
@@ -272,7 +269,7 @@ def test_the_page_counts_sets_within_one_sd_of_the_plain_forest():
             for method, score, seconds in (("plain", plain, 4), ("1", 0.4, 1), ("16", 0.5, 2)):
                 where = {"dataset": "set", "split": split, "method": f"{kind}-{method}"}
                 rows.append({**where, "lrap": score, "seconds": seconds})
-    page = components_page(rows, 100)
+    page = components_page(pd.DataFrame(rows), 100)
     assert "Forests of 100 trees" in page
     assert "means over 2 random splits" in page
     assert "n_components=16." in page
@@ -280,16 +277,16 @@ def test_the_page_counts_sets_within_one_sd_of_the_plain_forest():
     assert "| 16 | 100% | 100% | 0.50 of the original's |" in page
 
 
-def test_the_study_of_tuning_compares_scores_and_times(data_home, tmp_path, console, monkeypatch):
+def test_the_study_of_tuning_compares_scores_and_times(tmp_path, study, monkeypatch):
     monkeypatch.setattr(predicted_scores, "N_PREDICTED", 40)
-    options = {"n_splits": 2, "n_estimators": 20, "n_jobs": 1, "data_home": data_home}
-    assert run_tuning(["some"], ["some"], tmp_path, console=console, **options)
+    assert run_tuning(study("some", n_estimators=20), ["some"])
     page = (tmp_path / "tuning.md").read_text()
     assert "of 1 sets" in page
-    assert "## Rows that each extra-tree sees" in page
+    assert "## Training rows of each extra-tree" in page
     assert "Forests of 20 trees, means over 2 random splits" in page
-    tried = {row["setting"] for row in ResultStore(tmp_path).rows("tuning-20-trees")}
-    assert not any("sketch" in setting for setting in tried)
+    tried = ResultStore(tmp_path).frame("tuning-20-trees")["setting"].dropna()
+    assert len(tried) == 2
+    assert not tried.str.contains("sketch").any()
     assert "of 4." in page
 
 

@@ -3,7 +3,7 @@
 # make slow   the tests that take minutes: more random problems than make test has
 # make check  linters and type checks
 # make docs   the documentation site, into build/site; a warning is an error, nothing is downloaded
-# make renew-docs  what snippets print and what was measured, written into README and docs
+# make renew-docs  write stored results, and what snippets print, into README and docs
 # make tidy   clang-tidy and -Wconversion over the core (minutes)
 # make bench  the benchmark of the README's table
 # make sanitize  the native-heavy tests, stopped by the first wrong access to memory or undefined
@@ -34,8 +34,8 @@ TAG = $(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_config_var("SO
 demo: $(VENV)/installed-plot
 	$(BIN)/sketchforest demo
 
-bench: $(VENV)/installed-bench
-	$(BIN)/sketchforest bench
+bench: $(VENV)/installed-benchmarks
+	$(BIN)/python -m benchmarks bench
 
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest
@@ -54,7 +54,7 @@ docs: $(VENV)/installed-docs
 	@echo "build/site/index.html"
 
 renew-docs: $(VENV)/installed-test
-	$(BIN)/python -m sketchforest.lab.readme
+	$(BIN)/python -m benchmarks readme
 	$(BIN)/python tests/docs/snippets.py README.md docs/*.md docs/guide/*.md
 
 # Warnings of two compilers, beyond those that every build has.
@@ -145,6 +145,10 @@ $(VENV)/tools: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check \
 	  "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.26" "ninja>=1.11"
+	touch $@
+
+$(VENV)/installed-benchmarks: $(VENV)/installed-plot benchmarks/requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
 	touch $@
 
 $(VENV)/installed-%: $(VENV)/tools $(NATIVE)

@@ -1,10 +1,10 @@
-"""`benchmark-table` shows what `sketchforest bench` measured, from its files in docs/benchmark."""
+"""`benchmark-table` shows the results of `python -m benchmarks bench` in docs/benchmark."""
 
 from pathlib import Path
 
 from sphinx.util.docutils import SphinxDirective
 
-from sketchforest.lab.readme import benchmark_table, machine
+from benchmarks.readme import benchmark_table, machine
 
 
 class BenchmarkTable(SphinxDirective):

@@ -17,7 +17,8 @@ class CommandLine(SphinxDirective):
         context = command.make_context("sketchforest", [], resilient_parsing=True)
         found = []
         for name in command.list_commands(context):
-            found += self._section(command.get_command(context, name), f"sketchforest {name}")
+            if not (shown := command.get_command(context, name)).hidden:
+                found += self._section(shown, f"sketchforest {name}")
         return found
 
     def _section(self, command, path):

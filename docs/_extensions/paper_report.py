@@ -1,4 +1,4 @@
-"""The report on the paper, a page that `sketchforest reproduce` made: copied as it is."""
+"""The report on the paper, a page made by `python -m benchmarks reproduce`, copied as is."""
 
 import shutil
 from pathlib import Path

@@ -1,11 +1,8 @@
-"""The picture of the first page: what `sketchforest bench accuracy` measured."""
-
-import csv
-from pathlib import Path
+"""The picture of the first page: what `python -m benchmarks bench accuracy` measured."""
 
 import matplotlib.pyplot as plt
+import pandas as pd
 
-from sketchforest.lab.studies.accuracy_page import draw_front
+from benchmarks.studies.accuracy_page import draw_front
 
-with Path("../accuracy-100-trees.csv").open(newline="", encoding="utf-8") as file:
-    draw_front(list(csv.DictReader(file)), plt.figure())
+draw_front(pd.read_csv("../accuracy-100-trees.csv"), plt.figure())

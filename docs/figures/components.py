@@ -1,4 +1,4 @@
-"""Accuracy and time over the number of components, as `sketchforest bench components` measured."""
+"""Accuracy and time against the number of components, from the study of components."""
 
 import matplotlib.pyplot as plt
 from looks import COLOURS, means_by, rows_of, tidy

@@ -5,7 +5,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 from looks import BLUE, GREEN, ORANGE, tidy
 
-from sketchforest.lab.studies.costs import TOLERANCE, table
+from benchmarks.studies.costs import TOLERANCE, table
 
 COLOURS = {"random forest": BLUE, "extra-trees": GREEN, "sketch forest": ORANGE}
 rows = list(table(Path("../study/costs.csv")))

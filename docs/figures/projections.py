@@ -1,4 +1,4 @@
-"""Projections on Delicious, as `sketchforest reproduce figure3` measured them."""
+"""Projections on Delicious, as `python -m benchmarks reproduce figure3` measured them."""
 
 import matplotlib.pyplot as plt
 from looks import COLOURS, rows_of, tidy

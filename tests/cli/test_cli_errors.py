@@ -22,9 +22,7 @@ COMMANDS = (
     "convert",
     "tune",
     "datasets",
-    "reproduce",
     "demo",
-    "bench",
 )
 DATA = make_multilabel(40, 6, 4, labels_per_row=2, features_per_row=3, random_state=0)
 QUICK = ("--n-estimators", "3", "--n-jobs", "1")
@@ -233,8 +231,6 @@ WRONG_VALUES = {
         "--projection: must be left out where settings are tuned; got 'pca'",
     ),
     "unknown set": (("datasets", "nosuch"), "NAME: must be one of emotions"),
-    "method": (("bench", "--methods", "nosuch"), "--methods: must be among sklearn-rf"),
-    "axis": (("bench", "scaling", "--axes", "q"), "--axes: must be among n, p"),
 }
 
 

@@ -383,9 +383,9 @@ def test_tune_reads_what_train_reads(command, tmp_path):
 def test_options_have_one_name_in_all_commands(command):
     helps = {
         name: command(name, "--help")[1]
-        for name in ("train", "predict", "evaluate", "explain", "tune", "demo", "reproduce")
+        for name in ("train", "predict", "evaluate", "explain", "tune", "demo")
     }
-    for name in ("train", "tune", "demo", "reproduce"):
+    for name in ("train", "tune", "demo"):
         assert "--random-state,--seed" in helps[name].replace(" ", "")
     for name in ("train", "predict", "evaluate", "explain", "tune"):
         assert "--n-jobs" in helps[name]

@@ -1,6 +1,5 @@
 """What pages say of others: links, figures, names."""
 
-import csv
 import re
 import sys
 from pathlib import Path
@@ -9,13 +8,7 @@ import pytest
 from docs.snippets import ROOT
 
 import sketchforest
-from sketchforest.lab.readme import with_tables
-from sketchforest.lab.store import ResultStore
-from sketchforest.lab.studies.accuracy_page import accuracy_page
-from sketchforest.lab.studies.components import components_page
-from sketchforest.lab.studies.projections import projections_page
-from sketchforest.lab.studies.thresholds import thresholds_page
-from sketchforest.lab.studies.tuning import tuning_page
+from benchmarks.readme import study_pages, with_tables
 
 DOCS = ROOT / "docs"
 # What the build of the site makes.
@@ -59,7 +52,7 @@ def test_links_inside_the_project_lead_somewhere(page):
 
 def test_the_figures_of_the_readme_are_those_of_the_measurements():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert text == with_tables(text, DOCS), "run: python -m sketchforest.lab.readme"
+    assert text == with_tables(text, DOCS), "run: python -m benchmarks readme"
     assert "| delicious |" in text
 
 
@@ -81,20 +74,10 @@ def test_what_tuning_gains_is_said_as_it_was_measured():
     assert set(found) <= set(gains.findall((DOCS / "accuracy.md").read_text(encoding="utf-8")))
 
 
-STUDIES = {
-    "accuracy": accuracy_page,
-    "study/components": components_page,
-    "study/projections": projections_page,
-    "study/thresholds": lambda rows, _: thresholds_page(rows),
-    "study/tuning": lambda _, n: tuning_page(ResultStore(DOCS / "study"), f"tuning-{n}-trees", n),
-}
-
-
-@pytest.mark.parametrize("name", STUDIES)
-def test_the_page_of_a_study_is_that_of_its_measurements(name):
-    with (DOCS / f"{name}-100-trees.csv").open(newline="", encoding="utf-8") as file:
-        made = STUDIES[name](list(csv.DictReader(file)), 100)
-    assert (DOCS / f"{name}.md").read_text(encoding="utf-8") == made
+@pytest.mark.parametrize("page", study_pages(DOCS), ids=lambda page: page.stem)
+def test_the_page_of_a_study_is_that_of_its_measurements(page):
+    made = study_pages(DOCS)[page]
+    assert page.read_text(encoding="utf-8") == made, "run: python -m benchmarks readme"
 
 
 def public_names():

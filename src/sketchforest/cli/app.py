@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from sketchforest.cli.bench import bench_app
 from sketchforest.cli.command import INTERRUPTED, SETTINGS, Command, Group
 from sketchforest.cli.convert import convert
 from sketchforest.cli.datasets import datasets
@@ -17,9 +16,9 @@ from sketchforest.cli.demo import demo
 from sketchforest.cli.evaluate import evaluate
 from sketchforest.cli.explain import explain
 from sketchforest.cli.info import info
+from sketchforest.cli.moved import ANY_ARGUMENTS, moved
 from sketchforest.cli.predict import predict
 from sketchforest.cli.report import report
-from sketchforest.cli.reproduce import reproduce
 from sketchforest.cli.serve import serve
 from sketchforest.cli.train import train
 from sketchforest.cli.tune import tune
@@ -46,12 +45,12 @@ _COMMANDS = (
     info,
     convert,
     datasets,
-    reproduce,
     demo,
 )
 for command in _COMMANDS:
     app.command(cls=Command)(command)
-app.add_typer(bench_app, name="bench")
+for name in ("bench", "reproduce"):
+    app.command(name, hidden=True, context_settings=ANY_ARGUMENTS)(moved)
 
 
 def _print_version(wanted: bool) -> None:

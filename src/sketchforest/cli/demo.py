@@ -10,25 +10,26 @@ from sketchforest.cli import options
 
 def demo(
     out: Annotated[
-        Path, typer.Option(help="Where to write the picture (PNG).", dir_okay=False)
+        Path,
+        typer.Option(help="Where to write the picture (PNG and SVG).", dir_okay=False),
     ] = Path("sketchforest-demo.png"),
     n_estimators: Annotated[int, typer.Option(min=1, help="Trees in each forest.")] = 100,
     n_jobs: Annotated[
-        int, typer.Option(help="Trees grown at once, by both libraries; -1 uses all cores.")
+        int, typer.Option(help="Number of threads, for both libraries; -1 uses all cores.")
     ] = 2,
     random_state: options.SeedOption = 0,
     quick: Annotated[
-        bool, typer.Option("--quick", help="2,000 rows instead of 16,105: a few seconds.")
+        bool, typer.Option("--quick", help="Use 2,000 rows instead of 16,105: a few seconds.")
     ] = False,
 ) -> None:
-    """Compare forests with and without projection to scikit-learn's, in under a minute.
+    """Compare forests with scikit-learn's, in under a minute.
 
-    Generates a tag-suggestion problem of 983 labels, prints a table of fit times, sizes and
-    ranking quality, and draws them in a picture.
+    Generates a tagging problem with 983 labels, prints a table of fit times, model sizes and
+    ranking quality, and draws a picture.
 
     Example:  sketchforest demo --n-jobs -1 --out demo.png
     """
-    from sketchforest.lab.demo.run import FULL_SIZE, QUICK_SIZE, run_demo
+    from sketchforest._demo import FULL_SIZE, QUICK_SIZE, run_demo
 
     n_samples = QUICK_SIZE if quick else FULL_SIZE
     run_demo(n_samples, n_estimators, n_jobs, out, random_state)

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from rich.console import Console
 from rich.table import Table
 
+from sketchforest._utils.pictures import save_figure
 from sketchforest._workflows.evaluation import Evaluation
 from sketchforest.cli.tables import SHOWN, as_it_is, plain_table
 from sketchforest.evaluation import meaning
-from sketchforest.lab.pictures import save_figure
 
 
 def show_evaluation(evaluation: Evaluation, console: Console) -> None:

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from sketchforest._selection.setting import Setting
+from sketchforest._utils.pictures import save_figure
 from sketchforest._utils.units import UNKNOWN, seconds
-from sketchforest.lab.pictures import save_figure
 from sketchforest.tuning import Trial, TuningResult
 from sketchforest.tuning.result import as_rows
 

@@ -1,0 +1,177 @@
+"""Tables and pages made from the results that are stored in docs.
+
+`python -m benchmarks readme` writes them again, and a test checks that they are up to date.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.studies.accuracy_page import (
+    FLAGSHIP,
+    accuracy_page,
+    better_and_worse,
+    defaults_on_common_splits,
+    save_front,
+)
+from benchmarks.studies.components import components_page
+from benchmarks.studies.projections import projections_page
+from benchmarks.studies.study import by_method, differences, markdown_table
+from benchmarks.studies.thresholds import thresholds_page
+from benchmarks.studies.tuning import tuning_page
+from sketchforest._utils.units import ratio, seconds, size
+
+_SHOWN = ("delicious", "bibtex", "mediamill", "stackex_cooking", "yahoo_arts", "YeastBP", "scene")
+# Titles of the benchmark's data sets, in the order of the table.
+_BENCHMARKS = {
+    "delicious": "Delicious: 12,920 rows, 500 words, 983 tags",
+    "bibtex": "Bibtex: 4,880 rows, 1,836 words, 159 tags",
+    "mediamill": "Mediamill: 30,993 rows, 120 dense features, 101 labels",
+    "imdb": "imdb: 80,613 rows, 1,001 words, 28 genres",
+}
+_NAMES = {
+    "sklearn-rf": "scikit-learn random forest",
+    "sklearn-et": "scikit-learn extra-trees",
+    "napkinxc": "napkinXC (PLT)",
+    "omikuji": "omikuji (Parabel)",
+    "rf": "**random forest**, original outputs",
+}
+_KINDS = {"rf": "random forest", "et": "extra-trees"}
+
+
+def accuracy_table(docs: Path) -> str:
+    """Show LRAP on some data sets, and count all those on which the flagship leads."""
+    results = pd.read_csv(docs / "accuracy-100-trees.csv")
+    scores = defaults_on_common_splits(results, "lrap")
+    groups = scores.groupby("dataset")
+    means, n_splits = groups.mean(), groups.size()
+    rows = []
+    for name in _SHOWN:
+        found = means.loc[name]
+        cells = ["–" if np.isnan(mean) else f"{mean:.3f}" for mean in found]
+        cells[found.argmax()] = f"**{cells[found.argmax()]}**"
+        rows.append([name, *cells, str(n_splits[name])])
+    ahead = ",\n".join(_ahead_of(results, other) for other in scores if other != FLAGSHIP)
+    return (
+        markdown_table(["LRAP, defaults", *scores, "splits"], rows)
+        + f"\nMeans over random splits, the same for all methods. Of {len(means)} data sets, the "
+        f"{FLAGSHIP} wins\nby more than one standard deviation of the difference against\n{ahead}."
+        "\nA single split has no standard deviation, and is not counted."
+    )
+
+
+def _ahead_of(results: pd.DataFrame, other: str) -> str:
+    found = differences(by_method(results, "lrap"), FLAGSHIP, other)
+    better, worse = better_and_worse(found)
+    return f"{other} on {better} of {(found['count'] > 1).sum()} (loses on {worse})"
+
+
+def other_libraries(docs: Path) -> str:
+    """Count the data sets on which other libraries fit faster than the random forest."""
+    values = by_method(pd.read_csv(docs / "accuracy-100-trees.csv"), "fit_seconds")
+    counts = []
+    for other in ("napkinXC", "omikuji"):
+        gains = differences(values, "random forest", other)["mean"]
+        counts.append(f"{other} on {(gains > 0).sum()} of {len(gains)} data sets")
+    return (
+        "Linear label trees may take less processor time to fit than the random forest:\n"
+        f"{' and '.join(counts)} ([docs/accuracy.md](docs/accuracy.md))."
+    )
+
+
+def benchmark_table(docs: Path, names: Sequence[str] = tuple(_BENCHMARKS)) -> str:
+    """Show time, memory and size of each method beside scikit-learn's forest."""
+    rows = []
+    for name in names:
+        rows.append([f"**{_BENCHMARKS[name]}**", *5 * [""]])
+        measured = pd.read_csv(docs / "benchmark" / f"{name}.csv").itertuples()
+        rows += [_costs(row) for row in measured if "-z" not in row.method]
+    header = ["100 trees", "fit", "faster", "peak memory", "pickled", "LRAP"]
+    return markdown_table(header, rows).rstrip()
+
+
+def _costs(row: Any) -> list[str]:
+    star = "*" * row.is_scaled
+    kind, _, m = row.method.partition("-m")
+    return [
+        _NAMES.get(row.method) or f"**{_KINDS[kind]}**, m = {m}",
+        seconds(row.fit_seconds) + star,
+        "" if row.method.startswith("sklearn") else ratio(row.fit_ratio),
+        size(row.peak_bytes) + star,
+        size(row.model_bytes) + star,
+        "–" if np.isnan(row.lrap) else f"{row.lrap:.3f}",
+    ]
+
+
+def paper_agreement(docs: Path) -> str:
+    """Count scores far from the paper's, in standard deviations and in standard errors."""
+    tables = [pd.read_csv(docs / "paper" / f"table{number}.csv") for number in (1, 2)]
+    rows = pd.concat(tables)
+    rows = rows[rows["is_comparable"] & rows["gap_in_sd"].notna()]
+    n_far = (rows["gap_in_sd"] > 2).sum()
+    # Both means are over the same number of splits: we use the paper's.
+    error = np.hypot(rows["lrap_sd"], rows["paper_sd"]) / np.sqrt(rows["n_splits"])
+    apart = rows[(rows["lrap"] - rows["paper"]).abs() > 2 * error]
+    n_extra = (apart["forest"] == "extra_trees").sum()
+    return (
+        f"The [paper](docs/theory.md) is reproduced: {n_far} of {len(rows)} comparable scores "
+        "differ by more than twice the\nlarger standard deviation over splits. Means of ten splits "
+        f"vary less than single splits: {len(apart)}\nscores differ by more than two standard "
+        f"errors of the difference, {n_extra} of them of extra-trees."
+    )
+
+
+def machine(docs: Path) -> str:
+    """Describe the machine of the benchmark."""
+    with (docs / "benchmark" / "machine.json").open(encoding="utf-8") as file:
+        about = json.load(file)
+    packages = ", ".join(f"{name} {version}" for name, version in about["packages"].items())
+    memory = size(about["memory_bytes"])
+    return f"{about['cpu']}, {about['cores']} cores, {memory}; Python {about['python']}, {packages}"
+
+
+def with_tables(readme: str, docs: Path) -> str:
+    """Replace what stands between <!-- NAME --> and <!-- / -->."""
+    made = {
+        "accuracy": accuracy_table(docs),
+        "benchmark": benchmark_table(docs, ("delicious", "mediamill")),
+        "machine": machine(docs),
+        "others": other_libraries(docs),
+        "paper": paper_agreement(docs),
+    }
+
+    def renewed(found: re.Match[str]) -> str:
+        return f"<!-- {found[1]} -->\n{made[found[1]]}\n<!-- / -->"
+
+    return re.sub(r"<!-- (\w+) -->\n.*?<!-- / -->", renewed, readme, flags=re.DOTALL)
+
+
+def study_pages(docs: Path) -> dict[Path, str]:
+    """Make the page of each study from its results."""
+
+    def results(name: str) -> pd.DataFrame:
+        return pd.read_csv(docs / f"{name}-100-trees.csv")
+
+    study = docs / "study"
+    predicted = pd.read_csv(study / "predicted.csv")
+    return {
+        docs / "accuracy.md": accuracy_page(results("accuracy"), 100),
+        study / "components.md": components_page(results("study/components"), 100),
+        study / "projections.md": projections_page(results("study/projections"), 100),
+        study / "thresholds.md": thresholds_page(results("study/thresholds")),
+        study / "tuning.md": tuning_page(results("study/tuning"), predicted, 100),
+    }
+
+
+def renew(root: Path) -> None:
+    """Write the tables of the README, the pages of the studies and the picture of accuracy."""
+    docs, readme = root / "docs", root / "README.md"
+    made = {readme: with_tables(readme.read_text(encoding="utf-8"), docs), **study_pages(docs)}
+    for path, text in made.items():
+        path.write_text(text, encoding="utf-8")
+    save_front(pd.read_csv(docs / "accuracy-100-trees.csv"), docs / "accuracy.svg")

@@ -1,0 +1,209 @@
+"""The demo: fit time, model size and ranking quality beside scikit-learn's random forest."""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from joblib import effective_n_jobs
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from sklearn.ensemble import RandomForestRegressor
+
+from sketchforest import RandomForestClassifier
+from sketchforest._utils.progress import stage, watched
+from sketchforest._utils.units import UNKNOWN, ratio, seconds, size
+from sketchforest.datasets import Dataset, make_delicious_like
+from sketchforest.metrics import lrap, precision_at_k
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FULL_SIZE, QUICK_SIZE = 16_105, 2_000
+# Colours that are easy to tell apart with any kind of colour vision.
+_COLOURS = {"projected": "#0072b2", "sketchforest": "#222222", "scikit-learn": "#d55e00"}
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Cost and ranking quality of one forest.
+
+    Time and size are scaled to all trees if only `n_grown` were grown; the quality is then unknown.
+    `n_components` is None for a forest on the original outputs.
+    """
+
+    package: str
+    n_components: int | None
+    n_grown: int
+    fit_seconds: float
+    n_bytes: int
+    lrap: float | None = None
+    precision: tuple[float, ...] = ()  # at 1, 3 and 5
+
+
+def run_demo(
+    n_samples: int = FULL_SIZE,
+    n_estimators: int = 100,
+    n_jobs: int = 2,
+    out: str | os.PathLike[str] = "sketchforest-demo.png",
+    seed: int = 0,
+    console: Console | None = None,
+) -> list[Measurement]:
+    """Measure the forests, print a table and draw a picture.
+
+    All of scikit-learn's trees would take minutes and gigabytes. It grows one per job, and its time
+    and size are scaled.
+    """
+    console, path = console or Console(), Path(out)
+    if not path.parent.is_dir():  # fail before the work, not after it
+        raise FileNotFoundError(f"out must lie in an existing folder; got '{path}'.")
+    data = make_delicious_like(n_samples, random_state=seed)
+    n_train, n_test = len(data.splits["train"]), len(data.splits["test"])
+    n_features, n_labels = data.X.shape[1], data.Y.shape[1]
+    console.print(
+        f"Generated tags, shaped like Delicious: {n_train:,} training rows, {n_test:,} test rows, "
+        f"{n_features:,} features, {n_labels:,} labels."
+    )
+    components = [None, 25, math.floor(0.5 + math.log(n_labels)), 1]
+    with watched(), stage("scikit-learn", 1 + len(components)) as shown:
+        measurements = [measure_sklearn(data, n_estimators, n_jobs, seed)]
+        for m in components:
+            outputs = "original outputs" if m is None else f"{m} projected outputs"
+            shown.update(len(measurements), name=f"sketchforest, {outputs}")
+            measurements.append(measure_sketchforest(data, m, n_estimators, n_jobs, seed))
+    console.print(comparison_table(measurements, n_estimators, n_labels))
+    if find_spec("matplotlib") is None:
+        message = "To get a picture, install matplotlib: pip install 'sketchforest[plot]'."
+        console.print(message, markup=False)
+    else:
+        from sketchforest._utils.pictures import save_figure
+
+        save_figure(components_figure(measurements, n_estimators), path)
+        console.print(f"Picture: {path}", markup=False)
+    return measurements
+
+
+def measure_sketchforest(
+    data: Dataset, n_components: int | None, n_estimators: int, n_jobs: int, seed: int
+) -> Measurement:
+    train, test = data.splits["train"], data.splits["test"]
+    forest = RandomForestClassifier(
+        n_estimators,
+        n_jobs=n_jobs,
+        random_state=seed,
+        projection=None if n_components is None else "gaussian",
+        n_components=n_components,
+    )
+    start = time.perf_counter()
+    forest.fit(data.X[train], data.Y[train])
+    fit_seconds = time.perf_counter() - start
+    Y, scores = data.Y[test], np.asarray(forest.predict_proba(data.X[test]))
+    precision = tuple(precision_at_k(Y, scores, k) for k in (1, 3, 5))
+    return Measurement(
+        "sketchforest",
+        n_components,
+        n_estimators,
+        fit_seconds,
+        len(pickle.dumps(forest)),
+        lrap(Y, scores),
+        precision,
+    )
+
+
+def measure_sklearn(data: Dataset, n_estimators: int, n_jobs: int, seed: int) -> Measurement:
+    # With fewer trees than jobs, idle cores would count against scikit-learn.
+    n_grown = min(n_estimators, effective_n_jobs(n_jobs))
+    forest = RandomForestRegressor(n_grown, max_features="sqrt", n_jobs=n_jobs, random_state=seed)
+    # It does not take sparse outputs, and is no faster on sparse features.
+    X, Y = (matrix[data.splits["train"]].toarray() for matrix in (data.X, data.Y))
+    start = time.perf_counter()
+    forest.fit(X, Y)
+    fit_seconds = (time.perf_counter() - start) * n_estimators / n_grown
+    n_bytes = n_estimators * len(pickle.dumps(forest.estimators_[0]))
+    return Measurement("scikit-learn", None, n_grown, fit_seconds, n_bytes)
+
+
+def comparison_table(
+    measurements: Sequence[Measurement], n_estimators: int, n_labels: int
+) -> Table:
+    """Build a table with one line per forest; ratios compare with the first one."""
+    first = measurements[0]
+    note = f"* {first.n_grown} of {n_estimators} trees grown; time and size are scaled"
+    table = Table(
+        title=f"{n_estimators} trees",
+        caption=note if first.n_grown < n_estimators else None,
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,  # these three keep the table within 80 columns
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    for header in ("forest", "outputs"):
+        table.add_column(header, no_wrap=True)
+    for header in ("fit", "faster", "LRAP", "P@1/3/5 %", "size", "smaller"):
+        table.add_column(header, justify="right", no_wrap=True)
+    for row in measurements:
+        table.add_row(
+            row.package + " *" * (row.n_grown < n_estimators),
+            f"{n_labels} labels" if row.n_components is None else f"m = {row.n_components}",
+            seconds(row.fit_seconds),
+            ratio(first.fit_seconds / row.fit_seconds),
+            UNKNOWN if row.lrap is None else f"{row.lrap:.3f}",
+            "/".join(f"{100 * share:.0f}" for share in row.precision) or UNKNOWN,
+            size(row.n_bytes),
+            ratio(first.n_bytes / row.n_bytes),
+            end_section=row is first,
+        )
+    return table
+
+
+def components_figure(measurements: Sequence[Measurement], n_estimators: int) -> Figure:
+    """Plot LRAP and fit time against the number of projected outputs."""
+    from matplotlib.figure import Figure  # needs no display, unlike pyplot
+
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    quality, fit_time = figure.subplots(1, 2)
+    quality.set_title("Ranking quality on test rows (LRAP)", loc="left")
+    quality.set_ylabel("LRAP, 1 is best")
+    _draw(quality, [row for row in measurements if row.lrap is not None], "lrap", "{:.3f}", 8)
+    quality.set_ylim(
+        0, 1.15 * quality.dataLim.ymax
+    )  # from 0: differences look as large as they are
+    fit_time.set_title(f"Time to fit {n_estimators} trees (log scale)", loc="left")
+    fit_time.set_ylabel("seconds")
+    fit_time.set_yscale("log")
+    _draw(fit_time, measurements, "fit_seconds", "{:.3g} s", -16)
+    return figure
+
+
+def _draw(axes: Axes, rows: Sequence[Measurement], field: str, label: str, above: int) -> None:
+    for row in rows:
+        if row.n_components is None:
+            value = getattr(row, field)
+            name = f"{row.package}, original outputs: {label.format(value)}"
+            axes.axhline(value, color=_COLOURS[row.package], linestyle="--", label=name)
+    points = sorted((row.n_components, getattr(row, field)) for row in rows if row.n_components)
+    m, values = zip(*points, strict=True)
+    axes.plot(m, values, "o-", color=_COLOURS["projected"], label="sketchforest, m outputs")
+    for point in points:
+        axes.annotate(
+            label.format(point[1]), point, (0, above), textcoords="offset points", ha="center"
+        )
+    axes.set_xscale("log")
+    axes.set_xticks(m, m)
+    axes.minorticks_off()
+    axes.set_xlabel("m, number of outputs after a gaussian projection")
+    axes.margins(x=0.12, y=0.15)
+    axes.grid(axis="y", color="#e6e6e6")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="best", edgecolor="none", fontsize="small")

@@ -1,1 +1,0 @@
-"""The library at work in half a minute."""

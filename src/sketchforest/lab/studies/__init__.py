@@ -1,1 +1,0 @@
-"""The studies that chose the defaults: `components` and `tuning`, over many data sets."""

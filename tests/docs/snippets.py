@@ -14,6 +14,7 @@ import io
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,7 @@ _BLOCKS = re.compile(
 )
 _VARYING = re.compile(r"\d[\d.]* (m?s|[kMG]?B)\b")
 _DECIMAL = re.compile(r"-?\d+\.\d+")
+_PORT = re.compile(r"(localhost:|--port )(\d{4,5})\b")
 _END = "-- end of command, exit code"
 
 
@@ -64,6 +66,7 @@ class Page:
         (folder / "examples").symlink_to(ROOT / "examples")
         self.names = {"__name__": "__main__"}
         self._shell = None
+        self._ports = {}  # of services on the page, and the free ones that they get here
         self._errors = folder / ".errors"  # progress goes there, too
 
     def run(self, snippet):
@@ -129,6 +132,7 @@ class Page:
                 start_new_session=True,
             )
             self._shell.stdin.write(f"exec 2>{self._errors}\n")
+        command = _PORT.sub(lambda found: found[1] + self._free_port(found[2]), command)
         self._shell.stdin.write(f"{command}\nprintf '\\n%s %s\\n' '{_END}' $?\n")
         self._shell.stdin.flush()
         lines = []
@@ -140,6 +144,13 @@ class Page:
         printed = "".join(lines)
         printed = printed.removesuffix("\n")
         return printed, line.split()[-1]
+
+    def _free_port(self, shown):
+        """A port that no other service of this machine has, the same one each time."""
+        if shown not in self._ports:
+            with socket.create_server(("127.0.0.1", 0)) as server:
+                self._ports[shown] = str(server.getsockname()[1])
+        return self._ports[shown]
 
 
 def check_page(path, folder):

@@ -87,6 +87,7 @@ def test_processes_forked_after_a_fit_or_beside_threads_give_the_same_forests():
     run_script("forked.py", "--count", "4")
 
 
+@pytest.mark.slow  # tests/trees/test_process_exit.py has the same with fewer delays
 def test_a_process_ends_while_threads_work():
     assert set(ending.run_cases(2)) == {"ended with 0"}
 

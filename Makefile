@@ -1,20 +1,18 @@
 # make demo   build, install into .venv and show the library at work (half a minute, once built)
-# make test   the same set-up with the test extras, then the whole suite
-# make slow   the tests that take minutes: more random problems than make test has
+# make test   the test suite without the tests marked slow, on all cores (TESTS=... runs some of it)
+# make test-all  the whole test suite; make test-slow runs only the tests marked slow
 # make check  linters and type checks
 # make docs   the documentation site, into build/site; a warning is an error, nothing is downloaded
 # make renew-docs  write stored results, and what snippets print, into README and docs
 # make tidy   clang-tidy and -Wconversion over the core (minutes)
 # make bench  the benchmark of the README's table
-# make sanitize  the native-heavy tests, stopped by the first wrong access to memory or undefined
-#             behaviour (an environment and a build of their own)
-# make sanitize-threads  the same for threads that get in each other's way
-# make test-python PYTHON=/path/to/python  the whole suite on another interpreter (its own environment
-#             and build under build/; names what has no wheel for it and runs without that; TESTS=...
-#             runs some of them)
-# make test-native  the core without Python: kernels against plain loops, one hash for all of them
-# make test-arm64  the same, cross-compiled and run by qemu: the hash must be that of this machine
-# make coverage  the whole suite, and which lines of Python and of the core it runs (a build of its own)
+# make sanitize  tests of the core with address and undefined-behaviour sanitizers (its own build)
+# make sanitize-threads  estimators shared between threads, with the thread sanitizer (its own build)
+# make test-python PYTHON=/path/to/python  make test on another interpreter (its own environment and
+#             build under build/; dependencies without a wheel for it are listed and left out)
+# make test-native  the core without Python: kernels against plain loops, same trees from each
+# make test-arm64  cross-compile test-native, run it in qemu and compare its trees with this machine's
+# make coverage  line coverage of Python and of the core by make test (its own build)
 
 PYTHON ?= python3
 VENV := .venv
@@ -25,8 +23,11 @@ SANITIZED_TESTS := tests/trees tests/saving tests/metrics tests/test_projection.
 
 DOCS_MADE := docs/gallery docs/api/generated docs/api/backreferences
 
-.PHONY: demo bench test slow check docs renew-docs sanitize sanitize-threads coverage \
+.PHONY: demo bench test test-all test-slow check docs renew-docs sanitize sanitize-threads coverage \
   format clean test-python test-native test-arm64
+
+# Work stealing keeps neighboring tests, which share fixtures, in one process.
+PYTEST_OPTIONS ?= -n logical --dist worksteal
 
 # Environments and builds for one interpreter: free-threaded ones have a tag of their own.
 TAG = $(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_config_var("SOABI"))')
@@ -38,10 +39,13 @@ bench: $(VENV)/installed-benchmarks
 	$(BIN)/python -m benchmarks bench
 
 test: $(VENV)/installed-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(TESTS)
 
-slow: $(VENV)/installed-test
-	$(BIN)/python -m pytest -m slow
+test-all: $(VENV)/installed-test
+	$(BIN)/python -m pytest $(PYTEST_OPTIONS) -m "" $(TESTS)
+
+test-slow: $(VENV)/installed-test
+	$(BIN)/python -m pytest $(PYTEST_OPTIONS) -m slow $(TESTS)
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -67,8 +71,8 @@ tidy: $(VENV)/installed-dev
 	    $$file || exit 1; \
 	done
 
-# Python itself is not sanitized, so that the library must be loaded before it. It leaks by design.
-# Only what Python writes is captured: the report of a sanitizer must be seen.
+# Python itself is not sanitized, so the sanitizer's library must be loaded before it, and Python
+# leaks by design. --capture=sys leaves the sanitizer's report visible.
 sanitize:
 	$(MAKE) VENV=build/sanitize-$(TAG)/venv build/sanitize-$(TAG)/venv/installed-test \
 	  SETTINGS="-Cbuild-dir=build/sanitize-$(TAG)/core -Ccmake.define.SANITIZE=address,undefined"
@@ -77,7 +81,7 @@ sanitize:
 	  build/sanitize-$(TAG)/venv/bin/python -m pytest -q -p no:cacheprovider --capture=sys \
 	  $(SANITIZED_TESTS)
 
-# Older thread sanitizers do not start where addresses are random in many bits.
+# Older thread sanitizers do not start under strong address space randomization.
 FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 sanitize-threads:
 	$(MAKE) VENV=build/sanitize-threads-$(TAG)/venv build/sanitize-threads-$(TAG)/venv/installed-test \
@@ -87,14 +91,14 @@ sanitize-threads:
 	  $(FIXED_ADDRESSES) build/sanitize-threads-$(TAG)/venv/bin/python tests/reliability/shared_estimators.py \
 	  --minutes 1
 
-# Extras one by one: what has no wheel for an interpreter is named and left out.
+# Requirements are installed one by one: those without a wheel for PYTHON are listed and left out.
 test-python:
 	$(MAKE) VENV=build/$(TAG)/venv build/$(TAG)/venv/tools
 	build/$(TAG)/venv/bin/python tests/install_extras.py test
 	build/$(TAG)/venv/bin/pip install --quiet --disable-pip-version-check --no-build-isolation \
 	  -Cbuild-dir=build/$(TAG)/core -e .
 	PATH="$(CURDIR)/build/$(TAG)/venv/bin:$$PATH" build/$(TAG)/venv/bin/python -X faulthandler \
-	  -m pytest -p no:cacheprovider $(TESTS)
+	  -m pytest -p no:cacheprovider $(PYTEST_OPTIONS) $(TESTS)
 
 NATIVE_BUILD = cmake -B $(1) -DCMAKE_BUILD_TYPE=Release -DNATIVE_TESTS=ON $(2) && cmake --build $(1)
 ARM64 := -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
@@ -115,8 +119,8 @@ test-arm64: test-native
 	  { cat build/arm64/trees.txt; exit 1; }
 	diff build/native/trees.txt build/arm64/trees.txt
 
-# Processes that tests start are counted as well; threads of the core count in turn. Lines of a
-# template are one, however often it is compiled. Where files may not grow, counts cannot be written.
+# Subprocesses of tests count as well. A line of a template counts once, however often it is
+# compiled. The deselected test limits the size of files, so counts could not be written.
 COVERED := build/coverage
 coverage:
 	$(MAKE) VENV=$(COVERED)/venv $(COVERED)/venv/installed-test \
@@ -126,7 +130,7 @@ coverage:
 	  "$$($(COVERED)/venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/covered.pth"
 	rm -f $(COVERED)/data* && find $(COVERED)/core -name "*.gcda" -delete
 	COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml COVERAGE_FILE=$(CURDIR)/$(COVERED)/data \
-	  $(COVERED)/venv/bin/python -m pytest -q -p no:cacheprovider \
+	  $(COVERED)/venv/bin/python -m pytest -q -p no:cacheprovider $(PYTEST_OPTIONS) \
 	  --deselect tests/test_files.py::test_a_file_that_may_not_grow_is_told_with_its_name_and_leaves_the_old_one
 	cd $(COVERED) && COVERAGE_FILE=data venv/bin/python -m coverage combine --quiet
 	COVERAGE_FILE=$(COVERED)/data $(COVERED)/venv/bin/python -m coverage report

@@ -1,5 +1,7 @@
-"""A real browser for tests of pages: Debian's chromium, driven by selenium."""
+"""Headless Chromium for tests of pages, driven by Selenium."""
 
+import importlib
+import os
 import shutil
 from contextlib import contextmanager
 
@@ -8,16 +10,31 @@ import pytest
 PHONE, DESK = (390, 844), (1100, 900)
 
 
+def unavailable(reason):
+    """Skip a test, or fail it where SKETCHFOREST_BROWSER=required promises a browser."""
+    if os.environ.get("SKETCHFOREST_BROWSER") == "required":
+        pytest.fail(reason)
+    pytest.skip(reason, allow_module_level=True)
+
+
+def import_selenium(name):
+    """Import a module of Selenium; skips the calling test or module if it is not installed."""
+    try:
+        return importlib.import_module(f"selenium.webdriver{name}")
+    except ImportError:
+        unavailable("needs selenium")
+
+
 @contextmanager
 def open_browser(size=DESK, scheme="light"):
-    """Without a window; `scheme` is what the reader's system prefers. Skips where there is none."""
-    webdriver = pytest.importorskip("selenium.webdriver")
+    """Open a browser of a window size, with the color scheme that the user's system prefers."""
+    webdriver = import_selenium("")
     programs = shutil.which("chromium"), shutil.which("chromedriver")
     if None in programs:
-        pytest.skip("needs a browser: apt-get install chromium chromium-driver")
+        unavailable("needs a browser: apt-get install chromium chromium-driver")
     options = webdriver.ChromeOptions()
     options.binary_location = programs[0]
-    # A test may run as root and in a small container; the pages are our own.
+    # Tests may run as root and in small containers. The pages are our own.
     for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu"):
         options.add_argument(f"--{argument}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
@@ -35,11 +52,11 @@ def open_browser(size=DESK, scheme="light"):
 
 
 def complaints(driver):
-    """What the browser wrote to its console: errors, and loads that the page's policy refused."""
+    """Messages of the browser's console: errors, and loads refused by the page's policy."""
     return [entry["message"] for entry in driver.get_log("browser")]
 
 
-# Contrast of a text with what is behind it, as WCAG 2 defines it.
+# Contrast between a text and its background, as defined by WCAG 2.
 CONTRAST = """
 const part = (value) => value <= .03928 ? value / 12.92 : ((value + .055) / 1.055) ** 2.4;
 const light = (colour) => {

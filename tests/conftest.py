@@ -1,4 +1,4 @@
-"""Real data are read from the folder ``shared/data`` beside the checkout, where there is one."""
+"""Set up the whole test suite: real data, threads, Ctrl-C, and a fixture that runs commands."""
 
 import io
 import os
@@ -6,17 +6,21 @@ import signal
 import sys
 from pathlib import Path
 
+# The matrices of the tests are too small to share between threads, and test processes that run
+# side by side would fight for the cores. This must be set before NumPy is imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import joblib
 import pytest
 
-beside = Path(__file__).parents[2] / "shared" / "data"
-if beside.is_dir():
-    os.environ.setdefault("SKETCHFOREST_DATA", str(beside))
+shared_data = Path(__file__).parents[2] / "shared" / "data"
+if shared_data.is_dir():
+    os.environ.setdefault("SKETCHFOREST_DATA", str(shared_data))
 
-# A shell that starts the suite in the background has it ignore Ctrl-C, which tests send themselves.
+# A shell that starts the suite in the background makes it ignore Ctrl-C, which some tests send.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Threads take turns so often that races show, and work that names no n_jobs has eight of them.
+# Switch threads very often to expose races, and run jobs without n_jobs on eight threads.
 if interval := os.environ.get("SKETCHFOREST_SWITCH_INTERVAL"):
     sys.setswitchinterval(float(interval))
 
@@ -28,7 +32,7 @@ if interval := os.environ.get("SKETCHFOREST_SWITCH_INTERVAL"):
 
 @pytest.fixture
 def command(monkeypatch, capsys):
-    """Runs `sketchforest` with arguments in this process: exit code, output, errors."""
+    """Run `sketchforest` in this process; returns its exit code, output and errors."""
     from sketchforest import cli
 
     def run(*arguments, stdin=""):

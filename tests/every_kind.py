@@ -1,4 +1,4 @@
-"""The estimators of every kind, for tests of what all of them promise, and how these are fitted."""
+"""All estimators, and helpers to fit them, for tests of their common behavior."""
 
 import numpy as np
 import pytest
@@ -21,9 +21,9 @@ REGRESSORS = (*FOREST_REGRESSORS, DecisionTreeRegressor)
 FORESTS = (*FOREST_CLASSIFIERS, *FOREST_REGRESSORS)
 ESTIMATORS = (*CLASSIFIERS, *REGRESSORS)
 
-N_TRAIN, N_LABELS = 150, 70  # more than are kept as they are
-LEAVES = pytest.mark.parametrize("leaf_size", [1, 12])  # of training rows, and of a table of means
-OOB = {"n_estimators": 40, "bootstrap": True}  # every row is out of some bag
+N_TRAIN, N_LABELS = 150, 70  # more labels than are kept unprojected
+LEAVES = pytest.mark.parametrize("leaf_size", [1, 12])  # stored as rows, and as means
+OOB = {"n_estimators": 40, "bootstrap": True}  # enough trees for every row to be out of bag
 
 
 def fitted(kind, X, Y, sample_weight=None, **params):
@@ -43,6 +43,6 @@ def targets(kind, Y, outputs):
 
 
 def bag(estimator, index):
-    """Rows in the bag of a tree, and their weights there."""
+    """Rows in the bag of a tree, and their weights."""
     tree = estimator.fitted_.forest.tree(index)
     return tree.members, np.ones(len(tree.members)) if tree.weights is None else tree.weights

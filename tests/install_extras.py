@@ -1,7 +1,6 @@
-"""Installs an extra of the project, one requirement after the other, into the environment of the
-Python that runs this: what has no wheel for it is named and left out.
+"""Install an extra of the project one requirement at a time, and list those without a wheel.
 
-    python tests/install_extras.py test
+python tests/install_extras.py test
 """
 
 import re
@@ -16,7 +15,7 @@ PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text
 
 
 def requirements(extra: str) -> list[str]:
-    """Those of the extra; extras of our own that it names are followed."""
+    """Requirements of an extra, including those of our other extras that it names."""
     found = []
     for requirement in PROJECT["optional-dependencies"][extra]:
         ours = re.fullmatch(r"sketchforest\[(.*)\]", requirement)
@@ -36,4 +35,4 @@ def install(requirement: str) -> bool:
 if __name__ == "__main__":
     missing = [each for each in requirements(sys.argv[1]) if not install(each)]
     if missing:
-        print("left out, no wheel for this Python:", ", ".join(missing))
+        print("no wheel for this Python:", ", ".join(missing))

@@ -1,6 +1,6 @@
-"""The definitions, in NumPy, written to be read. Nothing here is fast.
+"""Brute-force definitions in NumPy, written to be read, not to be fast.
 
-Tests compare the native core with these.
+Tests compare the native core with them.
 """
 
 from collections.abc import Iterator
@@ -26,8 +26,8 @@ class Split:
 
 
 def impurity(y, weights, criterion) -> float:
-    """How much the values of one output differ: classes by their entropy in bits, numbers by the
-    mean distance from their median, or by half the deviance of Poisson from their mean."""
+    """Impurity of one output: entropy of classes in bits, or of numbers the mean distance from
+    their median, or half the Poisson deviance from their mean."""
     total = weights.sum()
     if criterion == "entropy":
         shares = np.array([weights[y == each].sum() for each in np.unique(y)]) / total
@@ -40,8 +40,8 @@ def impurity(y, weights, criterion) -> float:
 
 
 def node_score(Z, weights, criterion="variance") -> float:
-    """|S|^2 / w, with S the weighted sum of the rows' outputs and w the sum of their weights; for
-    other criteria than variance, minus w times the impurity, summed over the outputs."""
+    """|S|^2 / w, where S is the weighted sum of the outputs and w the sum of the weights; for other
+    criteria than variance, minus w times the impurity, summed over the outputs."""
     if criterion != "variance":
         return -weights.sum() * sum(impurity(z, weights, criterion) for z in Z.T)
     S = weights @ Z
@@ -49,15 +49,15 @@ def node_score(Z, weights, criterion="variance") -> float:
 
 
 def split_score(Z, weights, left, criterion="variance") -> float:
-    """|S_L|^2 / w_L + |S_R|^2 / w_R: largest where the variance within the sides is smallest, or
-    their impurity."""
+    """|S_L|^2 / w_L + |S_R|^2 / w_R, largest for the smallest variance (or impurity) within the
+    two sides."""
     sides = (left, ~left)
     return sum(node_score(Z[side], weights[side], criterion) for side in sides)
 
 
 def every_split(X, Z, weights, min_rows=1, min_weight=0.0, criterion="variance") -> Iterator[Split]:
-    """Every split of the rows of X: each feature, each cut between two values that are there, and
-    where values are missing, each side for them. No side may have an infinite impurity."""
+    """All splits of the rows of X: for each feature, each threshold between two values, with
+    missing values on either side. Sides of infinite impurity are left out."""
     for feature in range(X.shape[1]):
         x = X[:, feature]
         is_missing = np.isnan(x)
@@ -75,7 +75,7 @@ def every_split(X, Z, weights, min_rows=1, min_weight=0.0, criterion="variance")
 
 
 def best_split(X, Z, weights, min_rows=1, min_weight=0.0, criterion="variance") -> Split | None:
-    """A split of the largest score; None where there is no split."""
+    """The split of largest score, or None if there is no split."""
     splits = every_split(X, Z, weights, min_rows, min_weight, criterion)
     return max(splits, key=lambda split: split.score, default=None)
 
@@ -94,7 +94,7 @@ class InnerNode:
     right: int
 
     def goes_left(self, x) -> bool:
-        """Where a row of features goes."""
+        """Whether the features x go to the left child."""
         value = float(x[self.feature])
         return self.missing_left if np.isnan(value) else value <= self.threshold
 
@@ -113,7 +113,7 @@ def inner_node(tree, index) -> InnerNode:
 
 
 def leaf_of(tree, x) -> int:
-    """Number of the leaf that a row of features falls into."""
+    """Number of the leaf that the features x fall into."""
     at = 0 if len(tree.nodes) else -1
     while at >= 0:
         node = inner_node(tree, at)
@@ -122,7 +122,7 @@ def leaf_of(tree, x) -> int:
 
 
 def leaf_rows(tree, leaf) -> tuple[np.ndarray, np.ndarray]:
-    """The training rows in a leaf and their weights."""
+    """Training rows of a leaf, and their weights."""
     members = slice(tree.member_start[leaf], tree.member_start[leaf + 1])
     rows = tree.members[members]
     weights = np.ones(len(rows)) if tree.weights is None else tree.weights[members].astype(float)
@@ -130,7 +130,7 @@ def leaf_rows(tree, leaf) -> tuple[np.ndarray, np.ndarray]:
 
 
 def rows_below(tree, child) -> np.ndarray:
-    """All training rows in the leaves under a child, ascending."""
+    """Sorted training rows of all leaves below a child."""
     leaves, waiting = [], [child]
     while waiting:
         at = waiting.pop()
@@ -143,13 +143,13 @@ def rows_below(tree, child) -> np.ndarray:
 
 
 def leaf_mean(tree, leaf, Y) -> np.ndarray:
-    """The weighted mean of the original outputs over the leaf's training rows."""
+    """Weighted mean of the original outputs over the training rows of a leaf."""
     rows, weights = leaf_rows(tree, leaf)
     return weights @ dense(Y)[rows] / weights.sum()
 
 
 def predict(forest, X, Y) -> np.ndarray:
-    """The mean over the trees of the leaf means."""
+    """Mean of the leaf means over the trees."""
     trees = forest.trees()
     return np.array(
         [np.mean([leaf_mean(tree, leaf_of(tree, x), Y) for tree in trees], axis=0) for x in X]
@@ -157,8 +157,7 @@ def predict(forest, X, Y) -> np.ndarray:
 
 
 def shape_of(tree) -> list[tuple]:
-    """The tree from its root downwards, left before right, in a form to compare: (feature,
-    threshold, missing left) of inner nodes, None for leaves."""
+    """Nodes in preorder, to compare trees: (feature, threshold, missing_left); None for leaves."""
     shape, waiting = [], [0 if len(tree.nodes) else -1]
     while waiting:
         at = waiting.pop()
@@ -172,12 +171,12 @@ def shape_of(tree) -> list[tuple]:
 
 
 def assert_same_forest(ours, theirs):
-    """Two fitted estimators have the same trees, bit for bit."""
+    """Assert that two fitted estimators have the same trees, bit for bit."""
     assert_same_arrays(ours.fitted_.forest, theirs.fitted_.forest)
 
 
 def assert_rows_reach_their_leaves(tree, found):
-    """Rows of one leaf are found at one place, where no row of another leaf is."""
+    """Assert that `found` gives the rows of each leaf one value, different from other leaves."""
     leaves = np.split(tree.members, tree.member_start[1:-1])
     places = [np.unique(found[rows]) for rows in leaves]
     assert all(len(of_leaf) == 1 for of_leaf in places)
@@ -185,7 +184,7 @@ def assert_rows_reach_their_leaves(tree, found):
 
 
 def assert_same_arrays(ours, theirs):
-    """Two dataclasses or native objects hold the same arrays, bit for bit."""
+    """Assert that two dataclasses or native objects hold the same arrays, bit for bit."""
     assert type(ours) is type(theirs)
     names = ours.FIELDS if isinstance(ours, Held) else [field.name for field in fields(ours)]
     for name in names:
@@ -203,7 +202,7 @@ def assert_same_arrays(ours, theirs):
 
 
 def core_stream(key, n_numbers) -> list[int]:
-    """The first numbers, of 64 bits, of the core's stream: a hash of the key and a counter."""
+    """First 64-bit numbers of the core's random stream: a hash of the key and a counter."""
     mask, golden = 2**64 - 1, 0x9E3779B97F4A7C15
 
     def mix(n):
@@ -215,8 +214,11 @@ def core_stream(key, n_numbers) -> list[int]:
 
 
 def bootstrap_counts(seed, tree, n_rows, n_draws, weights=None) -> np.ndarray:
-    """How often a tree draws each row: `n_draws` rows with replacement, in proportion to their
-    weights, from the stream of (seed, tree, purpose 0): the core's, or, by weights, NumPy's."""
+    """How often a tree draws each row, in `n_draws` draws with replacement.
+
+    Without weights, the draws come from the core's stream of (seed, tree, purpose 0); with
+    weights, from NumPy's.
+    """
     address = np.random.SeedSequence([seed, tree, 0])
     if weights is None:
         key = int(address.generate_state(1, np.uint64)[0])
@@ -243,7 +245,7 @@ def project(Y, P) -> np.ndarray:
 
 
 def leading_direction(z, weights, start, n_power_steps):
-    """About where the outputs vary most, from a given start."""
+    """Approximate first principal direction of the outputs, by power iteration from `start`."""
     z = z - np.average(z, axis=0, weights=weights)
     leading = start
     for _ in range(n_power_steps):
@@ -253,7 +255,7 @@ def leading_direction(z, weights, start, n_power_steps):
 
 
 def oblique_direction(x, z, weights, aim, *, ridge, n_steps):
-    """The direction in X that predicts the outputs along `aim`, before weights are dropped."""
+    """Ridge regression of the outputs along `aim` on X, before weights are dropped."""
     target = (z - np.average(z, axis=0, weights=weights)) @ aim
     centred = x - np.average(x, axis=0, weights=weights)
     weighted = centred * weights[:, None]
@@ -273,7 +275,7 @@ def oblique_direction(x, z, weights, aim, *, ridge, n_steps):
 
 
 def strongest_weights(x, w, weights, n_kept):
-    """The direction with only the weights that move the node's rows most: by w_j^2 var_j."""
+    """Keep the `n_kept` weights of largest effect w_j^2 var_j, and set the others to zero."""
     centred = x - np.average(x, axis=0, weights=weights)
     effect = w**2 * (weights[:, None] * centred**2).sum(axis=0)
     kept = np.argsort(-effect, kind="stable")[:n_kept]
@@ -283,7 +285,7 @@ def strongest_weights(x, w, weights, n_kept):
 
 
 def oblique_cut(projected, z, weights, min_rows):
-    """(gain, threshold) of the cut of the projected rows that leaves least variance in z."""
+    """(gain, threshold) of the split of the projected rows with least variance of z."""
     z = z - np.average(z, axis=0, weights=weights)
     best = (-np.inf, None)
     for low, high in pairwise(np.unique(projected)):
@@ -299,7 +301,7 @@ def oblique_cut(projected, z, weights, min_rows):
 
 
 def direction_between_sides(projected, z, weights, threshold):
-    """From the mean of all outputs to the mean of those on the right of the cut."""
+    """Unit vector from the mean of all outputs to the mean right of the threshold."""
     right = projected > threshold
     z = z - np.average(z, axis=0, weights=weights)
     between = (weights[right, None] * z[right]).sum(axis=0)

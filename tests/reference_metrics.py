@@ -1,4 +1,4 @@
-"""The ranking metrics by their definitions: one row and one label at a time, on dense arrays."""
+"""Ranking metrics by their definitions: one row and one label at a time, on dense arrays."""
 
 from math import log, log2
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def ranking(scores):
-    """Labels, best score first, equal scores by the lower label."""
+    """Labels by decreasing score; ties by increasing label."""
     return sorted(range(len(scores)), key=lambda label: (-scores[label], label))
 
 
@@ -99,7 +99,7 @@ def mean(values, weights):
 
 
 def with_ancestors(labels, parents):
-    """A set of labels and all labels above them."""
+    """A set of labels with all their ancestors."""
     found = set(labels)
     for label in labels:
         found |= with_ancestors(parents[label], parents)
@@ -107,7 +107,7 @@ def with_ancestors(labels, parents):
 
 
 def hierarchical_scores(Y_true, Y_pred, parents):
-    """Precision, recall and F1 of all decisions, of labels with those above them."""
+    """Micro-averaged precision, recall and F1 of labels with their ancestors."""
     n_hits = n_predicted = n_true = 0
     for true_row, predicted_row in zip(Y_true, Y_pred, strict=True):
         true = with_ancestors(np.flatnonzero(true_row).tolist(), parents)

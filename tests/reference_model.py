@@ -1,4 +1,4 @@
-"""What makes arrays a forest, said in NumPy: the definition behind the native check."""
+"""Definition in NumPy of the arrays that form a forest; the native check must agree."""
 
 from types import SimpleNamespace
 
@@ -8,8 +8,7 @@ from sketchforest._trees.model import MISSING_LEFT
 
 
 def is_forest(forest, labels, n_features) -> bool:
-    """Of arrays by their names: whether every walk down a tree ends in a leaf, and every leaf holds
-    rows that have labels."""
+    """Whether every path down a tree ends in a leaf, and every leaf holds labeled rows."""
     n_train = len(labels) if isinstance(labels, np.ndarray) else len(labels.row_start) - 1
     return (
         are_starts(forest.node_start, len(forest.nodes))
@@ -55,7 +54,7 @@ def is_tree(tree, n_features) -> bool:
 
 
 def depth_of(tree) -> int | None:
-    """By a walk from the root; None where a node or a leaf is met twice, or never."""
+    """Depth of a tree, or None if a node or a leaf is reached twice or never."""
     met, waiting, deepest = set(), [(0 if len(tree.nodes) else -1, 0)], 0
     while waiting:
         at, depth = waiting.pop()

@@ -604,7 +604,10 @@ class Given(Projection):
 def test_what_is_not_finite_is_refused(value, as_projection):
     X, Y = np.random.default_rng(0).random((30, 3)), np.ones((30, 4)) - np.eye(30, 4)
     forest = RandomForestClassifier(3, projection=as_projection(value), n_components=2)
-    with pytest.raises(ValueError, match=r"projection must return finite numbers; .* returned NaN"):
+    with (
+        np.errstate(invalid="ignore"),
+        pytest.raises(ValueError, match=r"projection must return finite numbers; .* returned NaN"),
+    ):
         forest.fit(X, Y)
 
 

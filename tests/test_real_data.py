@@ -1,4 +1,4 @@
-"""The figures that the library claims, on the real data sets in SKETCHFOREST_DATA."""
+"""The published scores and memory, on the real data sets in SKETCHFOREST_DATA."""
 
 import os
 import subprocess
@@ -62,7 +62,9 @@ def test_delicious_trees_are_as_large_as_scikit_learns(delicious):
     assert np.mean(n_nodes) == pytest.approx(13_220, rel=0.02)
 
 
-@pytest.mark.parametrize("kind", ["RandomForest", "ExtraTrees"])
+@pytest.mark.parametrize(
+    "kind", ["RandomForest", pytest.param("ExtraTrees", marks=pytest.mark.slow)]
+)
 def test_bibtex_original_outputs_rank_as_well_as_scikit_learn(kind):
     split = given_split("bibtex")
     X, Y, X_test, Y_test = split
@@ -85,7 +87,7 @@ from sketchforest import RandomForestClassifier
 from sketchforest.datasets import load
 
 def peak():
-    # Not ru_maxrss, which begins with the memory of the process that started this one.
+    # Not ru_maxrss, which includes the peak of the parent process.
     status = Path("/proc/self/status").read_text()
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
 

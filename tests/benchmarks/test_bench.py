@@ -162,6 +162,7 @@ def test_large_reports_time_and_memory(tmp_path):
     assert answer["n_test"] == 20
 
 
+@pytest.mark.slow
 def test_extreme_measures_each_method_and_says_which_failed(tmp_path):
     options = "--n-train 60 --n-test 20 --n-estimators 2 --n-components 4 --n-jobs 1"
     result = CliRunner().invoke(

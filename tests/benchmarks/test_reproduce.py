@@ -230,6 +230,7 @@ def assert_stands_alone(page: str) -> None:
     assert "prefers-color-scheme: dark" in page
 
 
+@pytest.mark.slow
 def test_all_studies_end_up_in_one_report(data_home, tmp_path):
     pytest.importorskip("matplotlib")
     arguments = ["reproduce", "all", "--quick", "--repeats", "2", "--datasets", "emotions"]

@@ -1,4 +1,4 @@
-"""Clusters of processes on this machine."""
+"""Dask clusters of worker processes on this machine."""
 
 from contextlib import contextmanager
 
@@ -25,14 +25,14 @@ def client():
 
 @pytest.fixture
 def mortal_client():
-    """Its workers may be killed: they are not always started again."""
+    """A cluster for one test, which may kill its workers."""
     with local_client(4) as client:
         yield client
 
 
-@pytest.fixture(params=["tolerant", "strict"])
+@pytest.fixture(params=["strict", pytest.param("tolerant", marks=pytest.mark.slow)])
 def scheduler(request, mortal_client):
-    """A strict one gives up a task as soon as a worker dies that had it."""
+    """Make the scheduler of `mortal_client` give up a task as soon as its worker dies, or not."""
 
     def be_strict(dask_scheduler):
         dask_scheduler.allowed_failures = 0

@@ -1,11 +1,11 @@
-"""Code in Markdown pages, run as it is written.
+"""Run the code in Markdown pages, and compare its output with the page.
 
-``python`` blocks share one namespace a page; those with prompts (>>>) must print what is below
-them. ``console`` blocks are commands after "$ " with what they print, run in one shell a page;
-``sh`` blocks are commands alone. "..." stands for any text. What a page needs and readers do not is
-in a comment, <!-- setup ... -->. Blocks of other languages, and of none, are not run.
+``python`` blocks of a page share a namespace; those with prompts (>>>) must print what the page
+shows. ``console`` blocks are commands after "$ " with their output, run in one shell per page;
+``sh`` blocks are commands without output. "..." matches any text. Code that readers need not see
+is in a comment, <!-- setup ... -->. Other blocks are not run.
 
-`python tests/docs/snippets.py PAGE...` writes what is printed now into pages.
+`python tests/docs/snippets.py PAGE...` updates the output shown in pages.
 """
 
 import contextlib
@@ -14,6 +14,7 @@ import io
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,7 @@ _BLOCKS = re.compile(
 )
 _VARYING = re.compile(r"\d[\d.]* (m?s|[kMG]?B)\b")
 _DECIMAL = re.compile(r"-?\d+\.\d+")
+_PORT = re.compile(r"(localhost:|--port )(\d{4,5})\b")
 _END = "-- end of command, exit code"
 
 
@@ -35,7 +37,7 @@ class Snippet:
     language: str  # python, console, sh
     source: str
     line: int
-    start: int  # where the source stands in the page
+    start: int  # position of the source in the page
 
 
 @dataclass
@@ -57,17 +59,18 @@ def snippets_of(text):
 
 
 class Page:
-    """Runs the snippets of a page, in order, in an empty folder with the examples."""
+    """Run the snippets of a page in order, in an empty folder with the examples."""
 
     def __init__(self, folder):
         self.folder = folder
         (folder / "examples").symlink_to(ROOT / "examples")
         self.names = {"__name__": "__main__"}
         self._shell = None
-        self._errors = folder / ".errors"  # progress goes there, too
+        self._ports = {}  # port on the page -> free port used here
+        self._errors = folder / ".errors"  # progress is written there as well
 
     def run(self, snippet):
-        """Line, source, expected and printed output of each command or expression."""
+        """Return line, source, expected and actual output of each command or expression."""
         if snippet.language == "python":
             with contextlib.chdir(self.folder):
                 return self._run_python(snippet)
@@ -75,7 +78,7 @@ class Page:
 
     def close(self):
         if self._shell is not None:
-            os.killpg(self._shell.pid, signal.SIGKILL)  # and what a failed page has left running
+            os.killpg(self._shell.pid, signal.SIGKILL)  # and what the page left running
             self._shell.communicate()
 
     def _run_python(self, snippet):
@@ -117,7 +120,7 @@ class Page:
     def _command(self, command):
         if self._shell is None:
             path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-            # The width is that of a page; no colours and no bars, which are for terminals.
+            # As wide as a page, without the colors and progress bars of a terminal.
             environment = {"PATH": path, "COLUMNS": "90", "NO_COLOR": "1", "TERM": "dumb"}
             self._shell = subprocess.Popen(
                 ["bash", "--norc"],
@@ -129,6 +132,7 @@ class Page:
                 start_new_session=True,
             )
             self._shell.stdin.write(f"exec 2>{self._errors}\n")
+        command = _PORT.sub(lambda found: found[1] + self._free_port(found[2]), command)
         self._shell.stdin.write(f"{command}\nprintf '\\n%s %s\\n' '{_END}' $?\n")
         self._shell.stdin.flush()
         lines = []
@@ -136,14 +140,21 @@ class Page:
             if line.startswith(_END):
                 break
             lines.append(line)
-        # The empty line before the mark is ours, whether or not the command ended its last one.
+        # The newline before the mark is ours, also after output that does not end with one.
         printed = "".join(lines)
         printed = printed.removesuffix("\n")
         return printed, line.split()[-1]
 
+    def _free_port(self, shown):
+        """The free port that stands for a port on the page."""
+        if shown not in self._ports:
+            with socket.create_server(("127.0.0.1", 0)) as server:
+                self._ports[shown] = str(server.getsockname()[1])
+        return self._ports[shown]
+
 
 def check_page(path, folder):
-    """Raises SnippetError at the first snippet that does not print what the page says."""
+    """Raise SnippetError for the first snippet whose output differs from the page."""
     page = Page(folder)
     try:
         for snippet in snippets_of(path.read_text(encoding="utf-8")):
@@ -155,8 +166,8 @@ def check_page(path, folder):
 
 
 def is_as_wanted(wanted, printed, is_exact=False):
-    """Times and sizes of files are others each time. Decimals may be off by a little: what is grown
-    changes with the library, and a page is no test of its bits."""
+    """Whether the output matches. Times and file sizes are ignored; decimals may differ a little,
+    because forests change slightly between versions of the library."""
     texts = [_VARYING.sub("#", text or "\n") for text in (wanted, printed)]
     if doctest.OutputChecker().check_output(*texts, FLAGS) or is_exact:
         return doctest.OutputChecker().check_output(*texts, FLAGS)
@@ -169,7 +180,7 @@ def is_as_wanted(wanted, printed, is_exact=False):
 
 
 def renew(path):
-    """Writes what snippets print into the page, except where "..." already stands for it."""
+    """Update the output in a page, except where "..." already matches it."""
     text = path.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         page = Page(Path(folder))

@@ -1,4 +1,4 @@
-"""Small data of each kind, for all tools."""
+"""Small data sets with targets of each type."""
 
 from types import SimpleNamespace
 
@@ -10,7 +10,7 @@ N_ROWS = 120
 
 @pytest.fixture(scope="session")
 def data():
-    """X with two classes y, three classes y3, real outputs t, labels Y and real outputs T."""
+    """X with targets: binary y, three classes y3, one real t, multi-label Y, several real T."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N_ROWS, 5)).astype(np.float32)
     T = X[:, :3] * 2 + 0.3 * rng.normal(size=(N_ROWS, 3))

@@ -1,4 +1,4 @@
-"""Data with more labels than are kept as they are, and targets of other kinds."""
+"""Data with enough labels to be projected, and targets of other types."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from sketchforest.datasets import make_multilabel
 
 @pytest.fixture(scope="module")
 def data():
-    """Sparse X and Y of 200 rows, 30 features and 50 labels; the first 150 are for training."""
+    """Sparse X and Y of 200 rows and 30 features; the first 150 rows are for training."""
     return make_multilabel(200, 30, N_LABELS, labels_per_row=4, features_per_row=8, random_state=0)
 
 
@@ -32,7 +32,7 @@ def labels(data):
 
 @pytest.fixture(scope="module")
 def outputs(X, Y):
-    """Real outputs, (150, 50)."""
+    """Real outputs of the training rows."""
     return Y * 2.5 + X[:, :1]
 
 

@@ -1,7 +1,7 @@
-"""Runs scikit-learn's own tests of its trees and forests on the estimators of this library.
+"""Run scikit-learn's own tests of trees and forests on the estimators of this library.
 
-The tests are those of the scikit-learn that is installed. One line is added to each file, after its
-imports: it puts our estimators in the place of scikit-learn's.
+The tests are those of the installed scikit-learn. A line added after the imports of each file
+replaces its estimators with ours.
 """
 
 import ast
@@ -25,7 +25,7 @@ def are_installed() -> bool:
 
 
 def with_our_estimators(source: str) -> str:
-    """The source of a test file, with our estimators in the place of those that it imports."""
+    """Source of a test file, with the estimators that it imports replaced by ours."""
     imports = [
         node for node in ast.parse(source).body if isinstance(node, ast.Import | ast.ImportFrom)
     ]
@@ -37,7 +37,7 @@ def with_our_estimators(source: str) -> str:
 
 
 def outcomes(folder: Path, *options: str, not_run: Sequence[str] = ()) -> dict[str, str]:
-    """Runs the tests: "passed", "skipped" or the first line of the error, for each of them."""
+    """Run the tests; returns "passed", "skipped" or the first line of the error for each."""
     for file in FILES:
         source = file.read_text(encoding="utf-8")
         (folder / file.name).write_text(with_our_estimators(source), encoding="utf-8")

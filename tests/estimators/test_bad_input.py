@@ -468,6 +468,7 @@ def test_a_warm_start_without_new_trees_changes_nothing_whatever_it_is_given(kin
         forest.fit(X[::-1], Y[:, :9])
 
 
+@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
 @pytest.mark.parametrize("kind", [kind for kind in FORESTS if "Sketch" not in kind.__name__])
 def test_a_warm_start_without_new_trees_scores_those_that_were_not_scored(kind):
     forest = small(kind, n_estimators=9, warm_start=True, bootstrap=True).fit(X, Y)

@@ -1,7 +1,7 @@
-"""Ctrl-C is heard at once, whatever is going on, and leaves nothing half-done.
+"""Ctrl-C stops any work at once and leaves nothing half-done.
 
-Each case is work of many seconds (encoding: four; a tree: twelve; the others more) in a process of
-its own, which tells when it is at it, is sent the signal, and tells what it sees of it.
+Each case runs work of several seconds in a subprocess, which prints when the work has begun and
+what came of the signal.
 """
 
 import signal
@@ -80,9 +80,9 @@ interrupted(lambda: tree.fit(X, y), tree)
 
 PREDICT = """
 X, y = rng.normal(size=(8000, 4)).astype(np.float32), rng.normal(size=8000)
-forest = RandomForestRegressor(150, max_features=1, n_jobs=2).fit(X, y).set_params(n_jobs={n_jobs})
+forest = RandomForestRegressor(50, max_features=1, n_jobs=2).fit(X, y).set_params(n_jobs={n_jobs})
 before = forest.predict(X[:9])
-many = rng.normal(size=(2_000_000, 4)).astype(np.float32)
+many = np.tile(rng.normal(size=(60_000, 4)).astype(np.float32), (100, 1))
 tells(_predict, "run_blocks", "at it")
 interrupted(lambda: forest.{method}(many), forest)
 assert np.array_equal(forest.predict(X[:9]), before)
@@ -104,8 +104,12 @@ interrupted(lambda: forest.leaf_weights(X), forest)
 """
 
 
+def slow(*values):
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
 def interrupt(script, wait=0.6):
-    """Runs the script, sends the signal when it says that it is at it; what it says then."""
+    """Run a script, send it Ctrl-C once it says that its work has begun, and check how it ends."""
     process = subprocess.Popen(
         [sys.executable, "-c", PRELUDE + script],
         stdout=subprocess.PIPE,
@@ -117,8 +121,8 @@ def interrupt(script, wait=0.6):
         assert said == "at it\n", said + process.stderr.read()
         time.sleep(wait)
         process.send_signal(signal.SIGINT)
-        # Had the signal not been heard, the work would be finished; had a thread not stopped, the
-        # process would not end, or end badly.
+        # If the signal were ignored, the work would be finished. If a thread did not stop, the
+        # process would hang or fail.
         said, errors = process.communicate(timeout=300)
     finally:
         process.kill()
@@ -126,8 +130,9 @@ def interrupt(script, wait=0.6):
     assert process.returncode == 0, errors
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("estimator", ["fresh", "fitted"])
+@pytest.mark.parametrize(
+    ("estimator", "n_jobs"), [("fresh", 1), ("fitted", 2), slow("fresh", 2), slow("fitted", 1)]
+)
 def test_fitting_many_trees_is_broken_off(n_jobs, estimator):
     interrupt(FIT_MANY_TREES.format(n_jobs=n_jobs, estimator=estimator, warm_start=False))
 
@@ -136,7 +141,7 @@ def test_a_warm_start_is_broken_off_with_its_first_trees():
     interrupt(FIT_MANY_TREES.format(n_jobs=2, estimator="fitted", warm_start=True))
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [slow(1), 2])
 def test_trees_are_broken_off_in_the_middle(n_jobs):
     interrupt(FIT_LARGE_TREES.format(n_jobs=n_jobs), wait=1.5)
 
@@ -149,16 +154,16 @@ def test_encoding_is_broken_off():
     interrupt(ENCODE)
 
 
-@pytest.mark.parametrize(("method", "n_jobs"), [("predict", 1), ("predict", 2), ("apply", 2)])
+@pytest.mark.parametrize(("method", "n_jobs"), [("predict", 1), slow("predict", 2), ("apply", 2)])
 def test_predicting_many_rows_is_broken_off(method, n_jobs):
     interrupt(PREDICT.format(n_jobs=n_jobs, method=method))
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [slow(1), 2])
 def test_predicting_many_outputs_is_broken_off(n_jobs):
     interrupt(PREDICT_WIDE.format(n_jobs=n_jobs))
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, slow(2)])
 def test_weights_of_large_leaves_are_broken_off(n_jobs):
     interrupt(WEIGHTS_OF_LARGE_LEAVES.format(n_jobs=n_jobs))

@@ -1,7 +1,7 @@
-"""scikit-learn's own tests of trees and forests, unmodified but for the import, on our estimators.
+"""scikit-learn's own tests of trees and forests on our estimators, unmodified but for the import.
 
-`scikit_learn_tests.toml` lists those that do not pass, with the reason why they need not, and
-`scikit_learn_tests_older.toml` those that older versions have besides.
+`scikit_learn_tests.toml` lists the tests that need not pass, with reasons;
+`scikit_learn_tests_older.toml` lists more of them for older versions.
 """
 
 import tomllib
@@ -29,9 +29,9 @@ NOT_RUN = [test for group in GROUPS for test in group["tests"] if not group.get(
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory):
     if not scikit_learn_tests.are_installed():
-        pytest.skip("this scikit-learn was installed without its tests")
+        pytest.skip("scikit-learn is installed without its tests")
     if parse_version("1.10") <= VERSION:
-        pytest.skip("the list knows the tests of scikit-learn up to 1.9")
+        pytest.skip("the lists cover scikit-learn up to 1.9")
     return scikit_learn_tests.outcomes(tmp_path_factory.mktemp("scikit-learn"), not_run=NOT_RUN)
 
 

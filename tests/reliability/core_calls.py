@@ -1,6 +1,7 @@
 """Calls of the native core as the library makes them, from small fits of every kind."""
 
 import tempfile
+import warnings
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -142,7 +143,9 @@ def _fit_and_use() -> Iterator[None]:
         (SketchForestRegressor(**small), few, outputs, None),
     ]
     for estimator, features, targets, weight in fits:
-        estimator.fit(features, targets, sample_weight=weight)
+        with warnings.catch_warnings():  # few trees leave some rows without an out-of-bag score
+            warnings.filterwarnings("ignore", "Some inputs do not have OOB scores")
+            estimator.fit(features, targets, sample_weight=weight)
         estimator.predict(features[rows])
         if hasattr(estimator, "predict_proba"):
             estimator.predict_proba(features[rows])

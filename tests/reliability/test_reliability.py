@@ -1,5 +1,7 @@
-"""The scripts beside this file with few cases, so that they keep running; how many were run, and
-what came of it, is in docs/reliability.md."""
+"""Few cases of each script beside this file, so that the scripts keep working.
+
+docs/reliability.md has the numbers of cases that were run, and the results.
+"""
 
 import subprocess
 import sys
@@ -53,26 +55,39 @@ def test_calls_of_the_core_are_refused_or_right():
     assert sum(outcomes.values()) == 500
 
 
+def few_and_slow(kinds, few):
+    """Parametrize a test by some of the kinds, and by the others if slow tests are run."""
+    kinds = list(kinds)
+    others = [kind for kind in kinds if kind not in kinds[few]]
+    cases = [
+        pytest.param(kinds[few], id="few"),
+        pytest.param(others, id="others", marks=pytest.mark.slow),
+    ]
+    return pytest.mark.parametrize("kinds", cases)
+
+
 def run_script(name, *options):
-    """In a process of its own: it may die, and its threads are switched very often."""
+    """Run a script in a subprocess: it may die, and it switches threads very often."""
     command = [sys.executable, str(Path(__file__).with_name(name)), *options]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert ended.returncode == 0, f"{ended.stdout[:5000]}\n{ended.stderr[-5000:]}"
 
 
-def test_threads_that_share_a_fresh_model_are_told_what_one_alone_is_told():
-    run_script("shared_estimators.py", "--minutes", "0", "--kinds", *shared_estimators.KINDS)
+@few_and_slow(shared_estimators.KINDS, few=slice(0, None, 5))
+def test_threads_that_share_a_fresh_model_are_told_what_one_alone_is_told(kinds):
+    run_script("shared_estimators.py", "--minutes", "0", "--kinds", *kinds)
 
 
-def test_a_fit_beside_predictions_replaces_the_whole_model_at_once():
-    options = ("--threads", "8", "--minutes", "0.05")
-    run_script("refitted.py", *options, "--kinds", *refitted.KINDS)
+@few_and_slow(refitted.KINDS, few=slice(1, None, 2))
+def test_a_fit_beside_predictions_replaces_the_whole_model_at_once(kinds):
+    run_script("refitted.py", "--threads", "8", "--minutes", "0.05", "--kinds", *kinds)
 
 
 def test_processes_forked_after_a_fit_or_beside_threads_give_the_same_forests():
     run_script("forked.py", "--count", "4")
 
 
+@pytest.mark.slow  # tests/trees/test_process_exit.py has the same with fewer delays
 def test_a_process_ends_while_threads_work():
     assert set(ending.run_cases(2)) == {"ended with 0"}
 

@@ -1,4 +1,4 @@
-"""Small models of every kind, for the tests of files."""
+"""Small models of every kind, for tests of model files."""
 
 import numpy as np
 from scipy import sparse

@@ -1,5 +1,4 @@
-"""Model files changed by hand, and then given the checksums that they should have: what somebody
-writes who means harm, and not what a disk does."""
+"""Change model files and repair their checksums, as an attacker would."""
 
 import json
 from pathlib import Path
@@ -11,7 +10,7 @@ from sketchforest._saving.container import ALIGNMENT, _around_checksum, _checksu
 
 
 def parts_of(content: bytes) -> tuple[dict, dict, bytes]:
-    """The header of arrays, what is said of the model, and the bytes of the arrays."""
+    """Header of the arrays, description of the model, and bytes of the arrays."""
     n_header = int.from_bytes(content[:8], "little")
     header = json.loads(content[8 : 8 + n_header])
     metadata = header.pop("__metadata__")
@@ -19,7 +18,7 @@ def parts_of(content: bytes) -> tuple[dict, dict, bytes]:
 
 
 def joined(header: dict, about: dict | str, body: bytes, sums: dict | None = None) -> bytes:
-    """A file with these parts and the right checksums; `about` may be JSON as it is written."""
+    """A file of these parts with the right checksums; `about` may be JSON text."""
     text = about if isinstance(about, str) else json.dumps(about)
     sums = checksums(header, body) if sums is None else sums
     metadata = {"sketchforest": text, "array_checksums": json.dumps(sums), "checksum": "0" * 64}
@@ -44,7 +43,7 @@ def checksums(header: dict, body: bytes) -> dict[str, str]:
 
 
 def rewrite(path: Path, change) -> None:
-    """change(header, about, body as an array of bytes), each changed in place."""
+    """Rewrite a file after `change(header, about, body)`, which changes these in place."""
     header, about, body = parts_of(path.read_bytes())
     bytes_ = np.frombuffer(body, np.uint8).copy()
     change(header, about, bytes_)
@@ -52,6 +51,6 @@ def rewrite(path: Path, change) -> None:
 
 
 def array_in(header: dict, body: np.ndarray, name: str, dtype) -> np.ndarray:
-    """One array of the file, to be changed in place."""
+    """A view of one array of the file."""
     begin, end = header[name]["data_offsets"]
     return body[begin:end].view(dtype)

@@ -3,6 +3,8 @@ its checksums are right."""
 
 import json
 import os
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,15 +18,23 @@ from sketchforest._saving.token_pattern import is_ending_pattern
 TEXTS = [f"the {name} and the {'red' if i % 2 else 'green'} ones" for i, name in enumerate(NAMES)]
 
 
-@pytest.fixture
-def path(tmp_path):
-    """Of a model of texts."""
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A saved model of texts."""
     vectorizer = TfidfVectorizer(stop_words=["the"])
     forest = RandomForestClassifier(3, random_state=0, threshold="f1")
-    forest.fit(vectorizer.fit_transform(TEXTS), LABELS)
+    with pytest.warns(UserWarning, match="Some inputs do not have OOB scores"):
+        forest.fit(vectorizer.fit_transform(TEXTS), LABELS)
     forest.attach(vectorizer=vectorizer, row_texts=TEXTS, row_ids=TEXTS, row_numbers=range(120))
-    forest.save(tmp_path / "model.sf", notes={"made": "here"}, label_names=[*map(str, range(40))])
-    return tmp_path / "model.sf"
+    path = tmp_path_factory.mktemp("saved") / "model.sf"
+    forest.save(path, notes={"made": "here"}, label_names=[*map(str, range(40))])
+    return path
+
+
+@pytest.fixture
+def path(saved, tmp_path):
+    """A copy of the saved model, for a test to change."""
+    return Path(shutil.copy(saved, tmp_path))
 
 
 def refuses(path, why=""):

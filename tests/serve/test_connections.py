@@ -71,7 +71,7 @@ def model(models, tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a mapped file cannot be cut off there")
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_a_mapped_model_that_is_cut_off_ends_the_service_with_its_reason(model, tmp_path, workers):
     with serving(tmp_path, model, "--workers", workers, *LIMITS) as running:
         os.truncate(model, 4096)

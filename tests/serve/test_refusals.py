@@ -231,8 +231,15 @@ def test_who_takes_too_long_is_told_so(models):
         served.explain({"word1": 1}, None, 3, 1, over)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    ("workers", "number"),
+    [
+        (1, signal.SIGTERM),
+        (2, signal.SIGINT),
+        pytest.param(1, signal.SIGINT, marks=pytest.mark.slow),
+        pytest.param(2, signal.SIGTERM, marks=pytest.mark.slow),
+    ],
+)
 def test_it_ends_when_told_after_what_was_asked_is_answered(models, tmp_path, workers, number):
     arguments = (models["questions"], "--workers", workers, *LIMITS)
     with serving(tmp_path, *arguments) as running:

@@ -1,10 +1,9 @@
-"""The page in a real browser: Debian's chromium and chromium-driver, driven by selenium."""
+"""The page of the service in a real browser."""
 
 import pytest
-from browser import DESK, PHONE, complaints, open_browser
+from browser import DESK, PHONE, complaints, import_selenium, open_browser
 
-By = pytest.importorskip("selenium.webdriver.common.by", reason="needs selenium").By
-Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
+By, Keys = import_selenium(".common.by").By, import_selenium(".common.keys").Keys
 
 SOUP = "How long does soup keep in the fridge?"
 

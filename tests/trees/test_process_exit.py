@@ -1,4 +1,4 @@
-"""A process may end, or be doubled, while other threads fit and predict."""
+"""A process may exit or fork while other threads fit and predict."""
 
 import subprocess
 import sys
@@ -44,7 +44,7 @@ def run(script):
     )
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.05])
+@pytest.mark.parametrize("delay", [pytest.param(0.0, marks=pytest.mark.slow), 0.05])
 @pytest.mark.parametrize("end", ENDS)
 def test_a_process_ends_while_threads_work(end, delay):
     found = run(BUSY + ENDS[end].format(delay=delay))

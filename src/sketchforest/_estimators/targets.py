@@ -181,6 +181,7 @@ def outputs_as_fitted(fitted: np.ndarray | None, Y: MatrixLike) -> MatrixLike:
 
 def _label_names(Y: object) -> np.ndarray | None:
     """Names of the columns of a data frame, where all are of type str."""
+    check_is_collected("Y", Y)  # a lazy frame warns when it is asked for its columns
     names = list(getattr(Y, "columns", []))
     return np.array(names) if names and all(isinstance(name, str) for name in names) else None
 
@@ -191,7 +192,6 @@ def _checked(estimator: BaseEstimator, Y: MatrixLike) -> Matrix:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
-    check_is_collected("Y", Y)
     # Duplicates stay: how they merge depends on the kind of labels.
     Y = checked_if_sparse("Y", Y, merge=False)
     with reworded("Y"):

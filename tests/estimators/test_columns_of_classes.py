@@ -19,7 +19,7 @@ from sketchforest import (
 from sketchforest.evaluation import evaluate
 from sketchforest.export import to_onnx
 from sketchforest.report import make_report
-from sketchforest.serve.served import ServedModel, Source
+from sketchforest.serve.served_model import ServedModel, Source
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 4)).astype(np.float32)

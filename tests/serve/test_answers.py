@@ -33,7 +33,7 @@ def test_labels_that_are_predicted_are_those_of_the_forest(service, forests):
 
 @pytest.mark.parametrize("threshold", [0.3, "top-2", "f1", "f1-per-label"])
 def test_thresholds_of_every_kind_decide_as_the_forest_does(models, threshold, tmp_path):
-    from sketchforest.serve.served import ServedModel, Source
+    from sketchforest.serve.served_model import ServedModel, Source
 
     forest = load_forest(models["matrix"]).set_params(threshold=threshold)
     # High enough that some rows have no label above them, and one anyway.
@@ -57,7 +57,7 @@ def test_thresholds_of_every_kind_decide_as_the_forest_does(models, threshold, t
 
 
 def test_single_trees_and_classes_are_served_too(tmp_path):
-    from sketchforest.serve.served import ServedModel, Source
+    from sketchforest.serve.served_model import ServedModel, Source
 
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
     DecisionTreeClassifier().fit(X, np.eye(4, dtype=int)).save(tmp_path / "labels.sf")
@@ -72,7 +72,7 @@ def test_single_trees_and_classes_are_served_too(tmp_path):
 
 
 def test_a_batch_of_more_rows_than_are_predicted_at_once_comes_back_in_order(models, forests):
-    from sketchforest.serve.served import BLOCK_ROWS, ServedModel, Source
+    from sketchforest.serve.served_model import BLOCK_ROWS, ServedModel, Source
 
     served = ServedModel.load(Source("matrix", models["matrix"]))
     rows = [{f"word{i % 60}": 1, f"word{i * 7 % 60}": 2} for i in range(2 * BLOCK_ROWS + 3)]
@@ -208,7 +208,7 @@ def check_schema(about, schema, value):
 def test_words_are_found_where_they_stand(forests):
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    from sketchforest.serve.words import MarkedText, Word
+    from sketchforest.serve.highlights import MarkedText, Word
 
     vectorizer = TfidfVectorizer(ngram_range=(1, 2), stop_words=["the"]).fit(["ab cd"])
     text = "🍲 Soup, the POT soup İstanbul pot"

@@ -220,7 +220,7 @@ def test_clients_that_leave_in_the_middle_leave_nothing_behind(service):
 
 def test_who_takes_too_long_is_told_so(models):
     from sketchforest.serve.limits import Deadline, RefusedError
-    from sketchforest.serve.served import ServedModel, Source
+    from sketchforest.serve.served_model import ServedModel, Source
 
     served, over = ServedModel.load(Source("matrix", models["matrix"])), Deadline()
     over.cancel()
@@ -270,7 +270,7 @@ def test_what_cannot_be_served_is_said_before_anything_is_started(command, model
 
 
 def test_models_have_the_names_that_are_given(models):
-    from sketchforest.serve.served import named_sources
+    from sketchforest.serve.served_model import named_sources
 
     path = models["questions"]
     [plain, named] = named_sources([str(path), f"food={path}"])

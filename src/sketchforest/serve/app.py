@@ -14,15 +14,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from sketchforest._lazy import locked_property
+from sketchforest.serve.executor import Threads
 from sketchforest.serve.fields import listed, shown
-from sketchforest.serve.gathering import Gathering
-from sketchforest.serve.guard import Guard
 from sketchforest.serve.limits import RETRY_SECONDS, Deadline, Limits, RefusedError
+from sketchforest.serve.micro_batching import Gathering
+from sketchforest.serve.middleware import Guard
 from sketchforest.serve.openapi import description
 from sketchforest.serve.pages import SCRIPTS, docs_page, model_page
 from sketchforest.serve.requests import Suggest, parse_explain, parse_suggest, read_body
-from sketchforest.serve.served import BLOCK_ROWS, ServedModel, Source
-from sketchforest.serve.working import Threads
+from sketchforest.serve.served_model import BLOCK_ROWS, ServedModel, Source
 
 # Predictions release the interpreter's lock; a long batch must not keep single rows waiting, which
 # have a thread of their own, and neither must explanations, which hold the lock for longer.

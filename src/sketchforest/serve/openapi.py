@@ -5,7 +5,7 @@ from typing import Any
 
 from sketchforest import __version__
 from sketchforest.serve.limits import MAX_LABELS, Limits
-from sketchforest.serve.served import MAX_MARKED, ServedModel
+from sketchforest.serve.served_model import MAX_MARKED, ServedModel
 
 Json = dict[str, Any]
 

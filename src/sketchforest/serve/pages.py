@@ -6,7 +6,7 @@ from typing import Any
 
 from sketchforest import __version__
 from sketchforest._pages import render
-from sketchforest.serve.served import ServedModel
+from sketchforest.serve.served_model import ServedModel
 
 FOLDER = Path(__file__).parent / "page"
 SCRIPTS = {path.stem: path.read_bytes() for path in sorted(FOLDER.glob("*.js"))}

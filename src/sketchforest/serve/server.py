@@ -16,10 +16,10 @@ from socket import socket
 import uvicorn
 
 from sketchforest.serve.app import build_app
+from sketchforest.serve.file_changes import Stamps, changes, stamps_of
 from sketchforest.serve.limits import Limits
-from sketchforest.serve.model_files import Stamps, changes, stamps_of
 from sketchforest.serve.protocol import PromptProtocol
-from sketchforest.serve.served import Source
+from sketchforest.serve.served_model import Source
 from sketchforest.serve.supervisor import BEAT_SECONDS, CANNOT_START, Supervisor
 
 IDLE_SECONDS = 5

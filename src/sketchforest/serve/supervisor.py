@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
-from sketchforest.serve.model_files import Stamps, changes
+from sketchforest.serve.file_changes import Stamps, changes
 
 TICK_SECONDS = 0.2
 BEAT_SECONDS = 1.0

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sketchforest.serve.gathering import Gathering
+from sketchforest.serve.micro_batching import Gathering
 
 
 class Doubling:

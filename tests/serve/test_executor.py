@@ -10,11 +10,11 @@ import pytest
 
 from sketchforest import RandomForestClassifier
 from sketchforest.datasets import make_multilabel
-from sketchforest.serve import words
+from sketchforest.serve import highlights
 from sketchforest.serve.app import _refused
+from sketchforest.serve.executor import Threads
 from sketchforest.serve.limits import Deadline, RefusedError
-from sketchforest.serve.served import MAX_EXPLAINED, MAX_MARKED, ServedModel, Source
-from sketchforest.serve.working import Threads
+from sketchforest.serve.served_model import MAX_EXPLAINED, MAX_MARKED, ServedModel, Source
 
 LONG = "How long does soup keep in the fridge? " * 2000
 
@@ -117,8 +117,8 @@ def served(models):
 
 def test_a_text_is_read_once_for_all_labels_that_are_explained(served, monkeypatch):
     calls = []
-    tokens = words._tokens
-    monkeypatch.setattr(words, "_tokens", lambda *given: calls.append(given) or tokens(*given))
+    tokens = highlights._tokens
+    monkeypatch.setattr(highlights, "_tokens", lambda *given: calls.append(given) or tokens(*given))
     assert len(served.explain(LONG, None, 11, 2)["labels"]) == 11
     assert len(calls) == 1
 

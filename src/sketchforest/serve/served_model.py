@@ -23,9 +23,9 @@ from sketchforest._workflows.models import (
 from sketchforest._workflows.row_features import explained
 from sketchforest.explain import Explanation
 from sketchforest.serve.fields import number_below, shown
+from sketchforest.serve.highlights import MarkedText
 from sketchforest.serve.limits import MAX_LABELS, Deadline, RefusedError, wrong
 from sketchforest.serve.rows import Row, RowReader
-from sketchforest.serve.words import MarkedText
 
 # Rows that are predicted at once: some milliseconds of work, after which the time is looked at; of
 # wide tables, which are dense, fewer.

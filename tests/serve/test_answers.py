@@ -33,17 +33,17 @@ def test_labels_that_are_predicted_are_those_of_the_forest(service, forests):
 
 @pytest.mark.parametrize("threshold", [0.3, "top-2", "f1", "f1-per-label"])
 def test_thresholds_of_every_kind_decide_as_the_forest_does(models, threshold, tmp_path):
-    from sketchforest.serve.served_model import ServedModel, Source
+    from sketchforest.serve.served_model import ModelSource, ServedModel
 
     forest = load_forest(models["matrix"]).set_params(threshold=threshold)
     # High enough that some rows have no label above them, and one anyway.
     high = F1Thresholds(np.float32(0.6), np.linspace(0.5, 0.7, 8).astype(np.float32))
     forest._publish(forest.fitted_.but(f1_thresholds=high))
     forest.save(tmp_path / "model.sf")
-    served = ServedModel.load(Source("matrix", tmp_path / "model.sf"))
+    served = ServedModel.load(ModelSource("matrix", tmp_path / "model.sf"))
     rows = [{f"word{i}": 1, f"word{i * 7 % 60}": 1} for i in range(40)]
     load_forest(tmp_path / "model.sf").set_params(threshold=0.9).save(tmp_path / "other.sf")
-    told = ServedModel.load(Source("other", tmp_path / "other.sf", threshold))
+    told = ServedModel.load(ModelSource("other", tmp_path / "other.sf", threshold))
     assert told.suggest(rows, 8) == served.suggest(rows, 8)
     assert (
         told.info()["predicts"] == served.info()["predicts"] == forest.describe().facts["predicted"]
@@ -57,7 +57,7 @@ def test_thresholds_of_every_kind_decide_as_the_forest_does(models, threshold, t
 
 
 def test_single_trees_and_classes_are_served_too(tmp_path):
-    from sketchforest.serve.served_model import ServedModel, Source
+    from sketchforest.serve.served_model import ModelSource, ServedModel
 
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
     DecisionTreeClassifier().fit(X, np.eye(4, dtype=int)).save(tmp_path / "labels.sf")
@@ -65,16 +65,16 @@ def test_single_trees_and_classes_are_served_too(tmp_path):
         tmp_path / "classes.sf"
     )
     for name, best in (("labels", "3"), ("classes", "b")):
-        served = ServedModel.load(Source(name, tmp_path / f"{name}.sf"))
+        served = ServedModel.load(ModelSource(name, tmp_path / f"{name}.sf"))
         [row] = served.suggest([[3.0]], 2)
         assert [label["label"] for label in row if label["predicted"]] == [best]
-        assert served.explain([3.0], best, 1, 2)["labels"][0]["label"] == best
+        assert served.explain([3.0], [best], 1, 2)["labels"][0]["label"] == best
 
 
 def test_a_batch_of_more_rows_than_are_predicted_at_once_comes_back_in_order(models, forests):
-    from sketchforest.serve.served_model import BLOCK_ROWS, ServedModel, Source
+    from sketchforest.serve.served_model import BLOCK_ROWS, ModelSource, ServedModel
 
-    served = ServedModel.load(Source("matrix", models["matrix"]))
+    served = ServedModel.load(ModelSource("matrix", models["matrix"]))
     rows = [{f"word{i % 60}": 1, f"word{i * 7 % 60}": 2} for i in range(2 * BLOCK_ROWS + 3)]
     found = served.suggest(rows, 3)
     assert found == [served.suggest([row], 3)[0] for row in rows]
@@ -208,12 +208,12 @@ def check_schema(about, schema, value):
 def test_words_are_found_where_they_stand(forests):
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    from sketchforest.serve.highlights import MarkedText, Word
+    from sketchforest.serve.highlights import TokenizedText, Word
 
     vectorizer = TfidfVectorizer(ngram_range=(1, 2), stop_words=["the"]).fit(["ab cd"])
     text = "🍲 Soup, the POT soup İstanbul pot"
     added = {"soup": 0.2, "soup pot": 0.1, "none": 1.0}
-    found = MarkedText.of(vectorizer, text, added).words_that_count(added)
+    found = TokenizedText.of(vectorizer, text, added).highlights(added)
     soup, pot = 0.2 + 0.05, 0.05
     assert found == [
         Word(2, 6, pytest.approx(soup)),
@@ -223,4 +223,4 @@ def test_words_are_found_where_they_stand(forests):
     ]
     assert text[12:15] == "POT"
     letters = TfidfVectorizer(analyzer="char").fit(["ab"])
-    assert MarkedText.of(letters, text, {"s"}).words_that_count({"s": 1.0}) == []
+    assert TokenizedText.of(letters, text, {"s"}).highlights({"s": 1.0}) == []

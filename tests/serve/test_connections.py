@@ -43,7 +43,7 @@ def test_a_client_that_does_not_read_is_cut_off_with_one_line_in_the_log(models,
         for client in clients:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             client.sendall(ASKED.replace(b"health", b"openapi.json") * 1000)
-        wanted = "did not read its answer"
+        wanted = "did not read its response"
         until = time.monotonic() + 30
         while running.log.read_text().count(wanted) < 5 and time.monotonic() < until:
             time.sleep(0.1)
@@ -86,7 +86,7 @@ def test_a_mapped_model_that_is_cut_off_ends_the_service_with_its_reason(model, 
     assert "model.sf was changed in place" in logged
     assert "not a sketchforest model" in logged
     assert "Traceback" not in logged
-    assert logged.count("was ended") <= 6 + workers
+    assert logged.count("was killed by") + logged.count("exited with code") <= 6 + workers
 
 
 @pytest.mark.skipif(os.name == "nt", reason="an open file cannot be cut off there")
@@ -114,7 +114,7 @@ def test_a_worker_that_dies_is_replaced_and_its_signal_is_said(model, tmp_path):
         assert asked(running) == 200
         code, logged = running.stop()
     assert code == 0
-    assert "was ended by SIGKILL: the system has probably run out of memory" in logged
+    assert "was killed by SIGKILL: the system has probably run out of memory" in logged
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no such signal")
@@ -135,4 +135,5 @@ def test_sighup_replaces_all_workers_by_those_of_the_new_file(models, model, tmp
         assert found == "posts.csv"
         code, logged = running.stop()
     assert code == 0
-    assert "was ended" not in logged
+    assert "was killed by" not in logged
+    assert "exited with code" not in logged

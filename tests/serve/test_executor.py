@@ -11,10 +11,11 @@ import pytest
 from sketchforest import RandomForestClassifier
 from sketchforest.datasets import make_multilabel
 from sketchforest.serve import highlights
-from sketchforest.serve.app import _refused
-from sketchforest.serve.executor import Threads
-from sketchforest.serve.limits import Deadline, RefusedError
-from sketchforest.serve.served_model import MAX_EXPLAINED, MAX_MARKED, ServedModel, Source
+from sketchforest.serve.app import _http_error
+from sketchforest.serve.executor import BoundedExecutor
+from sketchforest.serve.limits import Deadline
+from sketchforest.serve.responses import RequestError
+from sketchforest.serve.served_model import MAX_EXPLAINED, MAX_MARKED, ModelSource, ServedModel
 
 LONG = "How long does soup keep in the fridge? " * 2000
 
@@ -42,7 +43,7 @@ class Work:
         while not self.may_end.wait(0.01):
             try:
                 self.deadline.check("nothing")
-            except RefusedError:
+            except RequestError:
                 self.was_stopped.set()
                 raise
         return b"answer"
@@ -54,39 +55,39 @@ async def until(event):
 
 def test_more_requests_than_may_wait_are_refused():
     async def run():
-        threads, works = Threads("test", 1, 2), [Work() for _ in range(4)]
+        executor, works = BoundedExecutor("test", 1, 2), [Work() for _ in range(4)]
         tasks = []
         for work in works[:3]:
-            tasks.append(asyncio.create_task(threads.answer(Client(), work.deadline, work)))
+            tasks.append(asyncio.create_task(executor.run(Client(), work.deadline, work)))
             await asyncio.sleep(0.01)
         await until(works[0].has_begun)
-        with pytest.raises(RefusedError, match="ask again later") as found:
-            await threads.answer(Client(), works[3].deadline, works[3])
-        assert found.value.status == 503
+        with pytest.raises(RequestError, match="try again later") as found:
+            await executor.run(Client(), works[3].deadline, works[3])
+        assert found.value.status_code == 503
         for work in works:
             work.may_end.set()
         assert await asyncio.gather(*tasks) == [b"answer"] * 3
-        assert await threads.answer(Client(), works[3].deadline, works[3]) == b"answer"
+        assert await executor.run(Client(), works[3].deadline, works[3]) == b"answer"
 
     asyncio.run(run())
 
 
 def test_work_is_stopped_or_not_begun_when_its_client_has_left():
     async def run():
-        threads, first, second, third = Threads("test", 1, 2), Work(), Work(), Work()
+        executor, first, second, third = BoundedExecutor("test", 1, 2), Work(), Work(), Work()
         clients = [Client(), Client()]
         tasks = [
-            asyncio.create_task(threads.answer(client, work.deadline, work))
+            asyncio.create_task(executor.run(client, work.deadline, work))
             for client, work in zip(clients, (first, second), strict=True)
         ]
         await until(first.has_begun)
         for client in reversed(clients):
             client.has_left.set()
         found = await asyncio.gather(*tasks, return_exceptions=True)
-        assert [error.status for error in found] == [400, 400]
+        assert [error.status_code for error in found] == [400, 400]
         await until(first.was_stopped)
         third.may_end.set()
-        assert await threads.answer(Client(), third.deadline, third) == b"answer"
+        assert await executor.run(Client(), third.deadline, third) == b"answer"
         assert not second.has_begun.is_set()
 
     asyncio.run(run())
@@ -94,8 +95,8 @@ def test_work_is_stopped_or_not_begun_when_its_client_has_left():
 
 def test_work_is_stopped_when_its_request_is_cancelled():
     async def run():
-        threads, work = Threads("test", 1, 2), Work()
-        task = asyncio.create_task(threads.answer(Client(), work.deadline, work))
+        executor, work = BoundedExecutor("test", 1, 2), Work()
+        task = asyncio.create_task(executor.run(Client(), work.deadline, work))
         await until(work.has_begun)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -106,19 +107,21 @@ def test_work_is_stopped_when_its_request_is_cancelled():
 
 
 def test_who_finds_no_room_is_told_when_to_ask_again():
-    response = asyncio.run(_refused(None, RefusedError(503, "later.")))
+    response = asyncio.run(_http_error(None, RequestError(503, "later.")))
     assert response.headers["retry-after"] == "1"
 
 
 @pytest.fixture(scope="module")
 def served(models):
-    return ServedModel.load(Source("questions", models["questions"]))
+    return ServedModel.load(ModelSource("questions", models["questions"]))
 
 
 def test_a_text_is_read_once_for_all_labels_that_are_explained(served, monkeypatch):
     calls = []
-    tokens = highlights._tokens
-    monkeypatch.setattr(highlights, "_tokens", lambda *given: calls.append(given) or tokens(*given))
+    tokens = highlights._tokenize
+    monkeypatch.setattr(
+        highlights, "_tokenize", lambda *given: calls.append(given) or tokens(*given)
+    )
     assert len(served.explain(LONG, None, 11, 2)["labels"]) == 11
     assert len(calls) == 1
 
@@ -134,7 +137,7 @@ def test_words_are_marked_up_to_a_place_that_is_said(served):
 
 
 def test_texts_that_are_too_long_to_be_explained_are_refused(served):
-    with pytest.raises(RefusedError, match="at most 200,000 characters of text"):
+    with pytest.raises(RequestError, match="at most 200,000 characters of text"):
         served.explain("a" * (MAX_EXPLAINED + 1), None, 1, 0)
     assert served.suggest(["a" * (MAX_EXPLAINED + 1)], 1)
 
@@ -142,7 +145,7 @@ def test_texts_that_are_too_long_to_be_explained_are_refused(served):
 def test_many_labels_are_explained_as_each_of_them_is(served):
     whole = served.explain("cake and soup", None, 11, 3)
     for label in whole["labels"]:
-        alone = served.explain("cake and soup", label["label"], 1, 3)
+        alone = served.explain("cake and soup", [label["label"]], 1, 3)
         assert alone["labels"][0]["score"] == pytest.approx(label["score"])
         assert alone["labels"][0]["words"] == label["words"]
         assert alone["similar"] == whole["similar"]
@@ -150,7 +153,7 @@ def test_many_labels_are_explained_as_each_of_them_is(served):
 
 @pytest.mark.parametrize("name", ["questions", "matrix", "posts"])
 def test_first_requests_find_all_that_is_derived_from_a_model(models, name):
-    served = ServedModel.load(Source(name, models[name]))
+    served = ServedModel.load(ModelSource(name, models[name]))
     parts = [
         served.model,
         served.model.fitted_.predictor,
@@ -172,10 +175,10 @@ def test_a_model_that_claims_very_many_features_costs_what_its_file_has(tmp_path
     forest._publish(replace(forest.fitted_, n_features=claimed))
     forest.save(tmp_path / "model.sf")
     tracemalloc.start()
-    served = ServedModel.load(Source("model", tmp_path / "model.sf"))
-    about = served.info(is_whole=True)
+    served = ServedModel.load(ModelSource("model", tmp_path / "model.sf"))
+    about = served.info(full=True)
     [labels] = served.suggest([{"3": 1, "9999999": 2.0}], 8)
-    with pytest.raises(RefusedError, match=r"'03', and the model has '0', .* 9,999,992 more"):
+    with pytest.raises(RequestError, match=r"'03'; the fields are '0', .* 9,999,992 more"):
         served.suggest([{"03": 1}], 8)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -187,5 +190,5 @@ def test_a_model_that_claims_very_many_features_costs_what_its_file_has(tmp_path
 
 def test_texts_of_very_many_terms_are_refused(served, monkeypatch):
     monkeypatch.setattr(served.model.vectorizer_, "ngram_range", (1, 100))
-    with pytest.raises(RefusedError, match="at most 100,000 characters"):
+    with pytest.raises(RequestError, match="at most 100,000 characters"):
         served.suggest(["a" * 100_001], 1)

@@ -19,8 +19,8 @@ def refusal_of_deep_json():
     try:
         json.loads(DEEP)
     except RecursionError:
-        return 400, "deep"
-    return 422, "must be a text"
+        return 400, "nested too deeply"
+    return 422, "must be a string"
 
 
 @pytest.fixture(autouse=True)
@@ -41,31 +41,31 @@ def _good_requests_are_answered_before_and_after(service):
         (b"[]", 422, "object"),
         (b"{}", 422, "either 'row' or 'rows'"),
         (b'{"row": "a", "rows": ["a"]}', 422, "either 'row' or 'rows'"),
-        (b'{"row": "a", "path": "/etc/passwd"}', 422, "no field 'path'"),
+        (b'{"row": "a", "path": "/etc/passwd"}', 422, "unknown field 'path'"),
         (b'{"rows": []}', 422, "at least one"),
         (b'{"rows": "text"}', 422, "a list"),
-        (b'{"rows": ["a", 3]}', 422, "row 1 must be a text"),
-        (b'{"row": null}', 422, "row 0 must be a text"),
+        (b'{"rows": ["a", 3]}', 422, "row 1 must be a string"),
+        (b'{"row": null}', 422, "row 0 must be a string"),
         (b'{"row": {"questoin": "a"}}', 422, "'questoin'"),
-        (b'{"row": {"question": 3}}', 422, "must be a text"),
-        (b'{"row": ["a"]}', 422, "must be a text"),
+        (b'{"row": {"question": 3}}', 422, "must be a string"),
+        (b'{"row": ["a"]}', 422, "must be a string"),
         (b'{"row": "a", "k": 0}', 422, "from 1 to 100"),
         (b'{"row": "a", "k": 101}', 422, "from 1 to 100"),
         (b'{"row": "a", "k": true}', 422, "from 1 to 100"),
         (b'{"row": "a", "k": 1.5}', 422, "from 1 to 100"),
         (b'{"row": "a", "model": 3}', 422, "name of a model"),
-        (b'{"row": "a", "model": "../q.sf"}', 404, "no model '../q.sf'"),
+        (b'{"row": "a", "model": "../q.sf"}', 404, "unknown model '../q.sf'"),
         (b'{"row": {"word3": "x"}, "model": "matrix"}', 422, "finite number"),
         (b'{"row": {"word3": true}, "model": "matrix"}', 422, "finite number"),
         (b'{"row": {"word3": 1e999}, "model": "matrix"}', 422, "finite number"),
         (b'{"row": {"word3": 1' + b"0" * 400 + b'}, "model": "matrix"}', 422, "finite number"),
         (b'{"row": {"word60": 1}, "model": "matrix"}', 422, "'word60'"),
         (b'{"row": [1, 2], "model": "matrix"}', 422, "all 60 numbers"),
-        (b'{"row": "a text", "model": "matrix"}', 422, "object of numbers"),
+        (b'{"row": "a text", "model": "matrix"}', 422, "object of numbers by feature name"),
         (b'{"row": {"year": "2001"}, "model": "posts"}', 422, "'year' must be a finite number"),
-        (b'{"row": {"site": []}, "model": "posts"}', 422, "'site' must be a text"),
+        (b'{"row": {"site": []}, "model": "posts"}', 422, "'site' must be a string"),
         (b'{"row": {"color": 1}, "model": "posts"}', 422, "'color'"),
-        (b'{"row": "a text", "model": "posts"}', 422, "an object of fields"),
+        (b'{"row": "a text", "model": "posts"}', 422, "an object with the fields"),
         (json.dumps({"rows": ["a"] * 51}).encode(), 413, "at most 50"),
         (json.dumps({"row": "a" * 20_000}).encode(), 413, "at most 20,000 bytes"),
     ],
@@ -92,7 +92,7 @@ def test_a_wrong_question_is_refused_with_a_sentence(service, body, status, said
         ({"row": "a", "label": ["soup"] * 101}, "at most 100"),
         ({"row": "a", "n_rows": -1}, "from 0 to 100"),
         ({"row": {"question": "a", "x": 1}}, "'x'"),
-        ({"rows": ["a"]}, "no field 'rows'"),
+        ({"rows": ["a"]}, "unknown field 'rows'"),
     ],
 )
 def test_a_wrong_question_for_reasons_is_refused_with_a_sentence(service, content, said):
@@ -219,15 +219,16 @@ def test_clients_that_leave_in_the_middle_leave_nothing_behind(service):
 
 
 def test_who_takes_too_long_is_told_so(models):
-    from sketchforest.serve.limits import Deadline, RefusedError
-    from sketchforest.serve.served_model import ServedModel, Source
+    from sketchforest.serve.limits import Deadline
+    from sketchforest.serve.responses import RequestError
+    from sketchforest.serve.served_model import ModelSource, ServedModel
 
-    served, over = ServedModel.load(Source("matrix", models["matrix"])), Deadline()
+    served, over = ServedModel.load(ModelSource("matrix", models["matrix"])), Deadline()
     over.cancel()
-    with pytest.raises(RefusedError, match="after 0 of 2 rows") as found:
+    with pytest.raises(RequestError, match="after 0 of 2 rows") as found:
         served.suggest([{"word1": 1}] * 2, 1, over)
-    assert found.value.status == 503
-    with pytest.raises(RefusedError, match="after 0 of 3 labels"):
+    assert found.value.status_code == 503
+    with pytest.raises(RequestError, match="after 0 of 3 labels"):
         served.explain({"word1": 1}, None, 3, 1, over)
 
 
@@ -253,7 +254,7 @@ def test_what_cannot_be_served_is_said_before_anything_is_started(command, model
     model = models["questions"]
     code, _, said = command("serve", model, model)
     assert code == 2
-    assert "two that are called" in " ".join(said.replace("│", "").split())
+    assert "two models named" in " ".join(said.replace("│", "").split())
     code, _, said = command("serve", tmp_path / "nothing.sf")
     assert code == 1
     assert "nothing.sf" in said
@@ -266,7 +267,7 @@ def test_what_cannot_be_served_is_said_before_anything_is_started(command, model
     RandomForestRegressor(2).fit([[0.0], [1.0]], [0.0, 1.0]).save(tmp_path / "regressor.sf")
     code, _, said = command("serve", tmp_path / "regressor.sf")
     assert code == 1
-    assert "for classifiers" in said
+    assert "only classifiers can be served" in said
 
 
 def test_models_have_the_names_that_are_given(models):

@@ -1,4 +1,4 @@
-"""Work on threads for as long as somebody waits for it."""
+"""Run requests on threads, with a bounded queue."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,55 +7,57 @@ from contextlib import suppress
 
 from starlette.requests import Request
 
-from sketchforest.serve.limits import Deadline, RefusedError
+from sketchforest.serve.limits import Deadline
+from sketchforest.serve.responses import RequestError
 
 
-class Threads:
-    """A few threads, for which at most so many requests wait; more are refused."""
+class BoundedExecutor:
+    """A thread pool that rejects requests with a 503 once `max_queued` of them are waiting."""
 
-    def __init__(self, name: str, n_threads: int, most_waiting: int) -> None:
+    def __init__(self, name: str, n_threads: int, max_queued: int) -> None:
         self._executor = ThreadPoolExecutor(n_threads, name)
-        self._free = asyncio.Semaphore(n_threads)
-        self._waiting: set[asyncio.Task[bytes]] = set()
-        self._most_waiting = most_waiting
+        self._idle_threads = asyncio.Semaphore(n_threads)
+        self._queued: set[asyncio.Task[bytes]] = set()
+        self._max_queued = max_queued
 
-    def check_room(self) -> None:
-        if len(self._waiting) >= self._most_waiting:
-            raise RefusedError(503, "too many requests like this one are waiting; ask again later.")
+    def check_capacity(self) -> None:
+        if len(self._queued) >= self._max_queued:
+            raise RequestError(503, "too many requests of this kind are queued; try again later.")
 
-    async def answer(
-        self, request: Request, deadline: Deadline, work: Callable[[], bytes]
-    ) -> bytes:
-        """What `work` gives. It is not begun if the client leaves or its time is up while it waits;
-        later its deadline tells it."""
-        self.check_room()
+    async def run(self, request: Request, deadline: Deadline, work: Callable[[], bytes]) -> bytes:
+        """Return the result of `work`.
+
+        If the client disconnects or the request times out, queued work is dropped, and running
+        work is stopped by its deadline.
+        """
+        self.check_capacity()
         working = asyncio.create_task(self._run(work))
-        leaving = asyncio.create_task(_disconnected(request))
-        self._waiting.add(working)
+        disconnecting = asyncio.create_task(_disconnected(request))
+        self._queued.add(working)
         try:
-            await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((working, disconnecting), return_when=asyncio.FIRST_COMPLETED)
             if not working.done():
-                raise RefusedError(400, "the client has gone.")
+                raise RequestError(400, "the client disconnected.")
             return working.result()
         finally:
-            self._waiting.discard(working)
+            self._queued.discard(working)
             deadline.cancel()
             working.cancel()
-            leaving.cancel()
+            disconnecting.cancel()
 
     async def _run(self, work: Callable[[], bytes]) -> bytes:
-        # Waiting here and not in the executor, which would keep what nobody waits for any more.
-        await self._free.acquire()
-        self._waiting.discard(asyncio.current_task())
+        # Queue here and not in the executor, which would keep the work of disconnected clients.
+        await self._idle_threads.acquire()
+        self._queued.discard(asyncio.current_task())
         loop = asyncio.get_running_loop()
-        done = self._executor.submit(work)
-        # The thread is free when the work has ended, which may be after its client has left.
-        done.add_done_callback(lambda _: self._release(loop))
-        return await asyncio.wrap_future(done)
+        running = self._executor.submit(work)
+        # Work may outlast the request: the thread is idle only when the work itself is done.
+        running.add_done_callback(lambda _: self._release(loop))
+        return await asyncio.wrap_future(running)
 
     def _release(self, loop: asyncio.AbstractEventLoop) -> None:
-        with suppress(RuntimeError):  # the service has ended
-            loop.call_soon_threadsafe(self._free.release)
+        with suppress(RuntimeError):  # the event loop is closed
+            loop.call_soon_threadsafe(self._idle_threads.release)
 
 
 async def _disconnected(request: Request) -> None:

@@ -1,4 +1,4 @@
-"""Whether model files are still those that were opened."""
+"""Detect model files that change while they are served."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 
-class Stamp(NamedTuple):
-    """By which a file is known again."""
-
+class FileState(NamedTuple):
     inode: int
     size: int
-    changed: int
+    modified: int
 
     @classmethod
-    def of(cls, path: Path) -> "Stamp | None":
+    def of(cls, path: Path) -> "FileState | None":
         try:
             found = os.stat(path)
         except OSError:
@@ -22,25 +20,25 @@ class Stamp(NamedTuple):
         return cls(found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-Stamps = Mapping[Path, Stamp | None]
+FileStates = Mapping[Path, FileState | None]
 
 
-def stamps_of(paths: Iterable[Path]) -> Stamps:
-    return {path: Stamp.of(path) for path in paths}
+def file_states(paths: Iterable[Path]) -> FileStates:
+    return {path: FileState.of(path) for path in paths}
 
 
-def changes(stamps: Stamps) -> Iterator[str]:
-    """A sentence for each file that is not as it was."""
-    for path, before in stamps.items():
-        now = Stamp.of(path)
+def describe_changes(states: FileStates) -> Iterator[str]:
+    """Yield a sentence for each file that differs from its earlier state."""
+    for path, before in states.items():
+        now = FileState.of(path)
         if now == before or before is None:
             continue
         if now is None:
-            yield f"{path} is there no more"
+            yield f"{path} was deleted since the service started"
         elif now.inode != before.inode:
-            yield f"{path} is another file than when the service was started"
+            yield f"{path} was replaced since the service started"
         else:
             yield (
-                f"{path} was changed in place: it had {before.size:,} bytes when the service was "
-                f"started, and has {now.size:,}"
+                f"{path} was changed in place since the service started: from {before.size:,} to "
+                f"{now.size:,} bytes"
             )

@@ -1,4 +1,4 @@
-"""Requests that wait at the same time are worked on together, on one thread."""
+"""Handle concurrent requests in batches."""
 
 import asyncio
 from collections import deque
@@ -6,63 +6,62 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, TypeVar
 
-Asked = TypeVar("Asked")
-Answer = TypeVar("Answer")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
-class Gathering(Generic[Asked, Answer]):
-    """Calls `work` with all that has been asked since its last call, at most so many; never twice
-    at a time. What is asked alone is worked on at once: nothing waits for company.
+class MicroBatcher(Generic[Item, Result]):
+    """Collect the items that arrive while a batch is running, and handle them as the next batch.
 
-    An answer may be an exception, which is raised where it was asked for.
+    An item that arrives when nothing is running starts at once: there is no waiting time. Batches
+    run one at a time, on a thread of `executor`. A result may be an exception, which is raised to
+    the submitter of its item.
     """
 
     def __init__(
         self,
-        work: Callable[[Sequence[Asked]], Sequence[Answer | Exception]],
-        threads: ThreadPoolExecutor,
-        at_most: int,
+        handle_batch: Callable[[Sequence[Item]], Sequence[Result | Exception]],
+        executor: ThreadPoolExecutor,
+        max_batch_size: int,
     ) -> None:
-        self.work, self.threads, self.at_most = work, threads, at_most
-        self.waiting: deque[tuple[Asked, asyncio.Future[Answer]]] = deque()
-        self.is_working = False
+        self.handle_batch, self.executor = handle_batch, executor
+        self.max_batch_size = max_batch_size
+        self.pending: deque[tuple[Item, asyncio.Future[Result]]] = deque()
+        self.is_running = False
 
-    async def ask(self, asked: Asked) -> Answer:
-        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self.waiting.append((asked, answer))
-        if not self.is_working:
-            self._start()
-        return await answer
+    async def submit(self, item: Item) -> Result:
+        result: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self.pending.append((item, result))
+        if not self.is_running:
+            self._start_batch()
+        return await result
 
-    def _start(self) -> None:
-        """On the loop, as all but `work` is."""
-        some: list[tuple[Asked, asyncio.Future[Answer]]] = []
-        while self.waiting and len(some) < self.at_most:
-            asked, answer = self.waiting.popleft()
-            # Who has left, or has been told that the time is up, is not worked for.
-            if not answer.done():
-                some.append((asked, answer))
-        self.is_working = bool(some)
-        if not some:
+    def _start_batch(self) -> None:
+        batch: list[tuple[Item, asyncio.Future[Result]]] = []
+        while self.pending and len(batch) < self.max_batch_size:
+            item, result = self.pending.popleft()
+            if not result.done():  # else the client disconnected or timed out
+                batch.append((item, result))
+        self.is_running = bool(batch)
+        if not batch:
             return
+        items, results = [item for item, _ in batch], [result for _, result in batch]
         loop = asyncio.get_running_loop()
-        done = loop.run_in_executor(self.threads, self.work, [asked for asked, _ in some])
-        done.add_done_callback(lambda found: self._finish([answer for _, answer in some], found))
+        running = loop.run_in_executor(self.executor, self.handle_batch, items)
+        running.add_done_callback(lambda done: self._finish_batch(results, done))
 
-    def _finish(
+    def _finish_batch(
         self,
-        answers: Sequence["asyncio.Future[Answer]"],
-        found: "asyncio.Future[Sequence[Answer | Exception]]",
+        results: Sequence["asyncio.Future[Result]"],
+        done: "asyncio.Future[Sequence[Result | Exception]]",
     ) -> None:
-        error = found.exception()
-        results = [error] * len(answers) if error is not None else found.result()
-        for answer, result in zip(answers, results, strict=True):
-            if answer.done():
+        error = done.exception()
+        values = [error] * len(results) if error is not None else done.result()
+        for result, value in zip(results, values, strict=True):
+            if result.done():
                 continue
-            if isinstance(result, BaseException):
-                answer.set_exception(result)
+            if isinstance(value, BaseException):
+                result.set_exception(value)
             else:
-                answer.set_result(result)
-        self.is_working = False
-        if self.waiting:
-            self._start()
+                result.set_result(value)
+        self._start_batch()

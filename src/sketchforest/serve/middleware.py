@@ -1,18 +1,19 @@
-"""What stands before every answer: the host that is asked for, the time, headers."""
+"""Checks before every request: the host, the timeout, and security headers."""
 
 import asyncio
-import json
 import logging
 from collections.abc import Sequence
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sketchforest.serve.limits import RETRY_SECONDS, Limits
+from sketchforest.serve.fields import shown
+from sketchforest.serve.limits import Limits
 from sketchforest.serve.protocol import ABORT
+from sketchforest.serve.responses import RequestError, error_response
 
 logger = logging.getLogger("uvicorn.error")
 
-# Pages of other sites show nothing of ours, and ours asks for nothing from elsewhere.
+# Other sites cannot frame these pages, and these pages load nothing from elsewhere.
 HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -25,10 +26,15 @@ HEADERS = [
 ]
 
 
-class Guard:
+class SecurityMiddleware:
+    """Check the Host header, add security headers, and enforce the request timeout.
+
+    Unlike Starlette's middleware it wraps the whole application, error handlers included.
+    """
+
     def __init__(self, app: ASGIApp, limits: Limits, hosts: Sequence[str] | None) -> None:
         self.app, self.limits = app, limits
-        self.hosts = None if hosts is None else {host.encode().lower() for host in hosts}
+        self.hosts = None if hosts is None else {host.lower() for host in hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -36,52 +42,47 @@ class Guard:
             return
         has_started = False
 
-        async def sending(message: Message) -> None:
+        async def send_secured(message: Message) -> None:
             nonlocal has_started
             if message["type"] == "http.response.start":
                 has_started = True
                 message["headers"] = [*message["headers"], *HEADERS]
             await send(message)
 
-        if not self._is_for_us(scope):
-            await _say(sending, 421, "the Host of a request must be the one that is served.")
+        async def reject(status: int, detail: str) -> None:
+            response = error_response(RequestError(status, detail))
+            response.headers["connection"] = "close"
+            await response(scope, receive, send_secured)
+
+        host = next((value for name, value in scope["headers"] if name == b"host"), b"")
+        if not self._is_served(host.decode("latin-1")):
+            got = shown(host.decode("latin-1"))
+            await reject(421, f"the Host header must name this server; got {got}.")
             return
         try:
             async with asyncio.timeout(self.limits.seconds):
-                await self.app(scope, receive, sending)
+                await self.app(scope, receive, send_secured)
         except TimeoutError:
             if has_started:
                 self._abort(scope)
-                return
-            said = f"there is no answer within {self.limits.seconds:g} s; try fewer rows, or later."
-            await _say(sending, 503, said)
-        except asyncio.CancelledError:  # by the server, which ends
+            else:
+                after = f"no response within {self.limits.seconds:g} s"
+                await reject(503, f"{after}; send fewer rows, or try again later.")
+        except asyncio.CancelledError:  # the server is shutting down
             if not has_started:
-                await _say(sending, 503, "the service ends; ask again later.")
+                await reject(503, "the server is shutting down; try again later.")
 
-    def _abort(self, scope: Scope) -> None:
-        """A client that does not read its answer in time loses it with the connection, which would
-        otherwise be kept until it has read the rest. It is logged in one line."""
-        host, port = scope.get("client") or ("a client", 0)
-        logger.warning("%s:%s did not read its answer in %g s", host, port, self.limits.seconds)
-        scope["extensions"][ABORT]()
-
-    def _is_for_us(self, scope: Scope) -> bool:
-        """A page of another site whose name is made to lead here has that name in Host."""
+    def _is_served(self, host: str) -> bool:
+        """Reject DNS rebinding: the page of another site whose name resolves to this address."""
         if self.hosts is None:
             return True
-        host = next((value for name, value in scope["headers"] if name == b"host"), b"")
-        name, _, port = host.lower().rpartition(b":")
+        name, _, port = host.lower().rpartition(":")
         return (name if port.isdigit() and name else host.lower()) in self.hosts
 
-
-async def _say(send: Send, status: int, sentence: str) -> None:
-    body = json.dumps({"error": sentence}).encode()
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"connection", b"close"),
-        *([(b"retry-after", str(RETRY_SECONDS).encode())] if status == 503 else []),
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    def _abort(self, scope: Scope) -> None:
+        """Close the connection of a client that does not read its response, and log one line."""
+        host, port = scope.get("client") or ("a client", 0)
+        logger.warning(
+            "%s:%s did not read its response within %g s", host, port, self.limits.seconds
+        )
+        scope["extensions"][ABORT]()

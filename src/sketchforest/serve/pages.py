@@ -1,4 +1,4 @@
-"""The pages of the service, each whole in itself but for one script."""
+"""The HTML pages of the service. Each loads nothing but one script."""
 
 import json
 from pathlib import Path
@@ -10,8 +10,9 @@ from sketchforest.serve.served_model import ServedModel
 
 FOLDER = Path(__file__).parent / "page"
 SCRIPTS = {path.stem: path.read_bytes() for path in sorted(FOLDER.glob("*.js"))}
-# Rows of more fields are typed as a list of features.
-MAX_INPUTS = 40
+MAX_INPUTS = 40  # rows with more fields are typed as a list of features
+
+Json = dict[str, Any]
 
 
 def model_page(model: ServedModel, names: list[str]) -> str:
@@ -29,65 +30,60 @@ def model_page(model: ServedModel, names: list[str]) -> str:
     )
 
 
-def docs_page(about: dict[str, Any]) -> str:
-    schemas = about["components"]["schemas"]
+def docs_page(document: Json) -> str:
+    """Render an OpenAPI document."""
+    components = document["components"]
     endpoints = []
-    for path, methods in about["paths"].items():
+    for path, methods in document["paths"].items():
         for method, found in methods.items():
             body = found.get("requestBody", {}).get("content", {}).get("application/json")
+            responses = {s: _resolve(components, r) for s, r in found["responses"].items()}
+            content = responses["200"]["content"]["application/json"]
             endpoints.append(
                 {
                     "path": path,
                     "method": method.upper(),
                     "summary": found["summary"],
                     "parameters": found.get("parameters", []),
-                    "fields": _fields(schemas, body["schema"]) if body else [],
-                    "answer": _answer_fields(schemas, found),
+                    "fields": _fields(components, body["schema"]) if body else [],
+                    "response": _fields(components, content["schema"]),
                     "example": json.dumps(body["example"], ensure_ascii=False) if body else None,
-                    "statuses": [
-                        (status, response["description"])
-                        for status, response in found["responses"].items()
-                    ],
+                    "statuses": [(status, r["description"]) for status, r in responses.items()],
                 }
             )
-    return render("docs.html", FOLDER, about=about["info"], endpoints=endpoints)
+    return render("docs.html", FOLDER, about=document["info"], endpoints=endpoints)
 
 
-def _answer_fields(schemas: dict[str, Any], endpoint: dict[str, Any]) -> list[dict[str, str]]:
-    return _fields(schemas, endpoint["responses"]["200"]["content"]["application/json"]["schema"])
-
-
-def _fields(
-    schemas: dict[str, Any], schema: dict[str, Any], before: str = ""
-) -> list[dict[str, str]]:
-    """The properties of a schema, those of objects in it below them, a line each."""
-    schema = _resolved(schemas, schema)
+def _fields(components: Json, schema: Json, prefix: str = "") -> list[dict[str, str]]:
+    """Flatten the properties of a schema: `labels[].score` follows `labels`."""
     lines = []
-    for name, of in schema.get("properties", {}).items():
-        found = _resolved(schemas, of)
+    for name, declared in _resolve(components, schema).get("properties", {}).items():
+        found = _resolve(components, declared)
         is_list = found.get("type") == "array"
-        items = _resolved(schemas, found["items"]) if is_list and "items" in found else found
-        kind = _kind(schemas, found)
-        said = of.get("description", found.get("description", ""))
-        lines.append({"name": before + name, "kind": kind, "said": said})
-        lines += _fields(schemas, items, f"{before}{name}{'[]' if is_list else ''}.")
+        items = found["items"] if is_list and "items" in found else found
+        description = found.get("description", "")
+        lines.append(
+            {"name": prefix + name, "type": _type(components, found), "description": description}
+        )
+        lines += _fields(components, items, f"{prefix}{name}{'[]' if is_list else ''}.")
     return lines
 
 
-def _resolved(schemas: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """With what a reference stands for; what is said beside it counts more."""
-    name = schema.get("$ref", "").rpartition("/")[2]
-    return {**schemas[name], **schema} if name else schema
+def _resolve(components: Json, value: Json) -> Json:
+    """Follow a reference; keys beside it take precedence."""
+    if "$ref" not in value:
+        return value
+    kind, name = value["$ref"].split("/")[-2:]
+    return {**components[kind][name], **value}
 
 
-def _kind(schemas: dict[str, Any], schema: dict[str, Any]) -> str:
-    schema = _resolved(schemas, schema)
+def _type(components: Json, schema: Json) -> str:
+    schema = _resolve(components, schema)
     if "oneOf" in schema:
-        return " or ".join(_kind(schemas, one) for one in schema["oneOf"])
-    kind = schema.get("type", "object")
-    kind = " or ".join(kind) if isinstance(kind, list) else kind
-    if kind == "array":
-        kind = "list of " + _kind(schemas, schema["items"]) if "items" in schema else "list"
+        return " or ".join(_type(components, one) for one in schema["oneOf"])
     if "enum" in schema:
-        kind = " or ".join(schema["enum"][:5])
-    return kind
+        return " or ".join(schema["enum"][:5])
+    types = schema.get("type", "object")
+    if types == "array":
+        return "list of " + _type(components, schema["items"]) if "items" in schema else "list"
+    return " or ".join(types) if isinstance(types, list) else types

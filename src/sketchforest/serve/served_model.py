@@ -1,4 +1,4 @@
-"""A model that answers requests: rows as JSON in, names and numbers for JSON out."""
+"""Predict and explain rows of JSON with a loaded model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,59 +22,54 @@ from sketchforest._workflows.models import (
 )
 from sketchforest._workflows.row_features import explained
 from sketchforest.explain import Explanation
-from sketchforest.serve.fields import number_below, shown
-from sketchforest.serve.highlights import MarkedText
-from sketchforest.serve.limits import MAX_LABELS, Deadline, RefusedError, wrong
+from sketchforest.serve.fields import parse_index, shown
+from sketchforest.serve.highlights import TokenizedText
+from sketchforest.serve.limits import Deadline
+from sketchforest.serve.responses import RequestError, invalid
 from sketchforest.serve.rows import Row, RowReader
 
-# Rows that are predicted at once: some milliseconds of work, after which the time is looked at; of
-# wide tables, which are dense, fewer.
+# Rows predicted at a time: some milliseconds of work between two checks of the deadline. Tables
+# are dense, so wide ones have fewer.
 BLOCK_ROWS, BLOCK_CELLS = 64, 1 << 20
-# Labels that are explained at once, in memory for each of all training rows in the leaves.
-EXPLAINED_AT_ONCE = 10
-# Characters of the texts of a row that is explained: it is read while others wait for the
-# interpreter's lock.
-MAX_EXPLAINED = 200_000
-# Characters of a row in which words are marked, shared by the labels that they are marked for.
-MAX_MARKED = 100_000
-MAX_TEXT = 500  # characters of a training row in an answer
-MAX_FEATURES = 20  # that an answer names
-MAX_FIELDS = 100  # that a list of models has of each
+EXPLAINED_AT_A_TIME = 10  # labels; each needs memory for all training rows in the leaves
+MAX_EXPLAINED = 200_000  # characters per explained row: tokenizing holds the GIL
+MAX_MARKED = 100_000  # characters per row searched for words, divided among its labels
+MAX_TEXT = 500  # characters of a training row in a response
+MAX_FEATURES = 20  # per explained label
+MAX_FIELDS = 100  # per model in a list of models
 
 Json = dict[str, Any]
-# By field: the words of its text, and where they end if that is not the end of the text.
-Marked = dict[str, tuple[MarkedText, int | None]]
+# By field: the tokenized text, and where tokenizing stopped if that is before its end.
+Tokenized = dict[str, tuple[TokenizedText, int | None]]
 
 
-class Source(NamedTuple):
-    """A model file, and what requests call it: they never name a file."""
+class ModelSource(NamedTuple):
+    """A model file and its public name: requests never name a file."""
 
     name: str
     path: Path
-    threshold: bool | float | str | None = None  # None: as the model was trained
-    mmap: bool = True  # else it is read into memory, and the file may change
+    threshold: bool | float | str | None = None  # None: the model's own
+    mmap: bool = True  # False: read the file into memory, so that it may change
 
 
 def named_sources(
-    given: Sequence[str], threshold: bool | float | str | None = None, mmap: bool = True
-) -> list[Source]:
-    """Of arguments MODEL or NAME=MODEL; a model is called as its file if not otherwise."""
-    sources = []
-    for argument in given:
+    arguments: Sequence[str], threshold: bool | float | str | None = None, mmap: bool = True
+) -> list[ModelSource]:
+    """Parse arguments of the form MODEL or NAME=MODEL; the default name is that of the file."""
+    sources: dict[str, ModelSource] = {}
+    for argument in arguments:
         name, is_named, path = argument.partition("=")
         if not is_named or Path(argument).exists():
             name, path = Path(argument).name.removesuffix(".sf"), argument
         if not name or not path:
             raise ValueError(f"models must be MODEL or NAME=MODEL; got {argument!r}.")
-        sources.append(Source(name, Path(path), threshold, mmap))
-    names = [source.name for source in sources]
-    for name in names:
-        if names.count(name) > 1:
+        if name in sources:
             raise ValueError(
-                f"models must have names of their own; got two that are called {name!r}. "
-                f"Use NAME={name}.sf for one of them."
+                f"models must have unique names; got two models named {name!r}. "
+                f"Use OTHER_NAME={path} for one of them."
             )
-    return sources
+        sources[name] = ModelSource(name, Path(path), threshold, mmap)
+    return list(sources.values())
 
 
 @dataclass(frozen=True)
@@ -82,26 +77,25 @@ class ServedModel:
     name: str
     model: Classifier
     reader: RowReader
-    n_rows: int  # that it was trained on
+    n_rows: int  # training rows
     n_labels: int
-    # Of the labels, where they have names: numbers may be many more than the file has bytes.
-    names: np.ndarray | None = field(repr=False)
-    known: frozenset[str] = field(repr=False)  # the same
-    decision: Decision  # when labels are predicted
+    # None if labels are numbers, which can be many more than the file has bytes.
+    label_names: np.ndarray | None = field(repr=False)
+    known_labels: frozenset[str] = field(repr=False)
+    decision: Decision  # which labels count as predicted
 
     @classmethod
-    def load(cls, source: Source) -> "ServedModel":
-        """The file is mapped, so that all workers share what they read of it, unless told
-        otherwise."""
+    def load(cls, source: ModelSource) -> "ServedModel":
+        """Load a model. By default the file is mapped, and workers share its memory."""
         model = read_model(source.path, source.mmap)
         reader = RowReader.of(model)
         name_features(model)
         if "n_jobs" in model.get_params():
-            model.set_params(n_jobs=1)  # the workers are what runs at the same time
+            model.set_params(n_jobs=1)  # workers run in parallel, not the threads of one request
         if not is_classifier(model):
             raise ValueError(
-                f"{source.path} has a {type(model).__name__}; serve is for classifiers. Use "
-                "'sketchforest predict' for it."
+                f"{source.path} has a {type(model).__name__}, but only classifiers can be served. "
+                "Use 'sketchforest predict' for regressors."
             )
         if source.threshold is not None:
             set_threshold(model, source.threshold)
@@ -116,18 +110,15 @@ class ServedModel:
         return served
 
     def warm_up(self) -> None:
-        """What is derived from a model once is derived before the first request, but for what only
-        explanations need: each worker has its own of it. All that a request needs, a row of
-        nothing needs, too."""
+        """Compute everything lazy that predictions need, before the first request."""
         self.suggest([{}], 1)
-        _ = self.reader.fields.expected, self.reader.fields.first(1), self.reader.fields.column("")
+        _ = self.reader.fields.expected, self.reader.fields.first(1), self.reader.fields.index("")
 
     def suggest(
         self, rows: Sequence[Row], k: int, deadline: Deadline | None = None
     ) -> list[list[Json]]:
-        """The k best labels of each row, best first, with scores; and whether the model, as it was
-        trained or told to decide, predicts them."""
-        answers: list[list[Json]] = []
+        """Return the k best labels of each row with scores, best first, and which are predicted."""
+        found: list[list[Json]] = []
         size = BLOCK_ROWS
         if self.reader.has_table:
             size = max(1, min(size, BLOCK_CELLS // self.model.n_features_in_))
@@ -135,8 +126,8 @@ class ServedModel:
             if deadline is not None:
                 deadline.check(f"{first:,} of {len(rows):,} rows")
             block = rows[first : first + size]
-            answers += self._suggest_block(self.reader.read(block, first), k)
-        return answers
+            found += self._suggest_block(self.reader.read(block, first), k)
+        return found
 
     def _suggest_block(self, X: Matrix, k: int) -> list[list[Json]]:
         labels, scores = self._best(X, k)
@@ -148,7 +139,7 @@ class ServedModel:
                 if score > 0
             ]
             for row in zip(
-                self._named(labels).tolist(),
+                self._names(labels).tolist(),
                 np.round(scores.astype(np.float64), 6).tolist(),
                 predicted.tolist(),
                 strict=True,
@@ -158,11 +149,11 @@ class ServedModel:
     def _best(self, X: Matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
         return self.model.fitted_.predictor.best(X, 1, min(k, self.n_labels))
 
-    def _named(self, labels: np.ndarray) -> np.ndarray:
-        return labels.astype(str) if self.names is None else self.names[labels]
+    def _names(self, labels: np.ndarray) -> np.ndarray:
+        return labels.astype(str) if self.label_names is None else self.label_names[labels]
 
     def _is_predicted(self, labels: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        """(n_rows, k) of labels in the order of their scores, the best first."""
+        """Return an (n_rows, k) mask. Labels are in order of score, best first."""
         rank = np.arange(labels.shape[1])
         if self.model.fitted_.targets.column_classes is not None:
             return self._is_first_of_column(labels)
@@ -173,7 +164,7 @@ class ServedModel:
         return (scores > least) | ((rank == 0) & at_least_one)
 
     def _is_first_of_column(self, labels: np.ndarray) -> np.ndarray:
-        """Of several columns of classes, the best class of each."""
+        """Mark the best class of each target column."""
         sizes = self.model.fitted_.targets.classes_per_output
         column = np.repeat(np.arange(len(sizes)), sizes)[labels]
         is_first = np.zeros(labels.shape, bool)
@@ -184,95 +175,66 @@ class ServedModel:
     def explain(
         self,
         row: Row,
-        label: object,
+        labels: Sequence[str] | None,
         k: int,
         n_rows: int,
         deadline: Deadline | None = None,
     ) -> Json:
-        """Why a row has its scores, for some labels; the words of its texts that count; and the
-        training rows that count most."""
-        labels = None if label is None else self._checked(label)
+        """Explain the scores of a row: by features, words, and similar training rows.
+
+        Labels default to the k best."""
+        for name in labels or ():
+            is_number = self.label_names is None and parse_index(name, self.n_labels) is not None
+            if not is_number and name not in self.known_labels:
+                raise invalid(f"label must be one of the model's labels; got {shown(name)}.")
         texts = self.reader.texts(row) if isinstance(row, str | dict) else []
         n_characters = sum(map(len, texts))
         if n_characters > MAX_EXPLAINED:
-            raise RefusedError(
+            raise RequestError(
                 413,
                 f"row must have at most {MAX_EXPLAINED:,} characters of text to be explained; got "
-                f"{n_characters:,}. Shorten it, or ask /suggest for labels alone.",
+                f"{n_characters:,}. Shorten it, or use /suggest.",
             )
-        X, marked = self.reader.read([row]), None
+        X, tokenized = self.reader.read([row]), None
         n_labels = min(k, self.n_labels) if labels is None else len(labels)
-        if labels is None and n_labels > EXPLAINED_AT_ONCE:
-            labels = self._named(self._best(X, n_labels)[0].ravel()).tolist()
-        answers: list[Json] = []
-        for first in range(0, n_labels, EXPLAINED_AT_ONCE):
+        if labels is None and n_labels > EXPLAINED_AT_A_TIME:
+            labels = self._names(self._best(X, n_labels)[0].ravel()).tolist()
+        explanations: list[Json] = []
+        for first in range(0, n_labels, EXPLAINED_AT_A_TIME):
             if deadline is not None:
                 deadline.check(f"{first} of {n_labels} labels")
-            some = None if labels is None else labels[first : first + EXPLAINED_AT_ONCE]
+            some = None if labels is None else labels[first : first + EXPLAINED_AT_A_TIME]
             found = explained(self.model, X, some, n_labels)
-            # All labels have the same features: those that the trees asked for.
-            marked = marked or self._marked(found, texts, n_labels)
-            answers += [self._label(found, at, marked) for at in range(len(found.labels))]
-        until = {name: end for name, (_, end) in (marked or {}).items() if end is not None}
+            # All labels have the same features: those on the paths of the row.
+            if tokenized is None:
+                tokenized = self._tokenize(found, texts, n_labels)
+            explanations += [_label(found, at, tokenized) for at in range(len(found.labels))]
+        until = {name: end for name, (_, end) in (tokenized or {}).items() if end is not None}
         return {
             "model": self.name,
-            "labels": answers,
+            "labels": explanations,
             "similar": _similar_rows(found, n_rows),
             **({"marked_until": until} if until else {}),
         }
 
-    def _checked(self, label: object) -> list[str]:
-        given: list[Any] = label if isinstance(label, list) else [label]
-        if not 0 < len(given) <= MAX_LABELS or not all(isinstance(name, str) for name in given):
-            rule = f"the name of a label, or a list of at most {MAX_LABELS}"
-            raise wrong(f"label must be {rule}; got {shown(label)}.")
-        for name in given:
-            is_number = self.names is None and number_below(name, self.n_labels) is not None
-            if not is_number and name not in self.known:
-                raise wrong(f"label must be one of the model's; got {shown(name)}.")
-        return given
-
-    def _label(self, found: Explanation, at: int, marked: Marked) -> Json:
-        present = found.is_present
-        terms, added = found.feature_names[present], found.contributions[present, at]
-        by_term = dict(zip(terms.tolist(), added.tolist(), strict=True))
-        return {
-            "label": str(found.label_names[at]),
-            "score": float(found.scores[at]),
-            "base": float(found.base[at]),
-            "features": [
-                {"feature": line.feature, "value": _finite(line.value), "adds": line.adds}
-                for line in found.lines(at, MAX_FEATURES)
-            ],
-            "words": {
-                name: [word._asdict() for word in text.words_that_count(by_term)]
-                for name, (text, _) in marked.items()
-            },
-        }
-
-    def _marked(self, found: Explanation, texts: Sequence[str], n_labels: int) -> Marked:
-        """Each text of a row by its field, as far as words are marked."""
-        marked: Marked = {}
+    def _tokenize(self, found: Explanation, texts: Sequence[str], n_labels: int) -> Tokenized:
+        """Tokenize the texts of a row, up to a limit."""
+        tokenized: Tokenized = {}
         if not texts:
-            return marked
+            return tokenized
         vectorizer = self.model.vectorizer_
         terms = set(found.feature_names[found.is_present].tolist())
         left = MAX_MARKED // max(n_labels, vectorizer.ngram_range[1])
-        # A text that is no object is the document itself.
+        # A row that is one string has a single text, whatever the number of text fields.
         for name, text in zip(self.reader.fields.of_text, texts, strict=False):
-            is_cut = len(text) > left
-            marked[name] = MarkedText.of(vectorizer, text, terms, left), left if is_cut else None
+            end = left if len(text) > left else None
+            tokenized[name] = TokenizedText.of(vectorizer, text, terms, left), end
             left = max(0, left - len(text))
-        return marked
+        return tokenized
 
-    def info(self, is_whole: bool = False) -> Json:
-        """What a model is; the whole has all its fields, and the names of all its labels, where
-        these have names and are not numbers from 0."""
-        model, reader = self.model, self.reader
-        fields = [
-            f._asdict() if f.values else {"name": f.name, "kind": f.kind}
-            for f in reader.fields.first(None if is_whole else MAX_FIELDS)
-        ]
+    def info(self, full: bool = False) -> Json:
+        """Describe the model; in full with all fields, and all label names unless numbered."""
+        model, fields = self.model, self.reader.fields
         about: Json = {
             "name": self.name,
             "estimator": type(model).__name__,
@@ -280,25 +242,47 @@ class ServedModel:
             "training_rows": self.n_rows,
             "features": model.n_features_in_,
             "labels": self.n_labels,
-            "reads_text": bool(reader.fields.of_text),
-            "row": reader.fields.expected,
-            "fields": fields,
-            "n_fields": reader.fields.n,
-            "fields_are_numbers": reader.fields.is_numbered,
-            "left_out_means": "missing" if reader.has_table else "zero",
+            "reads_text": bool(fields.of_text),
+            "row": fields.expected,
+            "fields": [
+                f._asdict() if f.values else {"name": f.name, "kind": f.kind}
+                for f in fields.first(None if full else MAX_FIELDS)
+            ],
+            "n_fields": len(fields),
+            "fields_are_numbers": fields.is_numbered,
+            "left_out_means": "missing" if self.reader.has_table else "zero",
             "predicts": what_is_predicted(model),
             "trained_on": Path(notes_of(model).get("file", "")).name or None,
         }
-        if is_whole:
-            about["label_names"] = None if self.names is None else self.names.tolist()
+        if full:
+            about["label_names"] = None if self.label_names is None else self.label_names.tolist()
         return about
 
 
 def _decision(model: Classifier) -> Decision:
     try:
         return model._decision(model.fitted_)
-    except ValueError:  # no threshold was chosen in training; the most probable label is one
+    except ValueError:  # no threshold was chosen in training: predict at least the best label
         return Decision(above=np.float32(DEFAULT), at_least_one=True)
+
+
+def _label(found: Explanation, at: int, tokenized: Tokenized) -> Json:
+    present = found.is_present
+    terms, contributions = found.feature_names[present], found.contributions[present, at]
+    by_term = dict(zip(terms.tolist(), contributions.tolist(), strict=True))
+    return {
+        "label": str(found.label_names[at]),
+        "score": float(found.scores[at]),
+        "base": float(found.base[at]),
+        "features": [
+            {"feature": line.feature, "value": _finite(line.value), "adds": line.adds}
+            for line in found.lines(at, MAX_FEATURES)
+        ],
+        "words": {
+            name: [word._asdict() for word in text.highlights(by_term)]
+            for name, (text, _) in tokenized.items()
+        },
+    }
 
 
 def _similar_rows(found: Explanation, n_rows: int) -> list[Json]:

@@ -245,7 +245,7 @@ def test_labels_that_no_row_has_have_no_figures(forest):
     truth = DATA.Y[TEST].toarray()
     truth[:, np.arange(30) != truth.sum(axis=0).argmax()] = 0
     html = make_report(forest, DATA.X[TEST], truth).to_html()
-    assert "29 of 30 labels are in no row of the data" in html
+    assert "29 of 30 labels do not occur in the data" in html
     lines = json.loads(Page(html).scripts["lines"])
     assert all(line[4] is None and line[6] is None for line in lines[1:])
 
@@ -256,13 +256,13 @@ def test_a_compact_model_says_that_it_has_no_importances(forest, tmp_path):
     forest.save(tmp_path / "model.sf", compact=True)
     report = make_report(load_forest(tmp_path / "model.sf"), DATA.X[TEST], DATA.Y[TEST])
     assert "saved compact" in report.to_html()
-    assert "## Features" not in report.to_markdown()
+    assert "## Feature importance" not in report.to_markdown()
 
 
 def test_settings_that_are_not_usual_come_first(report, forest):
     (threshold,) = [s for s in report.settings if s.name == "threshold"]
     assert threshold.value == "'f1'"
-    names = [s.name for s in report.settings if not s.is_usual]
+    names = [s.name for s in report.settings if not s.is_default]
     assert names[: len(names)] == [s.name for s in report.settings][: len(names)]
     usual = type(forest)().get_params()
     assert set(names) == {n for n, v in forest.get_params().items() if v != usual[n]}
@@ -282,10 +282,10 @@ def test_what_is_never_predicted_is_said_in_the_words_of_the_model():
     y = np.array(["often"] * 30 + ["rare"] * 10)
     forest = RandomForestClassifier(5, random_state=0).fit(X, y)
     html = make_report(forest, X, y).to_html()
-    assert "1 class is in the data, but never predicted.</p>" in html
+    assert "1 class occurs in the data but is never predicted.</p>" in html
     forest = RandomForestClassifier(5, random_state=0).fit(X, y[:, None] == ["often", "rare"])
     html = make_report(forest, X, y[:, None] == ["often", "rare"]).to_html()
-    assert "1 label is in the data, but never predicted. A lower threshold" in html
+    assert "1 label occurs in the data but is never predicted. A lower threshold" in html
 
 
 def test_a_report_is_saved_by_the_ending_of_its_name(report, tmp_path):

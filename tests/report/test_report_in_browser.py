@@ -91,14 +91,14 @@ def test_labels_are_found_by_a_part_of_their_name(page):
     assert not find(page, ".pager")[0].is_displayed()
     box.send_keys(" none")
     assert column(page, 0) == []
-    assert find(page, "#count")[0].text == "None is like that."
+    assert find(page, "#count")[0].text == "No matches."
 
 
 def test_labels_that_are_never_predicted_are_filtered(page):
     def show(kind):
         find(page, f"#which option[value={kind}]")[0].click()
         said = find(page, "#count")[0].text
-        return 0 if said == "None is like that." else int(said.split()[-1])
+        return 0 if said == "No matches." else int(said.split()[-1])
 
     counts = {kind: show(kind) for kind in ("all", "predicted", "never", "absent")}
     assert counts["all"] == N_LABELS

@@ -37,7 +37,7 @@ def explain(
     """
     from sketchforest._workflows.model_input import feature_blocks, input_format, read_rows
     from sketchforest._workflows.models import is_classifier, label_names, trained_columns
-    from sketchforest._workflows.row_features import explained
+    from sketchforest._workflows.row_features import explain_row
     from sketchforest.cli.explanation_views import as_json, show_explanation
 
     forest = options.load_model(model, n_jobs)
@@ -48,7 +48,7 @@ def explain(
     x = read_rows(blocks, [row])
     # A name may have a comma itself.
     labels = [label] if label in label_names(forest.fitted_) else options.names(label)
-    content = as_json(explained(forest, x, labels or None, top), row, is_classifier(forest))
+    content = as_json(explain_row(forest, x, labels or None, top), row, is_classifier(forest))
     if json:
         options.print_json(content)
     else:

@@ -11,7 +11,7 @@ from scipy import sparse
 from sketchforest._typing import Matrix
 from sketchforest._workflows import Model
 from sketchforest._workflows.models import feature_names, notes_of, trained_columns
-from sketchforest._workflows.row_features import joined
+from sketchforest._workflows.row_features import join_features
 from sketchforest.datasets.columns import Columns
 from sketchforest.datasets.table_files import TABLE_FORMATS, Block
 from sketchforest.serve.fields import Fields, shown
@@ -95,7 +95,7 @@ class RowReader:
         documents = (
             self._documents([row for _, row in named], first) if self.fields.of_text else None
         )
-        return joined(self.model, documents, X)
+        return join_features(self.model, documents, X)
 
     def _as_object(self, row: Row, at: int) -> dict[str, Any]:
         if isinstance(row, dict):

@@ -20,7 +20,7 @@ from sketchforest._workflows.models import (
     read_model,
     set_threshold,
 )
-from sketchforest._workflows.row_features import explained
+from sketchforest._workflows.row_features import explain_row
 from sketchforest.explain import Explanation
 from sketchforest.serve.fields import parse_index, shown
 from sketchforest.serve.highlights import TokenizedText
@@ -204,7 +204,7 @@ class ServedModel:
             if deadline is not None:
                 deadline.check(f"{first} of {n_labels} labels")
             some = None if labels is None else labels[first : first + EXPLAINED_AT_A_TIME]
-            found = explained(self.model, X, some, n_labels)
+            found = explain_row(self.model, X, some, n_labels)
             # All labels have the same features: those on the paths of the row.
             if tokenized is None:
                 tokenized = self._tokenize(found, texts, n_labels)

@@ -135,7 +135,7 @@ def test_the_keyboard_is_enough(page):
         return page.execute_script("return getComputedStyle(arguments[0]).outlineStyle", active)
 
     find(page, "body")[0].send_keys(Keys.TAB)
-    assert page.switch_to.active_element.text == "Skip to the content"
+    assert page.switch_to.active_element.text == "Skip to content"
     assert outline() == "solid"
     press(Keys.ENTER)
     assert page.current_url.endswith("#content")

@@ -24,10 +24,8 @@ from sketchforest.datasets._text import AnyPath, bad_file, first_line, plain_nam
 from sketchforest.datasets.blocks import line_blocks, pair_blocks
 from sketchforest.datasets.columns import Columns
 from sketchforest.datasets.files import ReadOptions, recognise, recognise_piped, recognise_table
-from sketchforest.datasets.table import TableFeatures, read_table
+from sketchforest.datasets.table import TableFeatures, indicator_matrix, read_table
 from sketchforest.datasets.table_files import (
-    FASTTEXT_LABELS,
-    FASTTEXT_TEXT,
     TABLE_FORMATS,
     Block,
     Table,
@@ -57,19 +55,8 @@ class Rows(NamedTuple):
 
 
 def training_format(path: AnyPath, format: str | None) -> str:
-    is_piped = str(path) == "-"
-    return (
-        _checked(format) or table_format(path) or (recognise_piped if is_piped else recognise)(path)
-    )
-
-
-def training_columns(columns: Columns, format: str) -> Columns:
-    """Return the given columns, or the fixed ones of a fastText file."""
-    if format != "fasttext":
-        return columns
-    if columns != Columns():
-        raise ValueError("format must not be fasttext if columns are named: such files have none.")
-    return Columns(text=(FASTTEXT_TEXT,), tags=FASTTEXT_LABELS)
+    recognise_content = recognise_piped if str(path) == "-" else recognise
+    return _checked(format) or table_format(path) or recognise_content(path)
 
 
 def read_training(
@@ -117,13 +104,6 @@ def input_format(
     return recognise(path)
 
 
-def feature_blocks(
-    path: AnyPath, format: str, model: Model, columns: Columns, encoding: str = "utf-8"
-) -> Iterator[Matrix]:
-    """Yield the features of a file, some rows at a time."""
-    return (rows.X for rows in row_blocks(path, format, model, columns, encoding=encoding))
-
-
 def row_blocks(
     path: AnyPath,
     format: str,
@@ -157,6 +137,23 @@ def row_blocks(
     return (Rows(block, {}) for block in X)
 
 
+def read_row(
+    path: AnyPath,
+    format: str,
+    model: Model,
+    columns: Columns,
+    number: int,
+    encoding: str = "utf-8",
+) -> Matrix:
+    """Return the features of one row, by its number from 0."""
+    first = 0
+    for X, _ in row_blocks(path, format, model, columns, encoding=encoding):
+        if first <= number < first + X.shape[0]:
+            return X[[number - first]]
+        first += X.shape[0]
+    raise ValueError(f"row must be from 0 to {first - 1}; got {number}.")
+
+
 def read_labelled(
     path: AnyPath, format: str, model: Model, columns: Columns, encoding: str = "utf-8"
 ) -> Labelled:
@@ -177,18 +174,14 @@ def read_labelled(
         dataset, _ = read_training(path, format, columns, encoding, **options)
         X = _align_features(path, dataset, model)
     labels = label_names(model.fitted_)
-    have = dataset.label_names
-    have = np.arange(dataset.Y.shape[1]).astype(str) if have is None else have.astype(str)
-    index = {name: at for at, name in enumerate(labels.tolist())}
-    known = np.array([index.get(name, -1) for name in have.tolist()], np.int64)
-    selected = np.flatnonzero(known >= 0)
-    if not len(selected):
+    given = dataset.label_names
+    given = np.arange(dataset.Y.shape[1]).astype(str) if given is None else given.astype(str)
+    to_model = indicator_matrix(given.tolist(), labels.tolist()).astype(dataset.Y.dtype)
+    is_known = np.diff(to_model.indptr) > 0
+    if not is_known.any():
         reason = f"it has none of the model's labels, which are {_some(labels)}"
         raise bad_file(path, None, reason)
-    entries = dataset.Y[:, selected].tocoo()
-    shape = (dataset.Y.shape[0], len(labels))
-    Y = sparse.csr_array((entries.data, (entries.row, known[selected][entries.col])), shape=shape)
-    return Labelled(X, Y, have[known < 0].tolist())
+    return Labelled(X, sparse.csr_array(dataset.Y @ to_model), given[~is_known].tolist())
 
 
 def _table_blocks(
@@ -272,19 +265,3 @@ def _checked(format: str | None) -> str | None:
     if format is not None and format not in INPUT_FORMATS:
         raise ValueError(f"format must be one of {', '.join(INPUT_FORMATS)}; got {format!r}.")
     return format
-
-
-def read_rows(blocks: Iterator[Matrix], rows: Sequence[int]) -> Matrix:
-    """Return the rows with these numbers, from dense or sparse blocks."""
-    wanted, found, first = set(rows), {}, 0
-    for block in blocks:
-        for row in [r for r in wanted if first <= r < first + block.shape[0]]:
-            found[row] = block[[row - first]]
-        first += block.shape[0]
-        if len(found) == len(wanted):
-            break
-    missing = sorted(wanted - set(found))
-    if missing:
-        raise ValueError(f"row must be from 0 to {first - 1}; got {missing[0]}.")
-    picked = [found[row] for row in rows]
-    return sparse.vstack(picked, format="csr") if sparse.issparse(picked[0]) else np.vstack(picked)

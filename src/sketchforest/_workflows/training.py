@@ -24,7 +24,7 @@ from sketchforest._typing import Matrix
 from sketchforest._workflows import Model
 from sketchforest._workflows.evaluation import Evaluation, evaluate, evaluate_file
 from sketchforest._workflows.fitting import Backend, fit_on
-from sketchforest._workflows.model_input import read_training, training_columns, training_format
+from sketchforest._workflows.model_input import read_training, training_format
 from sketchforest._workflows.models import (
     Notes,
     OutOfBag,
@@ -38,7 +38,12 @@ from sketchforest.datasets._text import AnyPath, bad_file
 from sketchforest.datasets.columns import Columns
 from sketchforest.datasets.files import ReadOptions
 from sketchforest.datasets.table import TableFeatures
-from sketchforest.datasets.table_files import TABLE_FORMATS, open_table
+from sketchforest.datasets.table_files import (
+    FASTTEXT_LABELS,
+    FASTTEXT_TEXT,
+    TABLE_FORMATS,
+    open_table,
+)
 
 Params = dict[str, Any]  # of an estimator, by name
 
@@ -126,7 +131,11 @@ def train_file(
     model.notes_ = {**source.notes, "rows": len(train_rows)}  # read with the test file
     if out_of_bag is not None:
         model.notes_["out_of_bag"] = out_of_bag
-    tested = _test(model, dataset, test_rows, test, encoding)
+    tested = None
+    if test is not None:
+        tested = evaluate_file(model, test, None, trained_columns(model), encoding)
+    elif len(test_rows):
+        tested = evaluate(model, dataset.X[test_rows], dataset.Y[test_rows])
     if tested is not None:
         model.notes_["test"] = tested.scores
     model.save(out, compact=compact)
@@ -142,7 +151,12 @@ def read_training_file(
 ) -> TrainingFile:
     format = training_format(path, format)
     is_table = format in TABLE_FORMATS
-    columns = training_columns(columns, format)
+    if format == "fasttext":
+        if columns != Columns():
+            raise ValueError(
+                "format must not be fasttext if columns are named: such files have none."
+            )
+        columns = Columns(text=(FASTTEXT_TEXT,), tags=FASTTEXT_LABELS)
     if is_table and columns.tags is None and not columns.labels:
         names = ", ".join(open_table(path, format, encoding=encoding).names)
         reason = f"a table needs --tags-column or --label-columns; the columns are {names}"
@@ -328,12 +342,3 @@ def _tune(
     found = tune(X, Y, metric="lrap", budget=budget, **settings)
     model = found.forest.set_params(verbose=0, **given)
     return model, found.advice, found.is_complete
-
-
-def _test(
-    model: Model, dataset: Dataset, rows: np.ndarray, file: AnyPath | None, encoding: str
-) -> Evaluation | None:
-    """Return the scores on another file or on test rows; None if there are neither."""
-    if file is not None:
-        return evaluate_file(model, file, None, trained_columns(model), encoding)
-    return evaluate(model, dataset.X[rows], dataset.Y[rows]) if len(rows) else None

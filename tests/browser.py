@@ -1,4 +1,4 @@
-"""A real browser for tests of pages: Debian's chromium, driven by selenium."""
+"""A headless browser for tests of pages: Debian's chromium, driven by selenium."""
 
 import shutil
 from contextlib import contextmanager
@@ -10,14 +10,14 @@ PHONE, DESK = (390, 844), (1100, 900)
 
 @contextmanager
 def open_browser(size=DESK, scheme="light"):
-    """Without a window; `scheme` is what the reader's system prefers. Skips where there is none."""
+    """Open a headless browser with a color scheme; skip the test if there is none."""
     webdriver = pytest.importorskip("selenium.webdriver")
     programs = shutil.which("chromium"), shutil.which("chromedriver")
     if None in programs:
         pytest.skip("needs a browser: apt-get install chromium chromium-driver")
     options = webdriver.ChromeOptions()
     options.binary_location = programs[0]
-    # A test may run as root and in a small container; the pages are our own.
+    # Allow running as root in a small container: the pages are our own.
     for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu"):
         options.add_argument(f"--{argument}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
@@ -35,11 +35,11 @@ def open_browser(size=DESK, scheme="light"):
 
 
 def complaints(driver):
-    """What the browser wrote to its console: errors, and loads that the page's policy refused."""
+    """Return the console log: errors, and loads blocked by the content security policy."""
     return [entry["message"] for entry in driver.get_log("browser")]
 
 
-# Contrast of a text with what is behind it, as WCAG 2 defines it.
+# Contrast ratio of text and background, as defined by WCAG 2.
 CONTRAST = """
 const part = (value) => value <= .03928 ? value / 12.92 : ((value + .055) / 1.055) ** 2.4;
 const light = (colour) => {

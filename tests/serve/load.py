@@ -1,4 +1,4 @@
-"""Load for a service: requests a second and how long they take; a mixture with bad requests.
+"""Load test: requests per second and latency, also mixed with invalid requests.
 
     python tests/serve/load.py --model delicious.sf --rows rows.json --seconds 20
     python tests/serve/load.py --model delicious.sf --rows rows.json --seconds 300 --mixed
@@ -33,7 +33,7 @@ def request(path, content, **headers):
 
 
 async def answer(reader):
-    """Status of the next answer."""
+    """Return the status of the next response."""
     head = await reader.readuntil(b"\r\n\r\n")
     length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
     await reader.readexactly(length)
@@ -41,7 +41,7 @@ async def answer(reader):
 
 
 async def good_client(port, requests, end, times, failures):
-    """One question after the other, on one connection."""
+    """Send one request after the other on one connection."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     while time.perf_counter() < end:
         asked = time.perf_counter()
@@ -65,8 +65,7 @@ BAD = {
 
 
 async def bad_client(port, row, end, statuses):
-    """A wrong request, one that stops in its middle, or one that leaves, each on a connection of
-    its own."""
+    """Send invalid and incomplete requests, each on a connection of its own."""
     whole = request("/suggest", {"row": row})
     while time.perf_counter() < end:
         kind = random.choice([*BAD, "disconnect", "slow"])
@@ -88,7 +87,7 @@ async def bad_client(port, row, end, statuses):
 
 
 def children(pid):
-    """The workers."""
+    """Return the process ids of the workers."""
     found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     commands = {c: Path(f"/proc/{c}/cmdline").read_text() for c in found}
     return [int(c) for c, command in commands.items() if "spawn_main" in command]
@@ -100,7 +99,7 @@ def processor_seconds(pids):
 
 
 def memory(pids):
-    """MB of the workers: their own, and what they share, counted once."""
+    """Return the memory of the workers in MB; shared pages count once."""
     total = 0
     for pid in pids:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()

@@ -1,4 +1,4 @@
-"""Long work: bounded in number and time, and ended when nobody waits for it."""
+"""Long work is limited in number and time, and stops when its client disconnects."""
 
 import asyncio
 import threading
@@ -21,7 +21,7 @@ LONG = "How long does soup keep in the fridge? " * 2000
 
 
 class Client:
-    """A request that is all there; its client may leave."""
+    """A complete request, whose client may disconnect."""
 
     def __init__(self):
         self.has_left = asyncio.Event()
@@ -32,7 +32,7 @@ class Client:
 
 
 class Work:
-    """Goes on until it may end, or its deadline is over."""
+    """Run until allowed to end, or until the deadline."""
 
     def __init__(self):
         self.deadline, self.has_begun = Deadline(), threading.Event()
@@ -53,7 +53,7 @@ async def until(event):
     assert await asyncio.to_thread(event.wait, 20)
 
 
-def test_more_requests_than_may_wait_are_refused():
+def test_requests_beyond_the_queue_limit_are_rejected():
     async def run():
         executor, works = BoundedExecutor("test", 1, 2), [Work() for _ in range(4)]
         tasks = []
@@ -72,7 +72,7 @@ def test_more_requests_than_may_wait_are_refused():
     asyncio.run(run())
 
 
-def test_work_is_stopped_or_not_begun_when_its_client_has_left():
+def test_work_is_stopped_or_dropped_when_its_client_disconnects():
     async def run():
         executor, first, second, third = BoundedExecutor("test", 1, 2), Work(), Work(), Work()
         clients = [Client(), Client()]
@@ -106,7 +106,7 @@ def test_work_is_stopped_when_its_request_is_cancelled():
     asyncio.run(run())
 
 
-def test_who_finds_no_room_is_told_when_to_ask_again():
+def test_a_503_says_when_to_retry():
     response = asyncio.run(_http_error(None, RequestError(503, "later.")))
     assert response.headers["retry-after"] == "1"
 
@@ -116,7 +116,7 @@ def served(models):
     return ServedModel.load(ModelSource("questions", models["questions"]))
 
 
-def test_a_text_is_read_once_for_all_labels_that_are_explained(served, monkeypatch):
+def test_a_text_is_tokenized_once_for_all_explained_labels(served, monkeypatch):
     calls = []
     tokens = highlights._tokenize
     monkeypatch.setattr(
@@ -126,7 +126,7 @@ def test_a_text_is_read_once_for_all_labels_that_are_explained(served, monkeypat
     assert len(calls) == 1
 
 
-def test_words_are_marked_up_to_a_place_that_is_said(served):
+def test_highlighting_stops_at_marked_until(served):
     for k in (1, 4):
         answer = served.explain(2 * LONG, None, k, 0)
         end = MAX_MARKED // k
@@ -136,13 +136,13 @@ def test_words_are_marked_up_to_a_place_that_is_said(served):
     assert "marked_until" not in served.explain("How long does soup keep?", None, 4, 0)
 
 
-def test_texts_that_are_too_long_to_be_explained_are_refused(served):
+def test_texts_too_long_to_explain_are_rejected(served):
     with pytest.raises(RequestError, match="at most 200,000 characters of text"):
         served.explain("a" * (MAX_EXPLAINED + 1), None, 1, 0)
     assert served.suggest(["a" * (MAX_EXPLAINED + 1)], 1)
 
 
-def test_many_labels_are_explained_as_each_of_them_is(served):
+def test_labels_are_explained_together_as_one_by_one(served):
     whole = served.explain("cake and soup", None, 11, 3)
     for label in whole["labels"]:
         alone = served.explain("cake and soup", [label["label"]], 1, 3)
@@ -152,7 +152,7 @@ def test_many_labels_are_explained_as_each_of_them_is(served):
 
 
 @pytest.mark.parametrize("name", ["questions", "matrix", "posts"])
-def test_first_requests_find_all_that_is_derived_from_a_model(models, name):
+def test_nothing_is_computed_lazily_after_loading(models, name):
     served = ServedModel.load(ModelSource(name, models[name]))
     parts = [
         served.model,
@@ -167,7 +167,7 @@ def test_first_requests_find_all_that_is_derived_from_a_model(models, name):
     assert [set(vars(part)) for part in parts] == before
 
 
-def test_a_model_that_claims_very_many_features_costs_what_its_file_has(tmp_path):
+def test_memory_does_not_depend_on_the_declared_number_of_features(tmp_path):
     data = make_multilabel(80, 60, 8, labels_per_row=2, features_per_row=6, random_state=0)
     forest = RandomForestClassifier(20, random_state=0).fit(data.X, data.Y)
     [expected] = forest.suggest(np.eye(1, 60, 3), k=8)
@@ -188,7 +188,7 @@ def test_a_model_that_claims_very_many_features_costs_what_its_file_has(tmp_path
     assert [label["score"] for label in labels] == pytest.approx([s for _, s in expected], abs=1e-6)
 
 
-def test_texts_of_very_many_terms_are_refused(served, monkeypatch):
+def test_texts_with_too_many_terms_are_rejected(served, monkeypatch):
     monkeypatch.setattr(served.model.vectorizer_, "ngram_range", (1, 100))
     with pytest.raises(RequestError, match="at most 100,000 characters"):
         served.suggest(["a" * 100_001], 1)

@@ -16,7 +16,7 @@ from sketchforest.serve.served_model import ModelSource, ServedModel
 
 
 class Doubling:
-    """Doubles numbers when it may; remembers which came together."""
+    """Double numbers when allowed to, and record the batches."""
 
     def __init__(self):
         self.calls, self.may_work, self.n_working = [], threading.Event(), 0
@@ -32,7 +32,7 @@ class Doubling:
         return [ValueError("negative") if n < 0 else 2 * n for n in numbers]
 
 
-def test_what_waits_at_the_same_time_is_worked_on_together_and_answered_for_itself():
+def test_concurrent_items_share_batches_and_fail_individually():
     work = Doubling()
 
     async def run():
@@ -40,8 +40,8 @@ def test_what_waits_at_the_same_time_is_worked_on_together_and_answered_for_itse
             batcher = MicroBatcher(work, threads, max_batch_size=3)
             tasks = [asyncio.create_task(batcher.submit(n)) for n in (1, 2, -3, 4, 5, 13, 6)]
             await asyncio.sleep(0.05)
-            assert work.calls == [[1]]  # at once, without waiting for company
-            tasks[4].cancel()  # who has left is not worked for
+            assert work.calls == [[1]]  # at once, without waiting for more
+            tasks[4].cancel()  # disconnected: not handled
             await asyncio.sleep(0)
             work.may_work.set()
             return await asyncio.gather(*tasks, return_exceptions=True)
@@ -56,7 +56,7 @@ def test_what_waits_at_the_same_time_is_worked_on_together_and_answered_for_itse
     assert isinstance(found[6], OSError)
 
 
-def test_all_that_wait_may_have_left():
+def test_a_batch_may_have_no_one_waiting():
     work = Doubling()
 
     async def run():
@@ -76,13 +76,13 @@ def test_all_that_wait_may_have_left():
     assert found[3] == 8
 
 
-def test_rows_of_many_clients_at_once_get_their_own_answers(service, forests):
+def test_concurrent_clients_get_their_own_responses(service, forests):
     texts = ["soup in the fridge", "cake and eggs", "which pan for rice", "bread", "pasta"]
     questions = []
     for at in range(60):
         content = {"row": texts[at % 5], "k": 1 + at % 3}
         if at % 7 == 3:
-            content["row"] = at  # wrong, among those that are not
+            content["row"] = at  # invalid, among valid ones
         if at % 7 == 5:
             content = {"row": {f"word{at}": 1}, "model": "matrix"}
         questions.append(content)

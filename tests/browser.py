@@ -1,4 +1,4 @@
-"""Headless Chromium for tests of pages, driven by Selenium."""
+"""A headless browser for tests of pages: Debian's chromium, driven by selenium."""
 
 import importlib
 import os
@@ -34,7 +34,7 @@ def open_browser(size=DESK, scheme="light"):
         unavailable("needs a browser: apt-get install chromium chromium-driver")
     options = webdriver.ChromeOptions()
     options.binary_location = programs[0]
-    # Tests may run as root and in small containers. The pages are our own.
+    # Allow running as root in a small container: the pages are our own.
     for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu"):
         options.add_argument(f"--{argument}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
@@ -52,11 +52,11 @@ def open_browser(size=DESK, scheme="light"):
 
 
 def complaints(driver):
-    """Messages of the browser's console: errors, and loads refused by the page's policy."""
+    """Return the console log: errors, and loads blocked by the content security policy."""
     return [entry["message"] for entry in driver.get_log("browser")]
 
 
-# Contrast between a text and its background, as defined by WCAG 2.
+# Contrast ratio of text and background, as defined by WCAG 2.
 CONTRAST = """
 const part = (value) => value <= .03928 ? value / 12.92 : ((value + .055) / 1.055) ** 2.4;
 const light = (colour) => {

@@ -64,7 +64,7 @@ def test_what_cannot_be_done_is_said(command, tmp_path):
         (("--workers", 2, "--tune"), "--checkpoint cannot be used"),
         (
             ("--checkpoint", tmp_path / "c", "--forest", "decision-tree"),
-            "left out for a single tree",
+            "is for forests; got a single tree",
         ),
         (("--workers", 0), "greater than or equal to 1"),
     ):
@@ -79,4 +79,4 @@ def test_a_scheduler_that_does_not_answer_is_an_error(command, tmp_path):
     file = FILES["npz"][0](tmp_path)
     code, _, err = command("train", file, "--out", tmp_path / "m.sf", "--dask", "nowhere")
     assert code == 2
-    assert "must be the address of a scheduler" in " ".join(err.split())
+    assert "must be the address of a running scheduler" in " ".join(err.split())

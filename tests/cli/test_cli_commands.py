@@ -306,7 +306,7 @@ def test_tuning_chooses_the_forest_that_is_saved(is_complete, command, tmp_path,
         "train", tmp_path / "data.npz", "--out", model, "--tune", "--threshold", "oob-f1"
     )
     assert code == 2
-    assert "where settings are tuned" in " ".join(err.replace("│", "").split())
+    assert "or 'top-K' with --tune" in " ".join(err.replace("│", "").split())
 
 
 def test_a_tuned_sketch_forest_decides_by_f1_as_one_that_is_not_tuned(command, tmp_path):
@@ -417,9 +417,9 @@ def test_a_model_that_python_saved_is_evaluated_by_columns_that_must_be_named(co
     numbers = RandomForestRegressor(5, random_state=0).fit([[i] for i in range(20)], range(20))
     numbers.save(tmp_path / "numbers.sf", feature_names=["x"], label_names=["y"])
     for model, given, reason in (
-        ("words", ("--tags-column", "tags"), "the model reads text; name the columns of text in"),
-        ("words", ("--text-column", "text"), "name the column of tags in --tags-column"),
-        ("numbers", (), "name the columns of the model's outputs, y, in --label-columns"),
+        ("words", ("--tags-column", "tags"), "the model needs text; name the text columns in"),
+        ("words", ("--text-column", "text"), "name the tags in --tags-column"),
+        ("numbers", (), "name the columns of the outputs, y, in --label-columns"),
     ):
         code, _, err = command("evaluate", tmp_path / f"{model}.sf", file, *given)
         assert code == 1

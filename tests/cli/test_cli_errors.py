@@ -160,7 +160,7 @@ FAILURES = {
     "no file": (("predict", "MODEL", "none.csv"), r"none\.csv: No such file or directory\."),
     "no model": (("info", "none.sf"), r"none\.sf: No such file"),
     "not a model": (("info", "GOOD"), "good.csv is not a sketchforest model"),
-    "text for numbers": (("predict", "MODEL", "-", "--format", "text"), "reads no text"),
+    "text for numbers": (("predict", "MODEL", "-", "--format", "text"), "was not trained on text"),
     "no labels named": (("train", "GOOD", "--out", "new.sf"), "a table needs --tags-column"),
     "no folder for predictions": (
         ("predict", "MODEL", "GOOD", "--out", "no/such/labels.csv"),
@@ -172,12 +172,12 @@ FAILURES = {
     ),
     "columns of what is no table": (
         ("train", "MARKED", "--out", "n", "--tags-column", "tags"),
-        "only tables have columns, and its format is svmlight",
+        "only tables have columns; the format is svmlight",
     ),
     "a table to tune without tags": (("tune", "GOOD"), "a table needs --tags-column"),
     "no words": (
         ("train", "GOOD", "--out", "n", "--tags-column", "tags", "--text-column", "x"),
-        "text must hold words",
+        "text must have words",
     ),
     "a word for the model": (
         ("predict", "MODEL", "WORD"),
@@ -188,7 +188,7 @@ FAILURES = {
         r"line 2: column 'text': 'red fox' is not a number; columns of labels hold numbers",
     ),
     "missing column": (("predict", "MODEL", "OTHER"), "there is no column 'x'"),
-    "unknown labels": (("evaluate", "MODEL", "UNSEEN"), "none of its labels is one of the model's"),
+    "unknown labels": (("evaluate", "MODEL", "UNSEEN"), "it has none of the model's labels"),
 }
 _TRAIN = ("train", "GOOD", "--out", "n", "--tags-column", "tags", "--ignore-columns", "text")
 WRONG_VALUES = {
@@ -199,7 +199,7 @@ WRONG_VALUES = {
     "parameter": ((*_TRAIN, "--max-depth", "deep"), "--max-depth: must be an int"),
     "no parameter of a tree": (
         (*_TRAIN, "--forest", "decision-tree", "--n-estimators", "7"),
-        "--n-estimators: is no parameter of decision-tree",
+        "--n-estimators: is not a parameter of decision-tree",
     ),
     "parameter of parameters": (
         (*_TRAIN, "--forest", "extra-trees", "--n-estimators", "auto"),
@@ -228,7 +228,7 @@ WRONG_VALUES = {
     ),
     "what --tune chooses": (
         (*_TRAIN, "--tune", "--projection", "pca"),
-        "--projection: must be left out where settings are tuned; got 'pca'",
+        "--projection: must be left out with --tune, which chooses it; got 'pca'",
     ),
     "unknown set": (("datasets", "nosuch"), "NAME: must be one of emotions"),
 }

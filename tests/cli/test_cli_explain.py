@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from sketchforest._workflows.row_features import _on_own_scale
+from sketchforest._workflows.row_features import _unscale
 
 QUICK = ("--n-estimators", "20", "--n-jobs", "1")
 HARD, EASY, URGENT = "c++, sdk", "login", "urgent"
@@ -76,8 +76,8 @@ def test_the_scale_of_a_number_is_undone_up_to_32_bits(value, scale):
     low, width = scale
     on_scale = float(np.float32((value - low) / width))
     precision = 1e-6 * max(abs(value - low), abs(low))
-    assert _on_own_scale(on_scale, low, width) == pytest.approx(value, rel=1e-6, abs=precision)
-    assert np.isnan(_on_own_scale(np.nan, low, width))
+    assert _unscale(on_scale, low, width) == pytest.approx(value, rel=1e-6, abs=precision)
+    assert np.isnan(_unscale(np.nan, low, width))
 
 
 def test_training_rows_of_a_regressor_have_their_outputs(command, tmp_path):

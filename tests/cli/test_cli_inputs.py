@@ -127,7 +127,7 @@ def test_categories_alone_leave_the_other_columns_to_numbers(command, tmp_path):
 def test_a_model_of_several_columns_reads_no_lines(command, mixed):
     code, _, err = command("predict", mixed, "-", stdin="hot soup\n")
     assert code == 1
-    assert "the model reads other columns, too" in err
+    assert "the model needs other columns, too" in err
 
 
 def test_columns_in_python_are_those_of_the_command_line(tmp_path):

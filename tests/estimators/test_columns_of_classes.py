@@ -19,7 +19,7 @@ from sketchforest import (
 from sketchforest.evaluation import evaluate
 from sketchforest.export import to_onnx
 from sketchforest.report import make_report
-from sketchforest.serve.served import ServedModel, Source
+from sketchforest.serve.served_model import ModelSource, ServedModel
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 4)).astype(np.float32)
@@ -127,7 +127,7 @@ def test_columns_of_classes_on_the_command_line_and_in_the_service(named, tmp_pa
     assert code == 0, err
     expected = [f"color: {color};size: {size}" for color, size in forest.predict(X[:20])]
     assert [line.split(",")[0] for line in printed.splitlines()[1:]] == expected
-    served = ServedModel.load(Source("model", tmp_path / "model.sf"))
+    served = ServedModel.load(ModelSource("model", tmp_path / "model.sf"))
     for row, (color, size) in zip(X[:20].tolist(), forest.predict(X[:20]), strict=True):
         [labels] = served.suggest([row], 5)
         decided = {each["label"] for each in labels if each["predicted"]}

@@ -1,4 +1,4 @@
-"""Reports: their numbers are those of the metrics, and no name is more than a name."""
+"""Reports: numbers equal those of the metrics, and names are escaped."""
 
 import json
 import re
@@ -21,7 +21,7 @@ TRAIN, TEST = slice(0, 250), slice(250, None)
 
 
 class Page(HTMLParser):
-    """What a browser would make of a page: its elements, and the cells of its tables."""
+    """Parse a page: its elements, and the cells of its tables."""
 
     def __init__(self, html):
         super().__init__()
@@ -86,7 +86,7 @@ def scores_on(page):
     return found
 
 
-def test_the_scores_on_the_page_are_those_of_the_metrics(forest, page):
+def test_scores_equal_those_of_the_metrics(forest, page):
     truth, scores = DATA.Y[TEST], forest.predict_sparse(DATA.X[TEST])
     decided = forest.predict(DATA.X[TEST]).toarray()
     there = (truth.toarray() + decided).any(axis=0)
@@ -109,7 +109,7 @@ def test_the_scores_on_the_page_are_those_of_the_metrics(forest, page):
         assert found[title] == (pytest.approx(value, abs=1.01 * digits), better), title
 
 
-def test_the_table_of_labels_is_that_of_scikit_learn(forest, page):
+def test_the_label_table_equals_scikit_learns_metrics(forest, page):
     truth = DATA.Y[TEST].toarray()
     scores = forest.predict_proba(DATA.X[TEST])
     decided = forest.predict(DATA.X[TEST]).toarray()
@@ -151,7 +151,7 @@ def test_the_page_loads_nothing(page):
     assert policy.startswith("default-src 'none'")
 
 
-def test_names_are_text_whatever_they_hold(forest):
+def test_names_are_escaped(forest):
     names = np.array([f"{EVIL}|*{at}*" for at in range(30)])
     named = RandomForestClassifier(5, random_state=0).fit(DATA.X[TRAIN], DATA.Y[TRAIN])
     named.attach(label_names=names, feature_names=[f"</table>{EVIL}{at}" for at in range(40)])
@@ -172,11 +172,11 @@ def test_names_are_text_whatever_they_hold(forest):
     assert EVIL not in card
     rows = [line for line in card.splitlines() if line.startswith("| &lt;script")]
     cells = [re.split(r"(?<!\\)\|", row)[1:-1] for row in rows]
-    assert {len(row) for row in cells} == {6, 2}  # no name ends a cell
+    assert {len(row) for row in cells} == {6, 2}  # no name splits a cell
     assert all(r"\|\*" in row[0] for row in cells if len(row) == 6)
 
 
-def test_three_thousand_labels_make_a_page_of_reasonable_size():
+def test_a_page_with_three_thousand_labels_stays_small():
     data = make_multilabel(600, 50, 3000, labels_per_row=20, features_per_row=8, random_state=0)
     names = np.array([f"a label with a usual name {at}" for at in range(3000)])
     forest = RandomForestClassifier(3, random_state=0).fit(data.X[:400], data.Y[:400])
@@ -188,7 +188,7 @@ def test_three_thousand_labels_make_a_page_of_reasonable_size():
     assert all(len(table) <= 51 for table in page.tables)
 
 
-def test_past_ten_thousand_labels_the_page_says_what_is_left_out(monkeypatch, forest):
+def test_a_page_with_too_many_labels_says_how_many_are_shown(monkeypatch, forest):
     monkeypatch.setattr("sketchforest.report.report.MAX_LABELS", 12)
     html = make_report(forest, DATA.X[TEST], DATA.Y[TEST]).to_html()
     assert len(json.loads(Page(html).scripts["lines"])) == 12
@@ -233,7 +233,7 @@ ONE = {
 
 
 @pytest.mark.parametrize("target", ONE.values(), ids=ONE)
-def test_one_class_or_label_is_no_special_case(target):
+def test_a_single_class_or_label_is_reported(target):
     X = np.random.default_rng(0).random((60, 3))
     forest = RandomForestClassifier(3, random_state=0).fit(X[:40], target[:40])
     report = make_report(forest, X[40:], target[40:])
@@ -241,31 +241,36 @@ def test_one_class_or_label_is_no_special_case(target):
     assert report.to_markdown().startswith("# RandomForestClassifier\n")
 
 
-def test_labels_that_no_row_has_have_no_figures(forest):
+def test_absent_labels_have_no_scores(forest):
     truth = DATA.Y[TEST].toarray()
     truth[:, np.arange(30) != truth.sum(axis=0).argmax()] = 0
     html = make_report(forest, DATA.X[TEST], truth).to_html()
-    assert "29 of 30 labels are in no row of the data" in html
+    assert "29 of 30 labels do not occur in the data" in html
     lines = json.loads(Page(html).scripts["lines"])
     assert all(line[4] is None and line[6] is None for line in lines[1:])
 
 
-def test_a_compact_model_says_that_it_has_no_importances(forest, tmp_path):
+def test_a_compact_model_has_no_importances(forest, tmp_path):
     from sketchforest import load_forest
 
     forest.save(tmp_path / "model.sf", compact=True)
     report = make_report(load_forest(tmp_path / "model.sf"), DATA.X[TEST], DATA.Y[TEST])
     assert "saved compact" in report.to_html()
-    assert "## Features" not in report.to_markdown()
+    assert "## Feature importance" not in report.to_markdown()
 
 
-def test_settings_that_are_not_usual_come_first(report, forest):
+def test_changed_settings_come_first(report, forest):
     (threshold,) = [s for s in report.settings if s.name == "threshold"]
     assert threshold.value == "'f1'"
-    names = [s.name for s in report.settings if not s.is_usual]
+    names = [s.name for s in report.settings if not s.is_default]
     assert names[: len(names)] == [s.name for s in report.settings][: len(names)]
     usual = type(forest)().get_params()
     assert set(names) == {n for n, v in forest.get_params().items() if v != usual[n]}
+
+
+def test_is_usual_is_deprecated(report):
+    with pytest.warns(FutureWarning, match="use is_default"):
+        assert report.settings[0].is_usual == report.settings[0].is_default
 
 
 @pytest.mark.parametrize("threshold", [np.linspace(0.1, 0.9, 30), "f1-per-label", "top-3", 0.4])
@@ -277,18 +282,18 @@ def test_every_kind_of_threshold_is_reported(threshold):
     assert len(marks) == (threshold == 0.4 if isinstance(threshold, float) else 0)
 
 
-def test_what_is_never_predicted_is_said_in_the_words_of_the_model():
+def test_remarks_speak_of_classes_or_labels():
     X = np.zeros((40, 2))
     y = np.array(["often"] * 30 + ["rare"] * 10)
     forest = RandomForestClassifier(5, random_state=0).fit(X, y)
     html = make_report(forest, X, y).to_html()
-    assert "1 class is in the data, but never predicted.</p>" in html
+    assert "1 class occurs in the data but is never predicted.</p>" in html
     forest = RandomForestClassifier(5, random_state=0).fit(X, y[:, None] == ["often", "rare"])
     html = make_report(forest, X, y[:, None] == ["often", "rare"]).to_html()
-    assert "1 label is in the data, but never predicted. A lower threshold" in html
+    assert "1 label occurs in the data but is never predicted. A lower threshold" in html
 
 
-def test_a_report_is_saved_by_the_ending_of_its_name(report, tmp_path):
+def test_the_file_extension_chooses_the_format(report, tmp_path):
     report.save(tmp_path / "card.md")
     report.save(tmp_path / "page.html")
     report.save(tmp_path / "other.md", "html")
@@ -300,7 +305,7 @@ def test_a_report_is_saved_by_the_ending_of_its_name(report, tmp_path):
     assert not (tmp_path / "page.pdf").exists()
 
 
-def test_in_a_notebook_the_page_stands_in_a_frame(report):
+def test_a_notebook_shows_the_page_in_a_frame(report):
     (frame,) = [a for tag, a in Page(report._repr_html_()).elements if tag == "iframe"]
     assert unescape(frame["srcdoc"]).startswith("<!doctype html>")
     assert "LRAP" in repr(report)

@@ -1,4 +1,4 @@
-"""The page of a report as its readers use it: sort, filter, dark, narrow, keyboard."""
+"""The report in a browser: sorting, filters, dark mode, phones, keyboard."""
 
 import re
 
@@ -45,7 +45,7 @@ def find(driver, selector):
 
 
 def column(driver, at):
-    """The cells of a column of the table of labels, read at once."""
+    """Return a column of the table of labels."""
     script = """
     const rows = document.querySelectorAll("#all tbody tr");
     return [...rows].map((row) => row.cells[arguments[0]].textContent);
@@ -62,12 +62,12 @@ def head(driver, name):
     return found
 
 
-def test_nothing_is_loaded_and_names_are_no_scripts(page):
+def test_the_page_loads_nothing_and_runs_no_names(page):
     assert page.title == "A forest – report"
     assert page.execute_script("return performance.getEntriesByType('resource').length") == 0
 
 
-def test_a_head_sorts_the_table_up_and_down(page):
+def test_column_headers_sort_the_table_both_ways(page):
     assert numbers(column(page, 1)) == sorted(numbers(column(page, 1)), reverse=True)
     head(page, "F1").click()
     first = numbers(column(page, 5))
@@ -77,13 +77,13 @@ def test_a_head_sorts_the_table_up_and_down(page):
     lowest = numbers(column(page, 5))
     assert lowest == sorted(lowest)
     assert lowest[0] <= first[0]
-    head(page, "label").click()  # by number, not by letters: 2 is before 10
+    head(page, "label").click()  # numerically: 2 before 10
     at = [int(name.split()[1]) for name in column(page, 0) if re.fullmatch(r"label \d+", name)]
     assert at == sorted(at)
     assert len(at) >= 48
 
 
-def test_labels_are_found_by_a_part_of_their_name(page):
+def test_labels_are_found_by_part_of_their_name(page):
     (box,) = find(page, "#find")
     box.send_keys("LABEL 11")
     assert sorted(column(page, 0)) == sorted(["label 11", *(f"label 11{at}" for at in range(10))])
@@ -91,14 +91,14 @@ def test_labels_are_found_by_a_part_of_their_name(page):
     assert not find(page, ".pager")[0].is_displayed()
     box.send_keys(" none")
     assert column(page, 0) == []
-    assert find(page, "#count")[0].text == "None is like that."
+    assert find(page, "#count")[0].text == "No matches."
 
 
-def test_labels_that_are_never_predicted_are_filtered(page):
+def test_the_table_filters_labels_that_are_never_predicted(page):
     def show(kind):
         find(page, f"#which option[value={kind}]")[0].click()
         said = find(page, "#count")[0].text
-        return 0 if said == "None is like that." else int(said.split()[-1])
+        return 0 if said == "No matches." else int(said.split()[-1])
 
     counts = {kind: show(kind) for kind in ("all", "predicted", "never", "absent")}
     assert counts["all"] == N_LABELS
@@ -109,7 +109,7 @@ def test_labels_that_are_never_predicted_are_filtered(page):
     assert n_elsewhere <= N_LABELS <= n_elsewhere + counts["absent"]
 
 
-def test_pages_hold_every_label_once(page):
+def test_paging_shows_every_label_once(page):
     seen = column(page, 0)
     previous, following = find(page, ".pager button")
     assert not previous.is_enabled()
@@ -135,7 +135,7 @@ def test_the_keyboard_is_enough(page):
         return page.execute_script("return getComputedStyle(arguments[0]).outlineStyle", active)
 
     find(page, "body")[0].send_keys(Keys.TAB)
-    assert page.switch_to.active_element.text == "Skip to the content"
+    assert page.switch_to.active_element.text == "Skip to content"
     assert outline() == "solid"
     press(Keys.ENTER)
     assert page.current_url.endswith("#content")
@@ -147,20 +147,20 @@ def test_the_keyboard_is_enough(page):
         assert len(seen) < 30
     press("label 1", Keys.TAB)
     assert page.switch_to.active_element.get_attribute("id") == "which"
-    press(Keys.TAB, Keys.TAB)  # past the table, which can be scrolled, to its first head
+    press(Keys.TAB, Keys.TAB)  # past the scrollable table to its first header
     assert page.switch_to.active_element.text.startswith("label")
     press(Keys.ENTER)
     assert column(page, 0)[:3] == ["label 1", "label 10", "label 11"]
     press(Keys.ENTER)
     assert column(page, 0)[0] == "label 119"
-    assert page.switch_to.active_element.text.startswith("label")  # the focus stays
+    assert page.switch_to.active_element.text.startswith("label")  # focus is kept
 
 
 TEXTS = "h1, p.quiet, .tile .quiet, .note, td, th, figcaption, dt, dd, a, label span, svg text"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_texts_stand_out_in_light_and_dark(address, scheme):
+def test_text_contrast_suffices_in_light_and_dark(address, scheme):
     with open_browser(DESK, scheme) as driver:
         driver.get(address)
         colour = driver.execute_script("return getComputedStyle(document.body).backgroundColor")
@@ -179,7 +179,7 @@ def test_texts_stand_out_in_light_and_dark(address, scheme):
         assert set(lines) == {expected}
 
 
-def test_a_phone_shows_all_without_scrolling_sideways(address):
+def test_a_phone_shows_the_report_without_scrolling_sideways(address):
     with open_browser(PHONE) as driver:
         driver.get(address)
         assert driver.execute_script("return innerWidth") == PHONE[0]

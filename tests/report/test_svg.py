@@ -1,10 +1,10 @@
-"""Axes whose ticks are round, and places in a picture."""
+"""Round ticks, and coordinates in a plot."""
 
 import re
 
 import pytest
 
-from sketchforest.report.svg import BOTTOM, LEFT, RIGHT, TOP, Axis, Picture
+from sketchforest.report.svg import BOTTOM, LEFT, RIGHT, TOP, Axis, Plot
 
 
 @pytest.mark.parametrize(
@@ -24,24 +24,24 @@ def test_ticks_are_round_numbers_within_the_axis(axis, ticks):
     assert axis.ticks() == pytest.approx(ticks)
 
 
-def test_lines_and_dots_stand_where_their_numbers_say():
-    picture = Picture(Axis("x", 0, 2), Axis("y", 1, 100, is_log=True), "what it shows")
-    picture.line([(0, 1), (1, 10), (2, 100)], "first")
+def test_lines_are_drawn_at_their_coordinates():
+    plot = Plot(Axis("x", 0, 2), Axis("y", 1, 100, is_log=True), "what it shows")
+    plot.line([(0, 1), (1, 10), (2, 100)], "first")
     middle = (LEFT + RIGHT) / 2, (TOP + BOTTOM) / 2
-    html = str(picture.__html__())
+    html = str(plot.__html__())
     (points,) = re.findall(r'<polyline class="first" points="(.*?)"', html)
     found = [tuple(map(float, pair.split(","))) for pair in points.split()]
     assert found == [(LEFT, BOTTOM), middle, (RIGHT, TOP)]
 
 
-def test_dots_that_hide_each_other_are_drawn_once():
-    picture = Picture(Axis("", 0, 1), Axis("", 0, 1), "")
-    picture.dots([(0.5, 0.5)] * 1000 + [(0.1, 0.5)])
-    assert str(picture.__html__()).count("h0") == 2
+def test_overlapping_dots_are_drawn_once():
+    plot = Plot(Axis("", 0, 1), Axis("", 0, 1), "")
+    plot.dots([(0.5, 0.5)] * 1000 + [(0.1, 0.5)])
+    assert str(plot.__html__()).count("h0") == 2
 
 
-def test_texts_of_a_picture_are_escaped():
-    picture = Picture(Axis("<x>", 0, 1), Axis("<y>", 0, 1), '"><b>')
-    picture.vertical(0.5, "<here>")
-    html = str(picture.__html__())
+def test_text_in_a_plot_is_escaped():
+    plot = Plot(Axis("<x>", 0, 1), Axis("<y>", 0, 1), '"><b>')
+    plot.vertical(0.5, "<here>")
+    html = str(plot.__html__())
     assert not re.search(r"<(x|y|b|here)>", html)

@@ -1,4 +1,4 @@
-"""Models of each kind, and a service that serves all of them."""
+"""Model files of several kinds, and a service with all of them."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ QUESTIONS = Path(__file__).parents[2] / "examples" / "questions.csv"
 
 @pytest.fixture(scope="session")
 def models(tmp_path_factory):
-    """Paths of model files by name: trained on texts, on a named sparse matrix, on a table."""
+    """Model files by name: trained on text, on a sparse matrix with names, and on a table."""
     folder = tmp_path_factory.mktemp("models")
     params = {"n_estimators": 20, "random_state": 0, "n_jobs": 1}
     columns, text = Columns(text=("question",), tags="tags"), TextSettings(keeps_texts=True)
@@ -50,7 +50,7 @@ def forests(models):
 
 @pytest.fixture(scope="session")
 def service(models, tmp_path_factory):
-    """A service with two workers and three models; `questions` is the default model."""
+    """Two workers and three models; the default is questions."""
     paths = [models[name] for name in ("questions", "matrix", "posts")]
     folder = tmp_path_factory.mktemp("service")
     with serving(folder, *paths, "--workers", "2", *LIMITS) as running:

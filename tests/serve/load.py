@@ -1,4 +1,4 @@
-"""Load test of a service: requests per second and latency, optionally mixed with bad requests.
+"""Load test: requests per second and latency, also mixed with invalid requests.
 
     python tests/serve/load.py --model delicious.sf --rows rows.json --seconds 20
     python tests/serve/load.py --model delicious.sf --rows rows.json --seconds 300 --mixed
@@ -33,7 +33,7 @@ def request(path, content, **headers):
 
 
 async def answer(reader):
-    """Read the next answer and return its status."""
+    """Return the status of the next response."""
     head = await reader.readuntil(b"\r\n\r\n")
     length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
     await reader.readexactly(length)
@@ -65,7 +65,7 @@ BAD = {
 
 
 async def bad_client(port, row, end, statuses):
-    """Send wrong, incomplete or abandoned requests, each on a new connection."""
+    """Send invalid and incomplete requests, each on a connection of its own."""
     whole = request("/suggest", {"row": row})
     while time.perf_counter() < end:
         kind = random.choice([*BAD, "disconnect", "slow"])
@@ -87,7 +87,7 @@ async def bad_client(port, row, end, statuses):
 
 
 def children(pid):
-    """Process ids of the workers."""
+    """Return the process ids of the workers."""
     found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     commands = {c: Path(f"/proc/{c}/cmdline").read_text() for c in found}
     return [int(c) for c, command in commands.items() if "spawn_main" in command]
@@ -99,7 +99,7 @@ def processor_seconds(pids):
 
 
 def memory(pids):
-    """Memory of the workers in MB; shared memory counts once."""
+    """Return the memory of the workers in MB; shared pages count once."""
     total = 0
     for pid in pids:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()

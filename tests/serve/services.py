@@ -1,4 +1,4 @@
-"""Start services on a free local port, and send them plain HTTP requests."""
+"""Run a service on a free local port, and send it requests."""
 
 import http.client
 import json
@@ -25,7 +25,7 @@ class Service:
         return f"http://127.0.0.1:{self.port}"
 
     def ask(self, path, content=None, *, method=None, body=None, headers=None):
-        """Return status and answer, parsed if it is JSON; `self.headers` keeps the headers."""
+        """Return the status and the body, parsed if JSON; keep the headers in `self.headers`."""
         sent = {"Content-Type": "application/json"} if content is not None else {}
         body = json.dumps(content).encode() if content is not None else body
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
@@ -41,7 +41,7 @@ class Service:
             connection.close()
 
     def stop(self, number=signal.SIGTERM):
-        """Send a signal; return the exit code and the log."""
+        """Return the exit code and the log."""
         self.process.send_signal(number)
         return self.process.wait(timeout=30), self.log.read_text()
 
@@ -59,7 +59,7 @@ def is_answering(service):
 
 @contextmanager
 def serving(folder, *arguments):
-    """Run a service in its own process group, so that no worker is left behind."""
+    """Run a service in a session of its own, so that no worker is left behind."""
     command = [sys.executable, "-m", "sketchforest", "serve", "--port", "0", *map(str, arguments)]
     log = Path(folder) / "serve.log"
     with log.open("w") as written:

@@ -1,4 +1,4 @@
-"""Clients that send much at once, or do not read; workers that die."""
+"""Pipelining, clients that do not read, and workers that die."""
 
 import os
 import re
@@ -13,7 +13,7 @@ PIPELINED = 3000
 ASKED = b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Padding: " + b"x" * 40 + b"\r\n\r\n"
 
 
-def test_many_requests_at_once_are_answered_though_their_heads_are_long_together(service):
+def test_pipelined_requests_do_not_share_a_header_limit(service):
     assert PIPELINED * len(ASKED) > 200_000
     with socket.create_connection(("127.0.0.1", service.port), timeout=30) as client:
         client.sendall(ASKED * PIPELINED)
@@ -25,7 +25,7 @@ def test_many_requests_at_once_are_answered_though_their_heads_are_long_together
     assert b"HTTP/1.1 400" not in received
 
 
-def test_a_head_that_is_too_long_is_refused_in_one_piece_and_behind_others(service):
+def test_oversized_headers_are_rejected_first_or_pipelined(service):
     long = ASKED.replace(b"x" * 40, b"x" * 100_000)
     for sent in (long, ASKED + long):
         received = b""
@@ -37,13 +37,13 @@ def test_a_head_that_is_too_long_is_refused_in_one_piece_and_behind_others(servi
         assert received == b"" or b"HTTP/1.1 400" in received
 
 
-def test_a_client_that_does_not_read_is_cut_off_with_one_line_in_the_log(models, tmp_path):
+def test_a_client_that_does_not_read_is_disconnected_and_logged_once(models, tmp_path):
     with serving(tmp_path, models["questions"], "--timeout", "1") as running:
         clients = [socket.create_connection(("127.0.0.1", running.port)) for _ in range(5)]
         for client in clients:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             client.sendall(ASKED.replace(b"health", b"openapi.json") * 1000)
-        wanted = "did not read its answer"
+        wanted = "did not read its response"
         until = time.monotonic() + 30
         while running.log.read_text().count(wanted) < 5 and time.monotonic() < until:
             time.sleep(0.1)
@@ -72,7 +72,7 @@ def model(models, tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="a mapped file cannot be cut off there")
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
-def test_a_mapped_model_that_is_cut_off_ends_the_service_with_its_reason(model, tmp_path, workers):
+def test_a_truncated_mapped_model_stops_the_service_and_logs_why(model, tmp_path, workers):
     with serving(tmp_path, model, "--workers", workers, *LIMITS) as running:
         os.truncate(model, 4096)
         until = time.monotonic() + 120
@@ -86,11 +86,11 @@ def test_a_mapped_model_that_is_cut_off_ends_the_service_with_its_reason(model, 
     assert "model.sf was changed in place" in logged
     assert "not a sketchforest model" in logged
     assert "Traceback" not in logged
-    assert logged.count("was ended") <= 6 + workers
+    assert logged.count("was killed by") + logged.count("exited with code") <= 6 + workers
 
 
 @pytest.mark.skipif(os.name == "nt", reason="an open file cannot be cut off there")
-def test_a_model_in_memory_is_served_though_its_file_is_cut_off(model, tmp_path):
+def test_a_model_in_memory_survives_truncation_of_its_file(model, tmp_path):
     with serving(tmp_path, model, "--no-mmap", *LIMITS) as running:
         os.truncate(model, 4096)
         for _ in range(3):
@@ -103,7 +103,7 @@ def pids(running):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such signals")
-def test_a_worker_that_dies_is_replaced_and_its_signal_is_said(model, tmp_path):
+def test_a_killed_worker_is_restarted_and_its_signal_logged(model, tmp_path):
     with serving(tmp_path, model, "--workers", "2", *LIMITS) as running:
         until = time.monotonic() + 60
         while len(pids(running)) < 2 and time.monotonic() < until:
@@ -114,11 +114,11 @@ def test_a_worker_that_dies_is_replaced_and_its_signal_is_said(model, tmp_path):
         assert asked(running) == 200
         code, logged = running.stop()
     assert code == 0
-    assert "was ended by SIGKILL: the system has probably run out of memory" in logged
+    assert "was killed by SIGKILL: the system has probably run out of memory" in logged
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no such signal")
-def test_sighup_replaces_all_workers_by_those_of_the_new_file(models, model, tmp_path):
+def test_sighup_reloads_the_model_files(models, model, tmp_path):
     import signal
 
     with serving(tmp_path, model, "--workers", "2", *LIMITS) as running:
@@ -135,4 +135,5 @@ def test_sighup_replaces_all_workers_by_those_of_the_new_file(models, model, tmp
         assert found == "posts.csv"
         code, logged = running.stop()
     assert code == 0
-    assert "was ended" not in logged
+    assert "was killed by" not in logged
+    assert "exited with code" not in logged

@@ -16,7 +16,7 @@ def desk():
 
 @pytest.fixture
 def browser(desk):
-    complaints(desk)  # those of another page
+    complaints(desk)  # of an earlier page
     yield desk
     assert complaints(desk) == []
 
@@ -36,7 +36,7 @@ def find_all(browser, selector):
 
 
 def texts(browser, selector):
-    """What is there at one time: lists are replaced while they are looked at."""
+    """Read all at once: the page may replace a list while it is read."""
     script = "return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)"
     return browser.execute_script(script, selector)
 
@@ -47,7 +47,7 @@ def type_text(browser, service, text=SOUP, page="/"):
     wait(browser, lambda: find(browser, "#explanation").is_displayed())
 
 
-def test_tags_appear_as_one_types_with_words_and_similar_rows(browser, service):
+def test_typing_shows_labels_words_and_similar_rows(browser, service):
     type_text(browser, service)
     _, answer = service.ask("/suggest", {"row": SOUP, "k": 30})
     predicted = [label["label"] for label in answer["labels"] if label["predicted"]]
@@ -58,12 +58,12 @@ def test_tags_appear_as_one_types_with_words_and_similar_rows(browser, service):
     assert predicted[0] in find(browser, "#why-title").text
     box = find(browser, "#ask textarea")
     box.clear()
-    box.send_keys("x", Keys.BACKSPACE)  # nothing is left, and nothing is said
+    box.send_keys("x", Keys.BACKSPACE)  # empty again: no labels, no error
     wait(browser, lambda: not texts(browser, "#labels li"))
     assert not find(browser, "#explanation").is_displayed()
 
 
-def test_a_chosen_label_is_explained_and_any_other_by_its_name(browser, service):
+def test_labels_are_explained_by_click_or_by_name(browser, service):
     type_text(browser, service)
     wait(browser, lambda: len(find_all(browser, "#labels button")) > 1)
     second = find_all(browser, "#labels button")[1]
@@ -75,7 +75,7 @@ def test_a_chosen_label_is_explained_and_any_other_by_its_name(browser, service)
     wait(browser, lambda: "equipment" in find(browser, "#why-title").text)
 
 
-def test_rows_of_a_table_have_fields_and_wide_rows_a_list(browser, service):
+def test_tables_have_input_fields_and_wide_rows_a_list(browser, service):
     browser.get(f"{service.url}/?model=posts")
     find(browser, "[data-field=title]").send_keys("My soup")
     find(browser, "[data-field=year]").send_keys("2010")
@@ -101,7 +101,7 @@ def test_dark_and_light_follow_the_system(service):
     assert brightness["dark"] < 200
 
 
-def test_a_narrow_screen_is_not_scrolled_sideways(service):
+def test_a_phone_does_not_scroll_sideways(service):
     with open_browser(PHONE) as driver:
         for page in ("/", "/?model=posts", "/docs"):
             if page == "/docs":
@@ -140,7 +140,7 @@ def test_the_keyboard_alone_is_enough(browser, service):
     wait(browser, lambda: "cake" in find(browser, "#why-title").text)
 
 
-def test_the_page_of_endpoints_sends_what_stands_there(browser, service):
+def test_the_api_page_sends_its_examples(browser, service):
     browser.get(f"{service.url}/docs")
     for form in find_all(browser, "form.try"):
         form.find_element(By.TAG_NAME, "button").click()

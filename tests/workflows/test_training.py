@@ -1,4 +1,4 @@
-"""From files to models: what a model knows of the rows that it was trained on."""
+"""Training on files: what a model stores about its training rows."""
 
 import csv
 import json
@@ -16,7 +16,7 @@ COLUMNS = Columns(text="text", tags="tags")
 
 @pytest.fixture
 def file(tmp_path):
-    """60 texts, each of which has a word of its own and its number as a tag."""
+    """Write 60 texts, each with a unique word and a unique tag."""
     path = tmp_path / "texts.csv"
     with path.open("w", newline="") as stream:
         writer = csv.writer(stream)
@@ -33,17 +33,17 @@ def train(file, tmp_path, **options):
     return outcome.model, load_forest(tmp_path / "model.sf")
 
 
-def test_after_a_holdout_rows_have_their_numbers_in_the_file(file, tmp_path):
+def test_after_a_holdout_rows_keep_their_file_numbers(file, tmp_path):
     for model in train(file, tmp_path, holdout=0.5):
         assert len(model.row_numbers_) == 30
         rows, _ = model.similar(["word3 odd common"], k=30)
         assert sorted(rows[0]) == sorted(model.row_numbers_)
         found = model.explain(["odd common"])
         for row, labels in zip(found.rows, found.row_labels, strict=True):
-            assert f"tag{row}" in labels  # the tag that the file has in this row
+            assert f"tag{row}" in labels  # the tag of this row in the file
 
 
-def test_without_a_holdout_rows_are_counted_as_they_are(file, tmp_path):
+def test_without_a_holdout_rows_are_numbered_from_zero(file, tmp_path):
     for model in train(file, tmp_path):
         assert not hasattr(model, "row_numbers_")
         found = model.explain(["odd common"])
@@ -52,7 +52,7 @@ def test_without_a_holdout_rows_are_counted_as_they_are(file, tmp_path):
         )
 
 
-def test_the_command_names_rows_of_the_file_and_answers_why_not(file, tmp_path):
+def test_the_command_explains_unpredicted_labels_by_file_rows(file, tmp_path):
     train(file, tmp_path, holdout=0.5)
     runner = CliRunner()
     words = ["explain", str(tmp_path / "model.sf"), str(file), "--row", "3", "--label", "even"]

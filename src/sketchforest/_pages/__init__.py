@@ -1,5 +1,6 @@
-"""The look that all pages share: one stylesheet, one frame, and templates that escape what they are
-given. A page is one file and asks for no other."""
+"""HTML pages: a shared stylesheet and frame, and templates that escape their values.
+
+Each page is a single file."""
 
 from functools import cache
 from pathlib import Path
@@ -12,14 +13,16 @@ FOLDER = Path(__file__).parent
 
 
 def render(template: str, folder: Path, **values: Any) -> str:
-    """A page, from a template of the folder, which may extend "base.html"."""
+    """Render a template of the folder, which may extend "base.html"."""
     return environment(folder).get_template(template).render(values)
 
 
 @cache
 def environment(folder: Path) -> jinja2.Environment:
-    """Templates of the folder, and those of this one. Whatever they are given is escaped, except in
-    files for Markdown; a name that they are not given is an error."""
+    """Return the templates of a folder, and those of this one.
+
+    Values are escaped, except in Markdown templates. Undefined names are errors.
+    """
     found = jinja2.Environment(
         loader=jinja2.FileSystemLoader([folder, FOLDER]),
         autoescape=jinja2.select_autoescape(["html"]),
@@ -29,14 +32,14 @@ def environment(folder: Path) -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     found.policies["json.dumps_kwargs"] = {
-        "ensure_ascii": False,  # names in other scripts stay short
+        "ensure_ascii": False,  # keeps names in other scripts short
         "separators": (",", ":"),
         "allow_nan": False,
     }
-    found.globals["stylesheet"] = Markup((FOLDER / "page.css").read_text(encoding="utf-8"))
+    found.globals["stylesheet"] = inline(FOLDER / "page.css")
     return found
 
 
 def inline(path: Path) -> Markup:
-    """A script or stylesheet of the project's own, to stand in a page as it is."""
+    """Return a script or stylesheet of the package, to include unescaped."""
     return Markup(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""From files to models and back: training, evaluation, rows as a model wants them."""
+"""Train on files, evaluate on files, and read rows in the form a model needs."""
 
 from typing import TYPE_CHECKING, TypeAlias
 

@@ -1,4 +1,4 @@
-"""How good a model is on a file with known labels."""
+"""Evaluate a model on a file with known labels."""
 
 from dataclasses import replace
 
@@ -15,9 +15,7 @@ __all__ = ["LABEL_COLUMNS", "Evaluation", "LabelTable", "evaluate", "evaluate_fi
 def evaluate_file(
     model: Model, path: AnyPath, format: str | None, columns: Columns, encoding: str = "utf-8"
 ) -> Evaluation:
-    """The scores of a model on a file with labels."""
     rows = read_labelled(path, training_format(path, format), model, columns, encoding)
     n_trained_on = notes_of(model).get("rows", 0) if was_trained_on(model, path) else 0
-    return replace(
-        evaluate(model, rows.X, rows.Y), n_unknown=len(rows.unknown), n_trained_on=n_trained_on
-    )
+    found = evaluate(model, rows.X, rows.Y)
+    return replace(found, n_unknown=len(rows.unknown), n_trained_on=n_trained_on)

@@ -1,4 +1,4 @@
-"""Where trees are grown: here, on workers of this machine, or on a cluster."""
+"""Fit a model with threads, local processes, or a Dask cluster."""
 
 import os
 import tempfile
@@ -15,62 +15,58 @@ if TYPE_CHECKING:
     from distributed import Client
 
 
-class Where(NamedTuple):
-    """On this machine by threads, unless one of the first two is given."""
+class Backend(NamedTuple):
+    """Threads of this process, unless `dask` or `workers` is given."""
 
-    dask: str | None = None  # address of the scheduler of a cluster
-    workers: int | None = None  # processes of this machine
+    dask: str | None = None  # scheduler address of a cluster
+    workers: int | None = None  # local processes
     checkpoint_dir: Path | None = None
 
-    @property
-    def is_usual(self) -> bool:
-        return self == Where()
 
-
-def fit_there(model: Model, X: Matrix, Y: Matrix, where: Where) -> None:
-    """The same bits, wherever it is."""
-    if where.is_usual:
+def fit_on(backend: Backend, model: Model, X: Matrix, Y: Matrix) -> None:
+    """Fit the model; the result does not depend on the backend."""
+    given = [name for name, value in backend._asdict().items() if value is not None]
+    if not given:
         model.fit(X, Y)
-        return
-    if not isinstance(model, ForestMixin):
-        given = [name for name, value in where._asdict().items() if value is not None]
-        raise ValueError(f"{given[0]} must be left out for a single tree.")
-    if where.dask is None and where.workers is None:
-        model.fit(X, Y, checkpoint_dir=where.checkpoint_dir)
-        return
-    from sketchforest import dask
+    elif not isinstance(model, ForestMixin):
+        raise ValueError(f"{given[0]} is for forests; got a single tree. Leave it out.")
+    elif given == ["checkpoint_dir"]:
+        model.fit(X, Y, checkpoint_dir=backend.checkpoint_dir)
+    else:
+        from sketchforest import dask
 
-    with _cluster(where) as (client, shared_dir):
-        dask.fit(model, X, Y, client, shared_dir=shared_dir, checkpoint_dir=where.checkpoint_dir)
+        checkpoint_dir = backend.checkpoint_dir
+        with _cluster(backend) as (client, shared_dir):
+            dask.fit(model, X, Y, client, shared_dir=shared_dir, checkpoint_dir=checkpoint_dir)
 
 
 @contextmanager
-def _cluster(where: Where) -> Iterator[tuple["Client", str | None]]:
-    """A client, and a folder that its workers can open, if one is known."""
+def _cluster(backend: Backend) -> Iterator[tuple["Client", str | None]]:
+    """Yield a client, and a folder that its workers share if one is known."""
     try:
         from distributed import Client, LocalCluster
     except ImportError as error:
         raise ValueError(
-            "--dask and --workers need Dask; install it with: pip install 'sketchforest[dask]'"
+            "--dask and --workers need Dask. Install it with: pip install 'sketchforest[dask]'"
         ) from error
-    if where.dask is not None:
+    if backend.dask is not None:
         try:
-            client = Client(where.dask, timeout="10s")
+            client = Client(backend.dask, timeout="10s")
         except (OSError, ValueError) as error:
             raise ValueError(
-                f"dask must be the address of a scheduler, as in tcp://host:8786; at "
-                f"{where.dask!r} none answers."
+                "dask must be the address of a running scheduler, such as tcp://host:8786; got "
+                f"no response from {backend.dask!r}."
             ) from error
         with client:
             yield client, None
         return
-    n_threads = max(1, (os.cpu_count() or 1) // (where.workers or 1))
+    n_threads = max(1, (os.cpu_count() or 1) // (backend.workers or 1))
     with (
         tempfile.TemporaryDirectory() as folder,
         LocalCluster(
-            n_workers=where.workers,
+            n_workers=backend.workers,
             threads_per_worker=n_threads,
-            memory_limit=0,  # the system's own; workers map the same data
+            memory_limit=0,  # workers map the same data, which Dask would count for each
             dashboard_address=":0",
         ) as cluster,
         Client(cluster) as client,

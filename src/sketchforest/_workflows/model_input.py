@@ -1,4 +1,4 @@
-"""Rows of a file as a model wants them: its features in their order, its labels by name."""
+"""Read rows of a file with the features and labels of a model, in the model's order."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,16 +18,14 @@ from sketchforest._workflows.models import (
     notes_of,
     trained_columns,
 )
-from sketchforest._workflows.row_features import joined, n_terms, table_features
+from sketchforest._workflows.row_features import join_features, n_terms, table_features
 from sketchforest.datasets import FORMATS, Dataset, read
 from sketchforest.datasets._text import AnyPath, bad_file, first_line, plain_name
 from sketchforest.datasets.blocks import line_blocks, pair_blocks
 from sketchforest.datasets.columns import Columns
 from sketchforest.datasets.files import ReadOptions, recognise, recognise_piped, recognise_table
-from sketchforest.datasets.table import TableFeatures, read_table
+from sketchforest.datasets.table import TableFeatures, indicator_matrix, read_table
 from sketchforest.datasets.table_files import (
-    FASTTEXT_LABELS,
-    FASTTEXT_TEXT,
     TABLE_FORMATS,
     Block,
     Table,
@@ -38,11 +36,11 @@ from sketchforest.datasets.table_files import (
 
 INPUT_FORMATS = (*TABLE_FORMATS, "text", *FORMATS)
 BLOCK_ROWS = 4096
-SHOWN_NAMES = 5  # of labels, in a sentence
+SHOWN_NAMES = 5  # labels in an error message
 
 
 class Labelled(NamedTuple):
-    """Features and true labels, in the order of the model's; `unknown` are names it never saw."""
+    """Features and true labels, in the model's order; `unknown` lists labels it does not have."""
 
     X: Matrix
     Y: sparse.csr_array
@@ -50,26 +48,15 @@ class Labelled(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Some rows as a model wants them, and the cells of the columns that are kept."""
+    """The features of some rows, and the cells of the columns to keep."""
 
     X: Matrix
     kept: dict[str, Sequence[Any]]
 
 
 def training_format(path: AnyPath, format: str | None) -> str:
-    is_piped = str(path) == "-"
-    return (
-        _checked(format) or table_format(path) or (recognise_piped if is_piped else recognise)(path)
-    )
-
-
-def training_columns(columns: Columns, format: str) -> Columns:
-    """With those of a fastText file, which are always the same."""
-    if format != "fasttext":
-        return columns
-    if columns != Columns():
-        raise ValueError("format must not be fasttext where columns are named: it has none.")
-    return Columns(text=(FASTTEXT_TEXT,), tags=FASTTEXT_LABELS)
+    recognise_content = recognise_piped if str(path) == "-" else recognise
+    return _checked(format) or table_format(path) or recognise_content(path)
 
 
 def read_training(
@@ -79,22 +66,22 @@ def read_training(
     encoding: str = "utf-8",
     **options: Unpack[ReadOptions],
 ) -> tuple[Dataset, list[str] | None]:
-    """The data set in a file of any format, and its texts if it has such columns."""
+    """Read a data set in any format, and its texts if it has text columns."""
     if format in TABLE_FORMATS:
         if options:
-            raise ValueError(f"Files of format {format!r} have no option {min(options)!r}.")
+            raise ValueError(f"{min(options)} is not an option of format {format!r}. Leave it out.")
         return read_table(path, columns, format, encoding=encoding)
     if format == "text":
-        raise bad_file(path, None, "lines of text have no labels; use a table of texts and tags")
+        raise bad_file(path, None, "lines of text have no labels; use a table with texts and tags")
     if format == "svmlight":
-        options.setdefault("zero_based", True)  # features have the number that stands in the file
+        options.setdefault("zero_based", True)  # keep the feature numbers of the file
     return read(path, format, **options), None
 
 
 def input_format(
     path: AnyPath, format: str | None, model: Model, columns: Columns | None = None
 ) -> str:
-    """As given, as the name says, or as the first lines say; what suits the model for "-"."""
+    """Return the given format, or the one recognised by name, by content, or from the model."""
     known = _checked(format) or table_format(path)
     if known is not None:
         return known
@@ -106,7 +93,7 @@ def input_format(
         columns = columns or trained_columns(model)
         if _reads_text_alone(model):
             is_table = bool(columns.text) and set(columns.text) <= header
-        else:  # which lines of text are refused for: a table may lack a column
+        else:  # the model cannot read lines of text, so expect a table that may lack columns
             is_table = not header or bool(
                 header & {*columns.text, *columns.categories, *columns.numbers}
             )
@@ -115,13 +102,6 @@ def input_format(
         trained_on = notes_of(model).get("format")
         return "csv" if trained_on in TABLE_FORMATS else "svmlight"
     return recognise(path)
-
-
-def feature_blocks(
-    path: AnyPath, format: str, model: Model, columns: Columns, encoding: str = "utf-8"
-) -> Iterator[Matrix]:
-    """X of a file, some rows at a time."""
-    return (rows.X for rows in row_blocks(path, format, model, columns, encoding=encoding))
 
 
 def row_blocks(
@@ -133,34 +113,51 @@ def row_blocks(
     encoding: str = "utf-8",
     n_rows: int | None = None,
 ) -> Iterator[Rows]:
-    """The rows of a file, at most n_rows at a time, with the cells of the columns to keep.
+    """Yield the rows of a file, at most n_rows at a time, with the cells of the columns to keep.
 
-    Tables, text, svmlight and xc files are read as they are needed; the others whole.
+    Tables, text, svmlight and xc files are streamed; others are read whole.
     """
     n_rows = n_rows or BLOCK_ROWS
     if format in TABLE_FORMATS:
         return _table_blocks(open_table(path, format, n_rows, encoding), model, columns, keep)
     if keep:
-        raise bad_file(path, None, f"only tables have columns to keep, and its format is {format}")
+        raise bad_file(path, None, f"only tables have columns to keep; the format is {format}")
     X: Iterator[Matrix]
     if format == "text":
         vectorizer = _vectorizer(model, path)
         if not _reads_text_alone(model):
-            reason = "the model reads other columns, too; use a table or JSON lines"
+            reason = "the model needs other columns, too; use a table or JSON lines"
             raise bad_file(path, None, reason)
         X = (vectorizer.transform(lines) for lines in line_blocks(path, n_rows, encoding))
     elif format in ("svmlight", "xc"):
         X = pair_blocks(path, format, model.n_features_in_, n_rows)
     else:
-        whole = _aligned(path, read(path, format), model)
+        whole = _align_features(path, read(path, format), model)
         X = (whole[first : first + n_rows] for first in range(0, whole.shape[0], n_rows))
     return (Rows(block, {}) for block in X)
+
+
+def read_row(
+    path: AnyPath,
+    format: str,
+    model: Model,
+    columns: Columns,
+    number: int,
+    encoding: str = "utf-8",
+) -> Matrix:
+    """Return the features of one row, by its number from 0."""
+    first = 0
+    for X, _ in row_blocks(path, format, model, columns, encoding=encoding):
+        if first <= number < first + X.shape[0]:
+            return X[[number - first]]
+        first += X.shape[0]
+    raise ValueError(f"row must be from 0 to {first - 1}; got {number}.")
 
 
 def read_labelled(
     path: AnyPath, format: str, model: Model, columns: Columns, encoding: str = "utf-8"
 ) -> Labelled:
-    """A whole file, with labels."""
+    """Read a whole file with labels."""
     if format in TABLE_FORMATS:
         _check_text(model, columns, path)
         _check_labels(model, columns, path)
@@ -169,26 +166,22 @@ def read_labelled(
         dataset, texts = read_table(path, columns, format, wanted, encoding)
         X: Matrix = dataset.X
         if texts is not None or columns.categories:
-            X = joined(model, texts, X)
+            X = join_features(model, texts, X)
     else:
         options = ReadOptions()
         if format == "svmlight":
             options["n_features"] = model.n_features_in_
         dataset, _ = read_training(path, format, columns, encoding, **options)
-        X = _aligned(path, dataset, model)
+        X = _align_features(path, dataset, model)
     labels = label_names(model.fitted_)
-    have = dataset.label_names
-    have = np.arange(dataset.Y.shape[1]).astype(str) if have is None else have.astype(str)
-    place = {name: at for at, name in enumerate(labels.tolist())}
-    known = np.array([place.get(name, -1) for name in have.tolist()], np.int64)
-    selected = np.flatnonzero(known >= 0)
-    if not len(selected):
-        reason = f"none of its labels is one of the model's, which are {_some(labels)}"
+    given = dataset.label_names
+    given = np.arange(dataset.Y.shape[1]).astype(str) if given is None else given.astype(str)
+    to_model = indicator_matrix(given.tolist(), labels.tolist()).astype(dataset.Y.dtype)
+    is_known = np.diff(to_model.indptr) > 0
+    if not is_known.any():
+        reason = f"it has none of the model's labels, which are {_some(labels)}"
         raise bad_file(path, None, reason)
-    entries = dataset.Y[:, selected].tocoo()
-    shape = (dataset.Y.shape[0], len(labels))
-    Y = sparse.csr_array((entries.data, (entries.row, known[selected][entries.col])), shape=shape)
-    return Labelled(X, Y, have[known < 0].tolist())
+    return Labelled(X, sparse.csr_array(dataset.Y @ to_model), given[~is_known].tolist())
 
 
 def _table_blocks(
@@ -206,30 +199,30 @@ def _table_blocks(
     def rows(block: Block) -> Rows:
         X = features.of_block(block)
         if columns.text or columns.categories:
-            X = joined(model, block.texts(columns.text) if columns.text else None, X)
+            X = join_features(model, block.texts(columns.text) if columns.text else None, X)
         return Rows(X, {name: block.cells[name] for name in keep})
 
     return map(rows, table.blocks)
 
 
 def _check_text(model: Model, columns: Columns, path: AnyPath) -> None:
-    """Whether a table has columns of text where the model reads it, and only there."""
+    """Raise unless text columns are given exactly if the model reads text."""
     if columns.text:
         _vectorizer(model, path)
     elif hasattr(model, "vectorizer_"):
-        reason = "the model reads text; name the columns of text in --text-column"
+        reason = "the model needs text; name the text columns in --text-column"
         raise bad_file(path, None, reason)
 
 
 def _check_labels(model: Model, columns: Columns, path: AnyPath) -> None:
-    """Whether it is said what is true of the rows of a table."""
+    """Raise unless the label columns of a table are named."""
     if columns.tags is not None or columns.labels:
         return
     if is_classifier(model):
-        reason = "name the column of tags in --tags-column, or those of labels in --label-columns"
+        reason = "name the tags in --tags-column, or the labels in --label-columns"
     else:
         outputs = _some(label_names(model.fitted_))
-        reason = f"name the columns of the model's outputs, {outputs}, in --label-columns"
+        reason = f"name the columns of the outputs, {outputs}, in --label-columns"
     raise bad_file(path, None, reason)
 
 
@@ -243,28 +236,28 @@ def _reads_text_alone(model: Model) -> bool:
 
 def _vectorizer(model: Model, path: AnyPath) -> Vectorizer:
     if not hasattr(model, "vectorizer_"):
-        raise bad_file(path, None, "the model was not trained on text, and reads no text")
+        raise bad_file(path, None, "the model was not trained on text")
     return model.vectorizer_
 
 
-def _aligned(path: AnyPath, dataset: Dataset, model: Model) -> Matrix:
-    """X with the model's features in their order: by name where both have names."""
+def _align_features(path: AnyPath, dataset: Dataset, model: Model) -> Matrix:
+    """Return X in the order of the model's features, by name if both have names."""
     names = feature_names(model.fitted_)
     if names is None or dataset.feature_names is None:
         _check_count(path, dataset.X.shape[1], model)
         return dataset.X
     if np.array_equal(names, dataset.feature_names):
         return dataset.X
-    place = {name: at for at, name in enumerate(dataset.feature_names.tolist())}
-    missing = [name for name in names.tolist() if name not in place]
+    index = {name: at for at, name in enumerate(dataset.feature_names.tolist())}
+    missing = [name for name in names.tolist() if name not in index]
     if missing:
-        raise bad_file(path, None, f"there is no feature {missing[0]!r}, which the model asks for")
-    return dataset.X[:, [place[name] for name in names.tolist()]]
+        raise bad_file(path, None, f"it lacks the feature {missing[0]!r} of the model")
+    return dataset.X[:, [index[name] for name in names.tolist()]]
 
 
 def _check_count(path: AnyPath, n_features: int, model: Model) -> None:
     if n_features != model.n_features_in_:
-        reason = f"there are {n_features} features, and the model has {model.n_features_in_}"
+        reason = f"it has {n_features} features, but the model has {model.n_features_in_}"
         raise bad_file(path, None, reason)
 
 
@@ -272,19 +265,3 @@ def _checked(format: str | None) -> str | None:
     if format is not None and format not in INPUT_FORMATS:
         raise ValueError(f"format must be one of {', '.join(INPUT_FORMATS)}; got {format!r}.")
     return format
-
-
-def read_rows(blocks: Iterator[Matrix], rows: Sequence[int]) -> Matrix:
-    """The rows of those numbers, from blocks that are dense or sparse."""
-    wanted, found, first = set(rows), {}, 0
-    for block in blocks:
-        for row in [r for r in wanted if first <= r < first + block.shape[0]]:
-            found[row] = block[[row - first]]
-        first += block.shape[0]
-        if len(found) == len(wanted):
-            break
-    missing = sorted(wanted - set(found))
-    if missing:
-        raise ValueError(f"row must be from 0 to {first - 1}; got {missing[0]}.")
-    picked = [found[row] for row in rows]
-    return sparse.vstack(picked, format="csr") if sparse.issparse(picked[0]) else np.vstack(picked)

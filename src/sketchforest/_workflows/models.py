@@ -1,4 +1,4 @@
-"""What a fitted model knows of the file it was trained on, and what it says of rows."""
+"""Open models, read their training notes, and rank labels."""
 
 import hashlib
 from dataclasses import fields, replace
@@ -34,11 +34,11 @@ __all__ = [
     "trained_columns",
 ]
 
-RankedLabels = list[tuple[list[int], list[float]]]  # labels and scores of each row, best first
+RankedLabels = list[tuple[list[int], list[float]]]  # labels and scores per row, best first
 
 
 class OutOfBag(TypedDict):
-    """The score of all trees on new rows, predicted by trees that did not see a row."""
+    """The expected score on new rows, extrapolated from out-of-bag predictions."""
 
     metric: str
     score: float
@@ -46,21 +46,20 @@ class OutOfBag(TypedDict):
 
 
 class Notes(TypedDict, total=False):
-    """What a model notes of its training."""
+    """What a model stores about its training."""
 
     file: str
     format: str
-    columns: dict[str, str | tuple[str, ...] | None]  # those of a table, by their use
-    scales: dict[str, tuple[float, float]]  # of numbers beside text: what is 0, how far 1 is
-    sha256: str  # of the file
-    rows: int
+    columns: dict[str, str | tuple[str, ...] | None]  # of a table, by role
+    scales: dict[str, tuple[float, float]]  # offset and width of numbers beside text
+    sha256: str  # of the training file
+    rows: int  # trained on
     out_of_bag: "OutOfBag"
     test: dict[str, float]  # scores
 
 
 def open_model(path: AnyPath, n_jobs: int | None = None) -> Model:
-    """The model in a file; its rows are matched by the names of their features before they become
-    numbers."""
+    """Load a model for files, whose rows are matched by feature name before prediction."""
     model = read_model(path)
     name_features(model)
     if n_jobs is not None and "n_jobs" in model.get_params():
@@ -71,22 +70,22 @@ def open_model(path: AnyPath, n_jobs: int | None = None) -> Model:
 def read_model(path: AnyPath, mmap: bool = True) -> Model:
     if Path(path).is_dir():
         raise ValueError(
-            f"MODEL must be a file; '{path}' is a folder. A model of parts is opened in Python, "
-            "by sketchforest.load_forest."
+            f"MODEL must be a file; got the folder '{path}'. Open a partitioned model in Python, "
+            "with sketchforest.load_forest."
         )
     try:
-        model = load_forest(path, mmap)
+        return load_forest(path, mmap)
     except ValueError as error:
         _, is_foreign, reason = str(error).partition(" is not one: ")
         if is_foreign:
             raise ValueError(f"{path} is not a sketchforest model: {reason}") from error
         raise
-    return model
 
 
 def name_features(model: Model) -> None:
-    """What a data frame called its columns is kept as the names of a file are, so that
-    scikit-learn need not warn that rows have no names."""
+    """Store the feature names of a data frame as those of a file.
+
+    scikit-learn would otherwise warn about rows without names."""
     fitted = model.fitted_
     if fitted.feature_names is not None:
         names = {"feature_names_": fitted.feature_names} | dict(fitted.attached)
@@ -98,28 +97,26 @@ def notes_of(model: Model) -> Notes:
 
 
 def file_digest(path: AnyPath) -> str:
-    """By which a file is known again."""
+    """Return the SHA-256 of a file."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def was_trained_on(model: Model, path: AnyPath) -> bool:
-    """Whether the file is the one that the model was trained on, whatever its name."""
+    """Return whether the file has the content of the training file, whatever its name."""
     digest = notes_of(model).get("sha256")
     return digest is not None and str(path) != "-" and file_digest(path) == digest
 
 
 def trained_columns(model: Model) -> Columns:
-    """The columns of the table that the model was trained on; the usual ones if it was none."""
+    """Return the columns of the training table; default columns if there was no table."""
     noted = notes_of(model).get("columns", {})
-    known = {field.name: noted.get(field.name) for field in fields(Columns)}
-    plain = {"tag_separator": USUAL_SEPARATOR} | {n: v for n, v in known.items() if v}
-    return Columns(**plain)  # type: ignore[arg-type]
+    known = {f.name: noted[f.name] for f in fields(Columns) if noted.get(f.name)}
+    return Columns(**{"tag_separator": USUAL_SEPARATOR} | known)  # type: ignore[arg-type]
 
 
 def attach_names(model: Model, dataset: Dataset, vectorizer: "Vectorizer | None" = None) -> None:
-    """The names of labels and features, and what makes features of text, as a loaded model has
-    them."""
+    """Attach the names of labels and features, and the text vectorizer, for the model file."""
     if dataset.label_names is not None:
         model.label_names_ = dataset.label_names
     if dataset.feature_names is not None:
@@ -131,19 +128,19 @@ def attach_names(model: Model, dataset: Dataset, vectorizer: "Vectorizer | None"
 def set_threshold(model: Model, threshold: object) -> None:
     if "threshold" not in model.get_params():
         raise ValueError(
-            f"threshold is for forests of labels; got {threshold!r} for a "
+            f"threshold is for multi-label forests; got {threshold!r} for a "
             f"{type(model).__name__}. Leave it out."
         )
     if not is_threshold(threshold):
         raise ValueError(
-            "threshold must be a probability from 0 to 1, f1, f1-per-label or top-K, as in top-3; "
+            "threshold must be a probability from 0 to 1, f1, f1-per-label, or top-K, as in top-3; "
             f"got {threshold!r}."
         )
     model.set_params(threshold=threshold)
 
 
 def best_labels(model: Classifier, X: MatrixLike, top: int | None) -> RankedLabels:
-    """Labels and scores of each row, best first: the `top` best, or those that are predicted."""
+    """Return the labels and scores of each row, best first: the `top` best, or the predicted."""
     fitted = model.fitted_
     if top is None and fitted.targets.column_classes is not None:
         return _best_of_columns(model, X)
@@ -161,7 +158,7 @@ def best_labels(model: Classifier, X: MatrixLike, top: int | None) -> RankedLabe
 
 
 def _best_of_columns(model: Classifier, X: MatrixLike) -> RankedLabels:
-    """The most probable class of each column of classes, in the order of columns."""
+    """Return the most probable class of each target column, in the order of the columns."""
     shares = model.predict_proba(X)
     first = np.cumsum([0, *(found.shape[1] for found in shares[:-1])])
     labels = np.stack([found.argmax(axis=1) for found in shares], axis=1) + first
@@ -170,6 +167,6 @@ def _best_of_columns(model: Classifier, X: MatrixLike) -> RankedLabels:
 
 
 def as_lists(indices: np.ndarray, data: np.ndarray, indptr: np.ndarray) -> RankedLabels:
-    """The rows of a CSR matrix."""
+    """Split a CSR matrix into rows."""
     columns, values = indices.tolist(), data.tolist()
     return [(columns[a:b], values[a:b]) for a, b in pairwise(indptr.tolist())]

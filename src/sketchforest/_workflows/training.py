@@ -1,7 +1,6 @@
-"""From a file to a model file: read, make features, grow, test, save."""
+"""Train a model on a file: read, make features, fit, test, save."""
 
 import time
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
@@ -24,8 +23,8 @@ from sketchforest._utils.registry import (
 from sketchforest._utils.typing import Matrix
 from sketchforest._workflows import Model
 from sketchforest._workflows.evaluation import Evaluation, evaluate, evaluate_file
-from sketchforest._workflows.fitting import Where, fit_there
-from sketchforest._workflows.model_input import read_training, training_columns, training_format
+from sketchforest._workflows.fitting import Backend, fit_on
+from sketchforest._workflows.model_input import read_training, training_format
 from sketchforest._workflows.models import (
     Notes,
     OutOfBag,
@@ -33,40 +32,44 @@ from sketchforest._workflows.models import (
     file_digest,
     trained_columns,
 )
-from sketchforest._workflows.row_features import find_scales, scaled, with_terms
+from sketchforest._workflows.row_features import find_scales, prepend_terms, scale
 from sketchforest.datasets import Dataset
 from sketchforest.datasets._text import AnyPath, bad_file
 from sketchforest.datasets.columns import Columns
 from sketchforest.datasets.files import ReadOptions
-from sketchforest.datasets.table_files import TABLE_FORMATS, open_table
+from sketchforest.datasets.table import TableFeatures
+from sketchforest.datasets.table_files import (
+    FASTTEXT_LABELS,
+    FASTTEXT_TEXT,
+    TABLE_FORMATS,
+    open_table,
+)
 
-Params = dict[str, Any]  # of an estimator, as they are written on the command line
+Params = dict[str, Any]  # of an estimator, by name
 
-DEFAULT = "default"  # a parameter that is left to the estimator
-# Out-of-bag scores cost a prediction of all rows, and memory for it.
-MAX_OOB_ROWS = 100_000
-# What may be given where the other settings are tuned.
-_TUNED_WITH = ("n_estimators", "random_state", "n_jobs", "verbose", "threshold")
+DEFAULT = "default"  # leaves a parameter to the estimator
+MAX_OOB_ROWS = 100_000  # out-of-bag scores predict all rows, which takes time and memory
+_TUNABLE = ("n_estimators", "random_state", "n_jobs", "verbose", "threshold")
 
 
 class TextSettings(NamedTuple):
-    """How text becomes features."""
+    """How to turn text into features."""
 
     ngrams: int = 1
     min_count: int = 2
     max_terms: int | None = None
-    keeps_texts: bool = False  # in the model, for readers of explanations
+    keeps_texts: bool = False  # store training texts in the model, for explanations
 
 
 class TrainingFile(NamedTuple):
-    """Data to train on, texts in place of X if there are any, and what is noted of the file."""
+    """Training data, its texts if there are any, and notes for the model."""
 
     dataset: Dataset
     texts: list[str] | None
     notes: Notes
 
 
-_FEATURES_ONLY, _USUAL_TEXT, _HERE = Columns(), TextSettings(), Where()
+_FEATURES_ONLY, _DEFAULT_TEXT, _THREADS = Columns(), TextSettings(), Backend()
 
 
 @dataclass(frozen=True)
@@ -74,9 +77,9 @@ class TrainOutcome:
     model: Model
     path: Path
     seconds: float
-    advice: str  # of the search, where settings were tuned
+    advice: str  # of the tuner
     test: Evaluation | None
-    is_complete: bool = True  # the search was not interrupted
+    is_complete: bool = True  # False: tuning was interrupted
 
 
 def train_file(
@@ -86,7 +89,7 @@ def train_file(
     format: str | None = None,
     columns: Columns = _FEATURES_ONLY,
     encoding: str = "utf-8",
-    text: TextSettings = _USUAL_TEXT,
+    text: TextSettings = _DEFAULT_TEXT,
     estimator: str = DEFAULT_ON_COMMAND_LINE,
     params: Params | None = None,
     test: AnyPath | None = None,
@@ -95,20 +98,20 @@ def train_file(
     budget: float | str | None = None,
     compact: bool = False,
     options: ReadOptions | None = None,
-    where: Where = _HERE,
+    backend: Backend = _THREADS,
 ) -> TrainOutcome:
-    """Trains a model on a file and saves it; tests it on another file, on a share of the rows, or
-    on the test rows that the file itself names. What is saved is what was tested.
+    """Train a model on a file, test it, and save it.
 
-    With `tunes`, the settings are those that `sketchforest.tuning.tune` finds within the budget.
+    It is tested on another file, on a share of the rows, or on the file's own test rows. With
+    `tunes`, `sketchforest.tuning.tune` chooses the parameters within the budget.
     """
     params = _check_params(estimator, params or {}, tunes)
     check_out(out)
     source = read_training_file(file, format, columns, encoding, **(options or ReadOptions()))
     if estimator in FORESTS_OF_LABELS:
-        check_zeros_and_ones(source, f"--forest {estimator}-regressor")
+        check_indicator_labels(source, f"--forest {estimator}-regressor")
     train_rows, test_rows = _split(source.dataset, holdout, test, params.get("random_state"))
-    source, vectorizer = with_features(source, train_rows, text)
+    source, vectorizer = make_features(source, train_rows, text)
     dataset = source.dataset
     X, Y = dataset.X[train_rows], dataset.Y[train_rows]
     started = time.perf_counter()
@@ -117,18 +120,22 @@ def train_file(
         model, advice, is_complete = _tune(params, X, Y, budget)
     else:
         with stage("fitting"):
-            model = _fit(estimator, params, X, Y, where)
+            model = _fit(estimator, params, X, Y, backend)
     seconds = time.perf_counter() - started
-    out_of_bag = _predicted_score(model, X)
+    out_of_bag = _expected_score(model, X)
     attach_names(model, dataset, vectorizer)
-    if len(train_rows) < dataset.Y.shape[0]:  # what is said of training rows names the file's
+    if len(train_rows) < dataset.Y.shape[0]:  # explanations number rows as the file does
         model.attach(row_numbers=train_rows)
     if text.keeps_texts and source.texts is not None:
         model.attach(row_texts=[source.texts[row] for row in train_rows])
-    model.notes_ = {**source.notes, "rows": len(train_rows)}  # which the test file is read by
+    model.notes_ = {**source.notes, "rows": len(train_rows)}  # read with the test file
     if out_of_bag is not None:
         model.notes_["out_of_bag"] = out_of_bag
-    tested = _test(model, dataset, test_rows, test, encoding)
+    tested = None
+    if test is not None:
+        tested = evaluate_file(model, test, None, trained_columns(model), encoding)
+    elif len(test_rows):
+        tested = evaluate(model, dataset.X[test_rows], dataset.Y[test_rows])
     if tested is not None:
         model.notes_["test"] = tested.scores
     model.save(out, compact=compact)
@@ -144,13 +151,18 @@ def read_training_file(
 ) -> TrainingFile:
     format = training_format(path, format)
     is_table = format in TABLE_FORMATS
-    columns = training_columns(columns, format)
+    if format == "fasttext":
+        if columns != Columns():
+            raise ValueError(
+                "format must not be fasttext if columns are named: such files have none."
+            )
+        columns = Columns(text=(FASTTEXT_TEXT,), tags=FASTTEXT_LABELS)
     if is_table and columns.tags is None and not columns.labels:
         names = ", ".join(open_table(path, format, encoding=encoding).names)
-        reason = f"a table needs --tags-column or --label-columns; its columns are {names}"
+        reason = f"a table needs --tags-column or --label-columns; the columns are {names}"
         raise bad_file(path, None, reason)
     if not is_table and columns != Columns():
-        raise bad_file(path, None, f"only tables have columns, and its format is {format}")
+        raise bad_file(path, None, f"only tables have columns; the format is {format}")
     dataset, texts = read_training(path, format, columns, encoding, **options)
     if dataset.Y.shape[1] == 0:
         raise bad_file(path, None, "it has no labels")
@@ -161,8 +173,8 @@ def read_training_file(
     return TrainingFile(dataset, texts, notes)
 
 
-def check_zeros_and_ones(source: TrainingFile, regressor: str) -> None:
-    """Raises for columns of labels with other numbers, which are for what is called `regressor`."""
+def check_indicator_labels(source: TrainingFile, regressor: str) -> None:
+    """Raise if label columns hold other numbers than 0 and 1, and suggest the regressor."""
     Y, names = source.dataset.Y, source.dataset.label_names
     is_other = ~np.isin(Y.data, (0, 1))
     if names is None or not source.notes.get("columns", {}).get("labels") or not is_other.any():
@@ -170,42 +182,42 @@ def check_zeros_and_ones(source: TrainingFile, regressor: str) -> None:
     at = int(np.argmax(is_other))
     raise ValueError(
         f"label_columns must hold 0 or 1, whether a row has the label; got {Y.data[at]:g} in "
-        f"{str(names[Y.indices[at]])!r}. Use {regressor} for real numbers, and --tags-column for "
+        f"{str(names[Y.indices[at]])!r}. Use {regressor} for real numbers, or --tags-column for "
         "a column of classes."
     )
 
 
 def _check_params(estimator: str, params: Params, tunes: bool) -> Params:
-    """The parameters that the estimator has; one that it lacks must not have been asked for."""
+    """Return the parameters of the estimator. Others must have their default values."""
     known = _estimator_class(estimator)().get_params()
-    usual = RandomForestClassifier().get_params() | SketchForestClassifier().get_params()
+    defaults = RandomForestClassifier().get_params() | SketchForestClassifier().get_params()
     kept = {}
     for name, value in params.items():
         if value == DEFAULT and isinstance(value, str):
             continue
         if name in known:
             kept[name] = value
-        elif name not in ("n_jobs", "verbose") and value != usual[name]:
-            raise ValueError(f"{name} is no parameter of {estimator}; got {value!r}. Leave it out.")
+        elif name not in ("n_jobs", "verbose") and value != defaults[name]:
+            raise ValueError(
+                f"{name} is not a parameter of {estimator}; got {value!r}. Leave it out."
+            )
     if tunes:
         _check_tuned(estimator, kept)
     return kept
 
 
 def _check_tuned(estimator: str, params: Params) -> None:
-    """What the search chooses, or does not take, must not have been asked for."""
-    usual = SketchForestClassifier().get_params() | {"estimator": DEFAULT_ON_COMMAND_LINE}
+    """Raise for parameters that the tuner chooses or does not accept."""
+    defaults = SketchForestClassifier().get_params() | {"estimator": DEFAULT_ON_COMMAND_LINE}
     for name, value in {"estimator": estimator, **params}.items():
-        if name not in _TUNED_WITH and value != usual[name]:
+        if name not in _TUNABLE and value != defaults[name]:
             raise ValueError(
-                f"{name} must be left out where settings are tuned; got {value!r}. Leave out "
+                f"{name} must be left out with --tune, which chooses it; got {value!r}. Leave out "
                 "--tune to set it yourself."
             )
     threshold = params.get("threshold", 0.5)
     if f1_kind(threshold):
-        raise ValueError(
-            f"threshold must be a number or 'top-K' where settings are tuned; got {threshold!r}."
-        )
+        raise ValueError(f"threshold must be a number or 'top-K' with --tune; got {threshold!r}.")
 
 
 def _estimator_class(name: str) -> type[Model]:
@@ -217,7 +229,7 @@ def _estimator_class(name: str) -> type[Model]:
 def _split(
     dataset: Dataset, holdout: float, test: AnyPath | None, seed: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to train on, and rows to test on."""
+    """Return the training rows and the test rows."""
     every = np.arange(dataset.X.shape[0] or dataset.Y.shape[0])
     if test is not None:
         return every, every[:0]
@@ -225,33 +237,29 @@ def _split(
         order = np.random.default_rng(seed).permutation(every)
         n_test = max(1, round(holdout * len(every)))
         if n_test == len(every):
-            raise ValueError(f"holdout must leave a row to train on; got {holdout}.")
+            raise ValueError(f"holdout must leave at least one training row; got {holdout}.")
         return np.sort(order[n_test:]), np.sort(order[:n_test])
     if "train" in dataset.splits:
         return dataset.splits["train"], dataset.splits.get("test", every[:0])
     return every, every[:0]
 
 
-def with_features(
-    source: TrainingFile, train_rows: np.ndarray, settings: TextSettings = _USUAL_TEXT
+def make_features(
+    source: TrainingFile, train_rows: np.ndarray, settings: TextSettings = _DEFAULT_TEXT
 ) -> "tuple[TrainingFile, Vectorizer | None]":
-    """The file, with features made of its texts and categories if it has them, and what made those
-    of its texts."""
+    """Turn texts and categories into features; return the vectorizer of the texts as well."""
     dataset, texts, notes = source
-    categories = notes.get("columns", {}).get("categories", ())
+    categories = notes.get("columns", {}).get("categories") or ()
     if texts is None and not categories:
         return source, None
     assert dataset.feature_names is not None
-    n_indicators = sum(
-        any(str(name).startswith(f"{c}=") for c in categories or ())
-        for name in dataset.feature_names
-    )
-    numbers = dataset.feature_names[: len(dataset.feature_names) - n_indicators].tolist()
+    names, vectorizer = dataset.feature_names, None
+    numbers = TableFeatures.of_names(names.astype(str).tolist(), categories).numbers
     scales = find_scales(dataset.X[train_rows], numbers)
-    X, names, vectorizer = scaled(dataset.X, scales), dataset.feature_names, None
+    X = scale(dataset.X, scales)
     if texts is not None:
-        terms, vectorizer = _terms(texts, train_rows, settings)
-        X = with_terms(terms, X)
+        terms, vectorizer = _vectorize(texts, train_rows, settings)
+        X = prepend_terms(terms, X)
         names = np.append(vectorizer.get_feature_names_out(), names)
     if scales:
         notes = {**notes, "scales": scales}
@@ -259,11 +267,10 @@ def with_features(
     return TrainingFile(made, texts, notes), vectorizer
 
 
-def _terms(
+def _vectorize(
     texts: list[str], train_rows: np.ndarray, settings: TextSettings
 ) -> "tuple[sparse.csr_array, Vectorizer]":
-    """The weights of the terms in all texts, and what weighs them, which knows the training rows
-    alone."""
+    """Fit TF-IDF to the training rows; return the weights of all rows, and the vectorizer."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     vectorizer = TfidfVectorizer(
@@ -275,41 +282,39 @@ def _terms(
     )
     others = np.setdiff1d(np.arange(len(texts)), train_rows)
     with stage("words", len(texts)) as shown:
-        terms = _fitted_terms(vectorizer, shown.over(texts[row] for row in train_rows.tolist()))
+        try:
+            seen = shown.over(texts[row] for row in train_rows.tolist())
+            terms = sparse.csr_array(vectorizer.fit_transform(seen))
+        except ValueError as error:
+            reason = str(error).splitlines()[0].rstrip(".")
+            raise ValueError(
+                f"text must have words that occur in at least {vectorizer.min_df} texts; found "
+                f"none ({reason}). Use a lower --min-count."
+            ) from error
         if len(others):
             rest = shown.over(texts[row] for row in others.tolist())
-            more = sparse.csr_array(vectorizer.transform(rest))
-            place = np.argsort(np.concatenate([train_rows, others]), kind="stable")
-            terms = sparse.vstack([terms, more], format="csr")[place]
+            unseen = sparse.csr_array(vectorizer.transform(rest))
+            order = np.argsort(np.concatenate([train_rows, others]), kind="stable")
+            terms = sparse.vstack([terms, unseen], format="csr")[order]
     return terms, vectorizer
 
 
-def _fitted_terms(vectorizer: Vectorizer, texts: Iterable[str]) -> sparse.csr_array:
-    try:
-        return sparse.csr_array(vectorizer.fit_transform(texts))
-    except ValueError as error:
-        raise ValueError(
-            f"text must hold words, each in {vectorizer.min_df} texts or more; got none "
-            f"({str(error).splitlines()[0].rstrip('.')}). Use a lower --min-count."
-        ) from error
-
-
-def _fit(estimator: str, params: Params, X: Matrix, Y: Matrix, where: Where) -> Model:
+def _fit(estimator: str, params: Params, X: Matrix, Y: Matrix, backend: Backend) -> Model:
     model = _estimator_class(estimator)(**params)
     if "oob_score" not in params and hasattr(model, "oob_score"):
-        # From it, 'predict --threshold f1' chooses later.
+        # 'predict --threshold f1' needs out-of-bag scores to choose a threshold later.
         model.set_params(oob_score=bool(model.bootstrap) and X.shape[0] <= MAX_OOB_ROWS)
-    fit_there(model, X, Y, where)
-    # Who loads the model may not want to watch.
+    fit_on(backend, model, X, Y)
+    # Do not show progress to whoever loads the model.
     return model.set_params(verbose=0) if "verbose" in params else model
 
 
-def _predicted_score(model: Model, X: Matrix) -> OutOfBag | None:
-    """Where trees leave rows out: the score of all of them on new rows."""
+def _expected_score(model: Model, X: Matrix) -> OutOfBag | None:
+    """Return the expected score on new rows if trees leave rows out."""
     if not model.fitted_.targets.is_indicator:
         return None
-    asked_for = getattr(model, "oob_score", None)
-    metric = asked_for if isinstance(asked_for, str) else "lrap"
+    oob_score = getattr(model, "oob_score", None)
+    metric = oob_score if isinstance(oob_score, str) else "lrap"
     fitted = model.fitted_
     found = predict_whole_forest(
         fitted.forest,
@@ -321,29 +326,19 @@ def _predicted_score(model: Model, X: Matrix) -> OutOfBag | None:
     )
     if found is None or not np.isfinite(found.se):
         return None
-    # A curve that is drawn on may end above what a score can be.
+    # Extrapolation can exceed the best possible score.
     return OutOfBag(metric=metric, score=min(found.score, 1.0), standard_error=found.se)
 
 
 def _tune(
     params: Params, X: Matrix, Y: Matrix, budget: float | str | None
 ) -> tuple[Model, str, bool]:
-    """The forest that the search finds, its advice, and whether it was not interrupted."""
+    """Return the tuned forest, advice, and whether tuning ran to its end."""
     from sketchforest.tuning import tune
 
-    settings = {name: params[name] for name in _TUNED_WITH if name in params}
-    # If none is given, that of the kind of forest that is found: rows that its trees did not see
-    # choose it, where there are some.
+    settings = {name: params[name] for name in _TUNABLE if name in params}
+    # Without a threshold, the forest chooses its own, from out-of-bag scores if it has any.
     given = {"threshold": settings.pop("threshold")} if "threshold" in settings else {}
     found = tune(X, Y, metric="lrap", budget=budget, **settings)
     model = found.forest.set_params(verbose=0, **given)
     return model, found.advice, found.is_complete
-
-
-def _test(
-    model: Model, dataset: Dataset, rows: np.ndarray, file: AnyPath | None, encoding: str
-) -> Evaluation | None:
-    """The scores on another file, or on rows of this one; None if there are neither."""
-    if file is not None:
-        return evaluate_file(model, file, None, trained_columns(model), encoding)
-    return evaluate(model, dataset.X[rows], dataset.Y[rows]) if len(rows) else None

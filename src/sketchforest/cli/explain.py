@@ -35,20 +35,19 @@ def explain(
 
     Example:  sketchforest explain model.sf new.csv --row 3 --label graphs
     """
-    from sketchforest._workflows.model_input import feature_blocks, input_format, read_rows
+    from sketchforest._workflows.model_input import input_format, read_row
     from sketchforest._workflows.models import is_classifier, label_names, trained_columns
-    from sketchforest._workflows.row_features import explained
+    from sketchforest._workflows.row_features import explain_row
     from sketchforest.cli.explanation_views import as_json, show_explanation
 
     forest = options.load_model(model, n_jobs)
     trained = trained_columns(forest)
     known = options.columns(text=text_column, ignored=ignore_columns, known=trained)
     format = input_format(file, format, forest, known)
-    blocks = feature_blocks(file, format, forest, known, encoding)
-    x = read_rows(blocks, [row])
+    x = read_row(file, format, forest, known, row, encoding)
     # A name may have a comma itself.
     labels = [label] if label in label_names(forest.fitted_) else options.names(label)
-    content = as_json(explained(forest, x, labels or None, top), row, is_classifier(forest))
+    content = as_json(explain_row(forest, x, labels or None, top), row, is_classifier(forest))
     if json:
         options.print_json(content)
     else:

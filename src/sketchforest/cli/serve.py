@@ -58,7 +58,7 @@ def serve(
             f"serve needs {error.name}. Install it with: pip install 'sketchforest[serve]'"
         ) from None
     from sketchforest.serve.limits import Limits
-    from sketchforest.serve.served import ServedModel, named_sources
+    from sketchforest.serve.served_model import ServedModel, named_sources
 
     decided = None if threshold is None else options.value(threshold)
     sources = named_sources(models, decided, mmap)

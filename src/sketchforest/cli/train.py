@@ -158,7 +158,7 @@ def train(
     from inspect import signature
 
     from sketchforest import SketchForestClassifier
-    from sketchforest._workflows.fitting import Where
+    from sketchforest._workflows.fitting import Backend
     from sketchforest._workflows.training import TextSettings, train_file
     from sketchforest.cli.model_views import outcome_json, show_outcome
 
@@ -166,10 +166,10 @@ def train(
         raise typer.BadParameter("--test and --holdout cannot be used together.")
     if budget != "none" and not tune:
         raise typer.BadParameter("--budget is for --tune.")
-    where = Where(dask, workers, checkpoint)
+    backend = Backend(dask, workers, checkpoint)
     if dask is not None and workers is not None:
         raise typer.BadParameter("--dask and --workers cannot be used together.")
-    if tune and not where.is_usual:
+    if tune and backend != Backend():
         raise typer.BadParameter("--dask, --workers and --checkpoint cannot be used with --tune.")
     text = TextSettings(ngrams, min_count, max_terms, keep_texts)
     has_text = text_column is not None or _is_fasttext(file, format)
@@ -203,7 +203,7 @@ def train(
             budget=options.value(budget),
             compact=compact,
             options=options.read_options(xml),
-            where=where,
+            backend=backend,
         )
     if out.is_file():  # and no device, beside which nothing is kept
         write_config(context, out, outcome.seconds)

@@ -118,18 +118,18 @@ def _read(
 
     from sketchforest import datasets
     from sketchforest._workflows.training import (
-        check_zeros_and_ones,
+        check_indicator_labels,
+        make_features,
         read_training_file,
-        with_features,
     )
 
     if file != "-" and not Path(file).is_file():
         return datasets.load(file, data_home), {}, None
     source = read_training_file(file, format, columns, encoding)
-    check_zeros_and_ones(source, "'sketchforest train --forest sketch-regressor'")
+    check_indicator_labels(source, "'sketchforest train --forest sketch-regressor'")
     data = source.dataset
     train_rows = data.splits.get("train", np.arange(data.Y.shape[0]))
-    (data, _, notes), vectorizer = with_features(source, train_rows)
+    (data, _, notes), vectorizer = make_features(source, train_rows)
     return data, notes, vectorizer
 
 

@@ -1,4 +1,4 @@
-"""One page about a model and how good it is, for a browser or as a model card."""
+"""Report on a model and its scores, as an HTML page or a model card."""
 
 from sketchforest.report.report import Report, is_markdown, make_report, report_of
 

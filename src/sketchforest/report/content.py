@@ -1,28 +1,34 @@
-"""What stands in a report, as plain values."""
+"""The content of a report, as plain values."""
 
 import math
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sketchforest._utils.display import shortened
+from sketchforest._utils.warning import warn
 from sketchforest.evaluation import Evaluation, LabelTable
 from sketchforest.metrics.meanings import meaning
-from sketchforest.report.wording import BETTER, explained, of_classes
+from sketchforest.report.wording import BETTER, explain_score, of_classes
 
 if TYPE_CHECKING:
     from sketchforest._estimators.inspection import InspectedTrees
 
-MAX_LABELS = 10_000  # in the page, which stays below a few megabytes
-N_EXTREMES = 8  # of the best labels, and of the worst
+MAX_LABELS = 10_000  # on the page, which stays below a few megabytes
+N_EXTREMES = 8  # best labels, and worst labels
 ENOUGH_ROWS = 5  # for a label to be among them, if enough labels have so many
-_LOWER_THRESHOLD = " A lower threshold, or one for each label (f1-per-label), finds more of them."
+_LOWER_THRESHOLD = (
+    " A lower threshold, or one threshold per label (f1-per-label), would predict more."
+)
 _HEADLINES = ("lrap", "precision_at_1", "micro_f1", "macro_f1", "r2", "mean_absolute_error")
 _HEADLINES_OF_CLASSES = ("precision_at_1", "macro_f1", "lrap", "calibration_error")
+_MARKDOWN = re.compile(r"([\\`*_\[\]#|~$])")
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 class Score(NamedTuple):
-    """One score, or the same at several depths."""
+    """A score, or the same score at several values of k."""
 
     titles: list[str]
     values: list[str]
@@ -31,7 +37,7 @@ class Score(NamedTuple):
 
 
 class LabelLine(NamedTuple):
-    """A line of the table of labels; what cannot be told is None."""
+    """A row of the table of labels; undefined values are None."""
 
     label: str
     n_true: int
@@ -46,65 +52,67 @@ class LabelLine(NamedTuple):
 class Setting(NamedTuple):
     name: str
     value: str
-    is_usual: bool
+    is_default: bool
+
+    @property
+    def is_usual(self) -> bool:
+        warn("Setting.is_usual is deprecated; use is_default.", FutureWarning)
+        return self.is_default
 
 
 def scores_of(evaluation: Evaluation, is_of_classes: bool) -> list[Score]:
-    """Those of one metric stand together, as P@1, P@3 and P@5."""
-    together: dict[str, list[str]] = {}
+    """Return all scores; those of one metric together, such as P@1, P@3 and P@5."""
+    by_metric: dict[str, list[str]] = {}
     for name in evaluation.scores:
         if name != "rows":
-            together.setdefault(name.rpartition("_at_")[0] or name, []).append(name)
+            by_metric.setdefault(name.rpartition("_at_")[0] or name, []).append(name)
     found = []
-    for names in together.values():
-        better = BETTER[meaning(names[0]).better]
+    for names in by_metric.values():
         titles = [meaning(name).title for name in names]
         titles = list(map(of_classes, titles)) if is_of_classes else titles
-        values = [_figure(evaluation, name) for name in names]
-        found.append(Score(titles, values, better, explained(names, is_of_classes)))
+        values = [_formatted(evaluation, name) for name in names]
+        better = BETTER[meaning(names[0]).better]
+        found.append(Score(titles, values, better, explain_score(names, is_of_classes)))
     return found
 
 
 def headlines(evaluation: Evaluation, is_of_classes: bool) -> list[Score]:
-    """The few that are seen first."""
-    wanted = _HEADLINES_OF_CLASSES if is_of_classes else _HEADLINES
+    """Return the few scores at the top of the page."""
     found = []
-    for name in wanted:
+    for name in _HEADLINES_OF_CLASSES if is_of_classes else _HEADLINES:
         if name in evaluation.scores:
             title, says, better = meaning(name)
             if is_of_classes:
                 title = "accuracy" if name == "precision_at_1" else of_classes(title)
-            found.append(Score([title], [_figure(evaluation, name)], BETTER[better], says))
+            found.append(Score([title], [_formatted(evaluation, name)], BETTER[better], says))
     return found
 
 
-def _figure(evaluation: Evaluation, name: str) -> str:
+def _formatted(evaluation: Evaluation, name: str) -> str:
     value = evaluation.scores[name]
     return f"{value:.4f}" if abs(value) < 10 else f"{value:,.1f}"
 
 
 def label_lines(labels: LabelTable) -> list[LabelLine]:
-    """Most frequent labels first."""
-    lines = []
-    for name, n_true, n_predicted, _, precision, recall, f1, ap, error in labels.rows():
-        lines.append(
-            LabelLine(
-                name,
-                n_true,
-                n_predicted,
-                precision if n_predicted else None,
-                recall if n_true else None,
-                f1 if n_true or n_predicted else None,
-                None if math.isnan(ap) else ap,
-                error,
-            )
+    """Return the rows of the table of labels, most frequent first."""
+    return [
+        LabelLine(
+            name,
+            n_true,
+            n_predicted,
+            precision if n_predicted else None,
+            recall if n_true else None,
+            f1 if n_true or n_predicted else None,
+            None if math.isnan(ap) else ap,
+            error,
         )
-    return lines
+        for name, n_true, n_predicted, _, precision, recall, f1, ap, error in labels.rows()
+    ]
 
 
 def extremes(lines: list[LabelLine]) -> tuple[list[LabelLine], list[LabelLine], int]:
-    """The labels that fare best and worst by F1, then by average precision, and how many rows a
-    label must have to be among them. None where all are in sight anyway."""
+    """Return the best and the worst labels by F1, then by average precision, and the number of
+    rows that a label needs to be among them. Both are empty if there are few labels."""
     least = ENOUGH_ROWS
     known = [line for line in lines if line.n_true >= least]
     if len(known) < 2 * N_EXTREMES:
@@ -113,108 +121,103 @@ def extremes(lines: list[LabelLine]) -> tuple[list[LabelLine], list[LabelLine], 
     n_shown = min(N_EXTREMES, len(known) // 2)
     if n_shown < 2:
         return [], [], least
-    # Of equally good ones, more rows make the case stronger, for the better and for the worse.
-    best = sorted(known, key=lambda line: (-_f1(line), -_ap(line), -line.n_true))
-    worst = sorted(known, key=lambda line: (_f1(line), _ap(line), -line.n_true))
-    return best[:n_shown], worst[:n_shown], least
 
+    def quality(line: LabelLine) -> tuple[float, float]:
+        return line.f1 or 0.0, line.average_precision or 0.0
 
-def _f1(line: LabelLine) -> float:
-    return line.f1 or 0.0
-
-
-def _ap(line: LabelLine) -> float:
-    return line.average_precision or 0.0
+    # Ties keep their order, the most frequent first.
+    best = sorted(known, key=quality, reverse=True)
+    return best[:n_shown], sorted(known, key=quality)[:n_shown], least
 
 
 def remarks(evaluation: Evaluation, lines: list[LabelLine], is_of_classes: bool) -> list[str]:
-    """What a reader should know before the scores are believed."""
-    said = _remarks(evaluation, lines, "" if is_of_classes else _LOWER_THRESHOLD)
-    return list(map(of_classes, said)) if is_of_classes else said
-
-
-def _remarks(evaluation: Evaluation, lines: list[LabelLine], way_out: str) -> list[str]:
-    said = []
+    """Return what a reader should know before trusting the scores."""
+    found = []
     if evaluation.n_trained_on:
-        said.append(
-            f"The model was trained on this file, on {evaluation.n_trained_on:,} of its rows: it "
-            "will score lower on new ones."
+        found.append(
+            f"The model was trained on this file ({evaluation.n_trained_on:,} of its rows), so "
+            "expect lower scores on new data."
         )
     if evaluation.n_unknown:
-        said.append(
-            f"{_labels(evaluation.n_unknown)} in the data, but unknown to the model: no score "
-            "counts what it misses there."
+        found.append(
+            f"{_labels_occur(evaluation.n_unknown)} in the data but not in the model: the scores "
+            "ignore them."
         )
     absent = sum(not line.n_true for line in lines)
     if absent:
-        are = "is" if absent == 1 else "are"
-        said.append(
-            f"{absent:,} of {len(lines):,} labels {are} in no row of the data, which tells nothing "
-            f"of {'it' if absent == 1 else 'them'}."
+        do = "does" if absent == 1 else "do"
+        found.append(
+            f"{absent:,} of {len(lines):,} labels {do} not occur in the data and cannot be "
+            "evaluated."
         )
     never = sum(1 for line in lines if line.n_true and not line.n_predicted)
     if never:
-        said.append(f"{_labels(never)} in the data, but never predicted.{way_out}")
+        are = "is" if never == 1 else "are"
+        advice = "" if is_of_classes else _LOWER_THRESHOLD
+        found.append(f"{_labels_occur(never)} in the data but {are} never predicted.{advice}")
     n_rows = [line.n_true for line in lines if line.n_true]
-    few = sum(n < ENOUGH_ROWS for n in n_rows)
-    if few and 4 * few >= len(n_rows):
-        said.append(
-            f"{_labels(few)} in fewer than {ENOUGH_ROWS} rows of the data: figures of so few rows "
-            "are rough."
+    rare = sum(n < ENOUGH_ROWS for n in n_rows)
+    if rare and 4 * rare >= len(n_rows):
+        found.append(
+            f"{_labels_occur(rare)} in fewer than {ENOUGH_ROWS} rows of the data: scores on so few "
+            "rows are uncertain."
         )
-    return said
+    return list(map(of_classes, found)) if is_of_classes else found
 
 
-def _labels(n: int) -> str:
-    return "1 label is" if n == 1 else f"{n:,} labels are"
+def _labels_occur(n: int) -> str:
+    return "1 label occurs" if n == 1 else f"{n:,} labels occur"
 
 
 def settings_of(model: "InspectedTrees") -> list[Setting]:
-    """Parameters, those that are not the usual ones first."""
-    usual = type(model)().get_params(deep=False)
+    """Return the parameters, those with other values than the defaults first."""
+    defaults = type(model)().get_params(deep=False)
     found = []
     for name, value in model.get_params(deep=False).items():
         text = shortened(repr(value), 120)
-        found.append(Setting(name, text, text == repr(usual[name])))
-        chosen = (
-            getattr(model, f"{name}_", None) if isinstance(value, str) and value == "auto" else None
-        )
+        is_auto = isinstance(value, str) and value == "auto"
+        chosen = getattr(model, f"{name}_", None) if is_auto else None
         if chosen is not None:
-            found[-1] = Setting(name, f"{text}, which chose {chosen}", False)
-    return sorted(found, key=lambda setting: setting.is_usual)
+            found.append(Setting(name, f"{text}, resolved to {chosen}", False))
+        else:
+            found.append(Setting(name, text, text == repr(defaults[name])))
+    return sorted(found, key=lambda setting: setting.is_default)
 
 
 def own_threshold(model: "InspectedTrees") -> float | None:
-    """That of all labels, where there is one."""
+    """Return the threshold of the model if all labels share one."""
     found = getattr(model, "thresholds_", None)
     return float(found) if found is not None and np.ndim(found) == 0 else None
 
 
 def threshold_table(evaluation: Evaluation, own: float | None) -> list[dict[str, Any]]:
-    """Every tenth threshold as long as it matters, with that in use and the best of all."""
+    """Return every tenth threshold, the one in use, and the one with the best F1."""
     shown = [each for each in evaluation.thresholds if each.n_predicted]
     if not shown or not shown[0].n_true:
         return []
     best = max(shown, key=lambda each: each.f1)
-    n_rows = evaluation.scores["rows"]
     lines: list[dict[str, Any]] = []
     for each in shown:
-        is_own = own is not None and abs(each.threshold - own) < 1e-9
-        is_best = each is best
+        notes = ["in use"] if own is not None and abs(each.threshold - own) < 1e-9 else []
+        notes += ["best F1"] if each is best else []
+        labels_per_row = each.n_predicted / evaluation.scores["rows"]
         is_round = round(100 * each.threshold, 4) % 10 == 0
-        is_new = not lines or each.n_predicted / n_rows != lines[-1]["a_row"]
-        if not (is_own or is_best or (is_round and is_new)):
-            continue
-        lines.append(
-            {
-                "threshold": each.threshold,
-                "precision": each.precision,
-                "recall": each.recall,
-                "f1": each.f1,
-                "a_row": each.n_predicted / n_rows,
-                "is": ", ".join(
-                    word for word, is_so in (("in use", is_own), ("best F1", is_best)) if is_so
-                ),
-            }
-        )
+        is_new = not lines or labels_per_row != lines[-1]["labels_per_row"]
+        if notes or (is_round and is_new):
+            lines.append(
+                {
+                    "threshold": each.threshold,
+                    "precision": each.precision,
+                    "recall": each.recall,
+                    "f1": each.f1,
+                    "labels_per_row": labels_per_row,
+                    "notes": ", ".join(notes),
+                }
+            )
     return lines
+
+
+def plain_markdown(text: object) -> str:
+    """Escape text for Markdown, on one line: no markup, no HTML, and no end of a table cell."""
+    line = " ".join(str(text).split()).translate(_ENTITIES)
+    return _MARKDOWN.sub(r"\\\1", line)

@@ -1,4 +1,4 @@
-"""A model and its evaluation as a page that needs nothing else, or as a model card."""
+"""A model and its evaluation as a self-contained HTML page, or as a model card."""
 
 import os
 from collections.abc import Mapping
@@ -21,17 +21,17 @@ from sketchforest.report.content import (
     headlines,
     label_lines,
     own_threshold,
+    plain_markdown,
     remarks,
     scores_of,
     settings_of,
     threshold_table,
 )
-from sketchforest.report.markdown import plain_markdown
-from sketchforest.report.pictures import (
-    calibration_picture,
-    frequency_picture,
-    ranking_picture,
-    threshold_picture,
+from sketchforest.report.plots import (
+    calibration_plot,
+    frequency_plot,
+    ranking_plot,
+    threshold_plot,
 )
 from sketchforest.report.wording import COLUMNS
 
@@ -40,30 +40,30 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent
 N_FEATURES = 20
-PAGE_LINES = 50  # of the table of labels
+PAGE_LINES = 50  # rows of the table of labels, as in table.js
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:
-    """What a page about a model says.
+    """A report on a fitted model.
 
     Attributes
     ----------
     title : str
     description : Description
-        What was fitted, as `forest.describe()` has it.
+        Summary of the model, as returned by `forest.describe()`.
     evaluation : Evaluation
-        How good it is.
+        Scores on the test data.
     settings : list of Setting
-        Parameters, those that are not the usual ones first.
+        Parameters; those with non-default values come first.
     threshold : float or None
-        That of all labels, where the model has one.
+        Decision threshold, if all labels share one.
     is_of_classes : bool
-        Whether each row has one class, and not any number of labels.
-    about_model, about_data : dicts of str
-        What is known of where they come from.
+        Whether the task is multi-class rather than multi-label.
+    about_model, about_data : dict of str
+        Provenance of the model and of the test data.
     made : str
-        When and by which version.
+        Date and version.
 
     Examples
     --------
@@ -88,24 +88,31 @@ class Report:
     made: str
 
     def to_html(self) -> str:
-        """One page, which needs no other file and no network."""
+        """Return one HTML page that loads no other file."""
         evaluation = self.evaluation
         labels = evaluation.labels
-        pictures = {
-            "by_threshold": threshold_picture(evaluation, self.threshold),
-            "by_k": ranking_picture(evaluation),
-            "by_frequency": None if labels is None else frequency_picture(labels),
-            "by_probability": calibration_picture(evaluation),
+        plots = {
+            "by_threshold": threshold_plot(evaluation, self.threshold),
+            "by_k": ranking_plot(evaluation),
+            "by_frequency": None if labels is None else frequency_plot(labels),
+            "by_probability": calibration_plot(evaluation),
         }
         own_files = {"script": inline(FOLDER / "table.js"), "style": inline(FOLDER / "report.css")}
-        return render("report.html", FOLDER, **self._content(), **pictures, **own_files)
+        return render("report.html", FOLDER, **self._content(), **plots, **own_files)
 
     def to_markdown(self) -> str:
-        """A model card."""
+        """Return a model card."""
         return render("card.md", FOLDER, **self._content(), plain=plain_markdown)
 
     def save(self, path: str | os.PathLike[str], format: str | None = None) -> None:
-        """As "html" or "markdown"; if not said, Markdown where the name ends in .md."""
+        """Write the report.
+
+        Parameters
+        ----------
+        path : str or path
+        format : {"html", "markdown"}, optional
+            By default Markdown if the name ends in .md or .markdown, else HTML.
+        """
         if format not in (None, "html", "markdown"):
             raise ValueError(f"format must be 'html' or 'markdown'; got {format!r}.")
         if format is None:
@@ -118,7 +125,7 @@ class Report:
         return f"<Report of {self.title!r}: save it as .html or .md>\n{self.evaluation!r}"
 
     def _repr_html_(self) -> str:
-        """In a notebook, within a frame: the styles of the page are its own."""
+        """Show the page in a frame, which isolates its styles from the notebook."""
         page = escape(self.to_html())
         return f'<iframe srcdoc="{page}" style="width:100%;height:40rem;border:0"></iframe>'
 
@@ -164,21 +171,21 @@ def make_report(
     about_model: Mapping[str, str] | None = None,
     about_data: Mapping[str, str] | None = None,
 ) -> Report:
-    """A report on a fitted model, evaluated on rows X with labels, or real outputs, Y.
+    """Evaluate a fitted model on test data and report the results.
 
     Parameters
     ----------
     model : fitted estimator
-    X, Y : rows that the model was not trained on, and what is true of them
+    X, Y : test data, not used in training
     title : str, optional
-        The name of the estimator if not given.
-    about_model, about_data : dicts of str, optional
-        What readers should know of where they come from, as in {"file": "test.csv"}.
+        Default: the name of the estimator.
+    about_model, about_data : dict of str, optional
+        Provenance of the model and the test data, such as {"file": "test.csv"}.
 
     Returns
     -------
     Report
-        With `save("report.html")` and `save("card.md")`.
+        Save it with `save("report.html")` or `save("card.md")`.
 
     Examples
     --------
@@ -200,7 +207,7 @@ def report_of(
     about_model: Mapping[str, str] | None = None,
     about_data: Mapping[str, str] | None = None,
 ) -> Report:
-    """The same of a model that is evaluated already.
+    """Report on a model that was already evaluated.
 
     Parameters
     ----------
@@ -240,7 +247,7 @@ def report_of(
 
 
 def is_markdown(path: str | os.PathLike[str]) -> bool:
-    """By its name.
+    """Return whether a path has a Markdown extension.
 
     Parameters
     ----------
@@ -263,4 +270,4 @@ def _predicting(evaluation: Evaluation) -> dict[str, str]:
     if not evaluation.seconds:
         return {}
     rate = evaluation.scores["rows"] / evaluation.seconds
-    return {"time to predict": f"{in_seconds(evaluation.seconds)}, {rate:,.0f} rows a second"}
+    return {"prediction time": f"{in_seconds(evaluation.seconds)}, {rate:,.0f} rows per second"}

@@ -1,8 +1,8 @@
 "use strict";
-// The table of labels: sorted by its heads, filtered, and shown a page at a time.
+// The table of labels: sortable, filterable and paged.
 (() => {
   const PAGE = 50;
-  const FEW = 10; // are seen at once, and need no filter
+  const FEW = 10; // rows need no filter
   const part = document.getElementById("all");
   const lines = JSON.parse(document.getElementById("lines").textContent);
   const heads = [...part.querySelectorAll("thead th")];
@@ -26,7 +26,7 @@
 
   function compare(a, b) {
     const [x, y] = [a[sortedBy], b[sortedBy]];
-    if (x === null || y === null) return (x === null) - (y === null); // unknown ones are last
+    if (x === null || y === null) return (x === null) - (y === null); // undefined values last
     const order = sortedBy === 0 ? names.compare(x, y) : x - y;
     return isAscending ? order : -order;
   }
@@ -60,7 +60,7 @@
     const total = found.length.toLocaleString("en");
     count.textContent = found.length
       ? `${(first + 1).toLocaleString("en")} to ${(first + shown.length).toLocaleString("en")} of ${total}`
-      : "None is like that.";
+      : "No matches.";
     previous.disabled = page === 0;
     next.disabled = first + PAGE >= found.length;
     previous.parentElement.hidden = found.length <= PAGE;
@@ -76,7 +76,7 @@
     button.textContent = head.textContent;
     head.replaceChildren(button);
     button.addEventListener("click", () => {
-      // Names are wanted from A, numbers from the largest.
+      // Sort names from A to Z, numbers from the largest.
       isAscending = column === sortedBy ? !isAscending : column === 0;
       sortedBy = column;
       page = 0;

@@ -1,68 +1,63 @@
-"""What the scores and columns of a report say, for readers who meet them the first time."""
+"""Explanations of scores and columns, for readers who do not know them."""
 
 from collections.abc import Sequence
 
 from sketchforest.metrics.meanings import meaning
 
 _SCORES = {
-    "lrap": "For each true label of a row: of the labels that rank as high or higher, the share "
-    "that is true. The mean; 1 where all true labels come first.",
-    "precision": "Of the k most probable labels of a row, the share that is true, for k = {ks}. A "
-    "row with fewer than k true labels cannot reach 1.",
-    "ndcg": "Like P@k, but a hit counts more the higher it ranks, and every row that has labels "
-    "can reach 1.",
-    "psp": "Like P@k, but hits of rare labels count more; 1 is the best that is possible.",
-    "coverage_error": "How many of the most probable labels one must take to have all true ones of "
-    "a row, on average.",
-    "micro_f1": "Precision and recall of all decisions in one number, their harmonic mean. "
-    "Frequent labels dominate.",
-    "macro_f1": "F1 of each label, then the mean: rare labels count as much as frequent ones.",
-    "average_precision": "How well the probability of a label ranks the rows that have it before "
-    "the others, whatever the threshold; the mean over labels.",
-    "calibration_error": "How far probabilities are from the share of rows in which they came "
-    "true; the mean over labels.",
-    "mean_absolute_error": "How far predictions are from the truth, in the unit of the outputs; "
-    "the mean over rows and outputs.",
-    "root_mean_squared_error": "The root of the mean of squared errors, in the unit of outputs: "
-    "large errors count more.",
-    "r2": "The share of the variance of the outputs that is predicted: 1 is perfect, 0 is no "
-    "better than their mean.",
+    "lrap": "For each true label, the share of true labels among those ranked as high or higher, "
+    "averaged over rows. 1 if all true labels come first.",
+    "precision": "Share of true labels among the k most probable, for k = {ks}. A row with fewer "
+    "than k true labels cannot reach 1.",
+    "ndcg": "Like P@k, but higher ranks count more, and every row with labels can reach 1.",
+    "psp": "Like P@k, but rare labels count more. 1 is the best possible.",
+    "coverage_error": "Average number of top-ranked labels needed to include all true labels.",
+    "micro_f1": "Harmonic mean of precision and recall over all predictions. Dominated by "
+    "frequent labels.",
+    "macro_f1": "F1 of each label, averaged. Rare labels count as much as frequent ones.",
+    "average_precision": "How well the probability of a label ranks rows with the label above the "
+    "others, at any threshold. Averaged over labels.",
+    "calibration_error": "Gap between predicted probability and observed frequency, averaged over "
+    "labels.",
+    "mean_absolute_error": "Average absolute error, in the unit of the outputs.",
+    "root_mean_squared_error": "Square root of the mean squared error, in the unit of the outputs. "
+    "Large errors count more.",
+    "r2": "Share of the variance of the outputs that is predicted. 1 is perfect; 0 is no better "
+    "than predicting the mean.",
 }
-# Of classes, one for each row.
 _SCORES_OF_CLASSES = {
-    "lrap": "The mean of 1 / rank of the true class; 1 where it always comes first.",
-    "precision": "The share of rows whose true class is among the k most probable, divided by k, "
-    "for k = {ks}. For k = 1 it is the accuracy.",
-    "ndcg": "How high the true class ranks among the k most probable; 1 where it comes first.",
-    "coverage_error": "The rank of the true class, on average.",
-    "micro_f1": "The share of rows whose predicted class is true: the accuracy again.",
-    "macro_f1": "F1 of each class, then the mean: rare classes count as much as frequent ones.",
+    "lrap": "Mean of 1 / rank of the true class. 1 if it always comes first.",
+    "precision": "Share of rows whose true class is among the k most probable, divided by k, for "
+    "k = {ks}. P@1 is the accuracy.",
+    "ndcg": "How high the true class ranks among the k most probable. 1 if it comes first.",
+    "coverage_error": "Average rank of the true class.",
+    "micro_f1": "Share of rows whose predicted class is correct: the accuracy.",
+    "macro_f1": "F1 of each class, averaged. Rare classes count as much as frequent ones.",
 }
 BETTER = {"higher": "↑ higher is better", "lower": "↓ lower is better", "": ""}
 
 COLUMNS = (
-    ("label", "its name"),
-    ("true", "test rows that have it"),
-    ("predicted", "test rows for which it is predicted"),
-    ("precision", "share of the predicted that are true"),
-    ("recall", "share of the true that are predicted"),
-    ("F1", "both in one number, their harmonic mean"),
+    ("label", "name of the label"),
+    ("true", "test rows with the label"),
+    ("predicted", "test rows for which the label is predicted"),
+    ("precision", "share of predictions that are correct"),
+    ("recall", "share of rows with the label for which it is predicted"),
+    ("F1", "harmonic mean of precision and recall"),
     (
         "average precision",
-        "how well its probability ranks rows that have it before others, whatever the threshold",
+        "how well its probability ranks rows with the label above the others, at any threshold",
     ),
     (
         "calibration error",
-        "how far its probabilities are from the share of rows in which they came true; "
-        "lower is better",
+        "gap between its predicted probability and its observed frequency; lower is better",
     ),
 )
 
 
-def explained(names: Sequence[str], is_of_classes: bool = False) -> str:
-    """A score, perhaps at several depths, in a sentence or two."""
-    metric, at, _ = names[0].rpartition("_at_")
-    metric = metric if at else names[0]
+def explain_score(names: Sequence[str], is_of_classes: bool = False) -> str:
+    """Explain a score, perhaps at several values of k, in a sentence or two."""
+    metric, at_k, _ = names[0].rpartition("_at_")
+    metric = metric if at_k else names[0]
     known = {**_SCORES, **(_SCORES_OF_CLASSES if is_of_classes else {})}
     ks = ", ".join(name.rpartition("_at_")[2] for name in names)
     text = known.get(metric, meaning(names[0]).says).format(ks=ks)
@@ -70,5 +65,5 @@ def explained(names: Sequence[str], is_of_classes: bool = False) -> str:
 
 
 def of_classes(text: str) -> str:
-    """The same of classes, where it speaks of labels."""
+    """Speak of classes instead of labels."""
     return text.replace("labels", "classes").replace("label", "class")

@@ -1,1 +1,1 @@
-"""Models as a service: a page to type in, and JSON for programs. Needs sketchforest[serve]."""
+"""Serve models over HTTP: a web page for people, JSON for programs. Needs sketchforest[serve]."""

@@ -1,6 +1,5 @@
-"""The service: which address answers what."""
+"""The routes of the service."""
 
-import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,46 +13,43 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from sketchforest._utils.lazy import locked_property
+from sketchforest.serve.executor import BoundedExecutor
 from sketchforest.serve.fields import listed, shown
-from sketchforest.serve.gathering import Gathering
-from sketchforest.serve.guard import Guard
-from sketchforest.serve.limits import RETRY_SECONDS, Deadline, Limits, RefusedError
+from sketchforest.serve.limits import Deadline, Limits
+from sketchforest.serve.micro_batching import MicroBatcher
+from sketchforest.serve.middleware import SecurityMiddleware
 from sketchforest.serve.openapi import description
 from sketchforest.serve.pages import SCRIPTS, docs_page, model_page
-from sketchforest.serve.requests import Suggest, parse_explain, parse_suggest, read_body
-from sketchforest.serve.served import BLOCK_ROWS, ServedModel, Source
-from sketchforest.serve.working import Threads
+from sketchforest.serve.requests import SuggestRequest, parse_explain, parse_suggest, read_body
+from sketchforest.serve.responses import RequestError, error_response, json_response, to_json
+from sketchforest.serve.served_model import BLOCK_ROWS, ModelSource, ServedModel
 
-# Predictions release the interpreter's lock; a long batch must not keep single rows waiting, which
-# have a thread of their own, and neither must explanations, which hold the lock for longer.
+# Large requests and explanations have threads of their own, so that single rows need not wait for
+# them. Predictions release the GIL; explanations hold it longer.
 BATCH_THREADS, EXPLAIN_THREADS = 3, 1
-# Explanations of a worker that may wait for one; more are refused.
-WAITING_EXPLANATIONS = 4
-# Bodies of at most so many bytes, most of them of one row, are worked on together.
-SMALL_BODY = 1 << 14
+MAX_QUEUED_EXPLANATIONS = 4  # per worker
+SMALL_BODY = 1 << 14  # bytes, up to which bodies go to the micro-batcher: most have one row
 
 
 @dataclass(frozen=True)
 class Service:
-    """Models by name, the first of which is the usual one."""
+    """Models by name; the first is the default."""
 
     models: Mapping[str, ServedModel]
     limits: Limits
     single_rows: ThreadPoolExecutor
-    batches: Threads
-    explanations: Threads
+    batches: BoundedExecutor
+    explanations: BoundedExecutor
 
     @classmethod
     def of(cls, models: Mapping[str, ServedModel], limits: Limits) -> "Service":
-        batches = Threads("batch", BATCH_THREADS, limits.connections)
-        explanations = Threads("explain", EXPLAIN_THREADS, WAITING_EXPLANATIONS)
+        batches = BoundedExecutor("batch", BATCH_THREADS, limits.connections)
+        explanations = BoundedExecutor("explain", EXPLAIN_THREADS, MAX_QUEUED_EXPLANATIONS)
         return cls(models, limits, ThreadPoolExecutor(1, "suggest"), batches, explanations)
 
     @locked_property
-    def together(self) -> Gathering[bytes, bytes | None]:
-        """Where single rows wait for each other. Reading JSON and predicting are done on threads,
-        and only what comes and goes on the loop."""
-        return Gathering(self._suggest_together, self.single_rows, BLOCK_ROWS)
+    def micro_batcher(self) -> MicroBatcher[bytes, bytes | SuggestRequest]:
+        return MicroBatcher(self._suggest_single_rows, self.single_rows, BLOCK_ROWS)
 
     def find(self, name: str | None) -> ServedModel:
         if name is None:
@@ -61,38 +57,38 @@ class Service:
         found = self.models.get(name)
         if found is None:
             known = listed(list(self.models))
-            raise RefusedError(404, f"there is no model {shown(name)}; there are {known}.")
+            raise RequestError(404, f"unknown model {shown(name)}; the models are {known}.")
         return found
 
     async def suggest(self, request: Request) -> Response:
         deadline = Deadline(self.limits.seconds)
-        body = await read_body(request, self.limits)
-        answer = await self.together.ask(body) if len(body) <= SMALL_BODY else None
-        if answer is None:
-            work = partial(self._suggest, body, deadline)
-            answer = await self.batches.answer(request, deadline, work)
-        return Response(answer, media_type="application/json")
+        found: bytes | SuggestRequest = await read_body(request, self.limits)
+        if isinstance(found, bytes) and len(found) <= SMALL_BODY:
+            found = await self.micro_batcher.submit(found)
+            if isinstance(found, bytes):
+                return json_response(found)
+        work = partial(self._suggest, found, deadline)
+        return json_response(await self.batches.run(request, deadline, work))
 
     async def explain(self, request: Request) -> Response:
         deadline = Deadline(self.limits.seconds)
-        self.explanations.check_room()  # before the body is kept
+        self.explanations.check_capacity()  # before the body takes memory
         body = await read_body(request, self.limits)
         work = partial(self._explain, body, deadline)
-        answer = await self.explanations.answer(request, deadline, work)
-        return Response(answer, media_type="application/json")
+        return json_response(await self.explanations.run(request, deadline, work))
 
     async def info(self, request: Request) -> Response:
         name = request.query_params.get("model")
         if name is not None:
-            return as_json(self.find(name).info(is_whole=True))
+            return json_response(self.find(name).info(full=True))
         models = [model.info() for model in self.models.values()]
-        return as_json({"models": models, "limits": vars(self.limits)})
+        return json_response({"models": models, "limits": vars(self.limits)})
 
     async def health(self, request: Request) -> Response:
-        return as_json({"status": "ok", "models": list(self.models)})
+        return json_response({"status": "ok", "models": list(self.models)})
 
     async def openapi(self, request: Request) -> Response:
-        return as_json(description(list(self.models.values()), self.limits))
+        return json_response(description(list(self.models.values()), self.limits))
 
     async def docs(self, request: Request) -> Response:
         about = description(list(self.models.values()), self.limits)
@@ -103,58 +99,63 @@ class Service:
         return Response(model_page(model, list(self.models)), media_type="text/html")
 
     async def script(self, request: Request) -> Response:
-        # One of a few that are known, never a path.
-        found = SCRIPTS.get(request.path_params["name"])
+        found = SCRIPTS.get(request.path_params["name"])  # by name: no path is ever opened
         if found is None:
             raise HTTPException(404)
         return Response(found, media_type="text/javascript")
 
-    def _suggest(self, body: bytes, deadline: Deadline) -> bytes:
-        asked = parse_suggest(body, self.limits)
-        model = self.find(asked.model)
-        rows = [{"labels": row} for row in model.suggest(asked.rows, asked.k, deadline)]
-        return dumped({"model": model.name, **({"rows": rows} if asked.is_batch else rows[0])})
+    def _suggest(self, request: bytes | SuggestRequest, deadline: Deadline) -> bytes:
+        parsed = parse_suggest(request, self.limits) if isinstance(request, bytes) else request
+        model = self.find(parsed.model)
+        rows = [{"labels": row} for row in model.suggest(parsed.rows, parsed.k, deadline)]
+        return to_json({"model": model.name, **({"rows": rows} if parsed.is_batch else rows[0])})
 
     def _explain(self, body: bytes, deadline: Deadline) -> bytes:
-        asked = parse_explain(body)
-        model = self.find(asked.model)
-        return dumped(model.explain(asked.row, asked.label, asked.k, asked.n_rows, deadline))
+        parsed = parse_explain(body)
+        model = self.find(parsed.model)
+        found = model.explain(parsed.row, parsed.labels, parsed.k, parsed.n_rows, deadline)
+        return to_json(found)
 
-    def _suggest_together(self, bodies: Sequence[bytes]) -> list[bytes | Exception | None]:
-        """Answers to requests of one row each, which are predicted together; None for a request of
-        several, which is to be asked for alone."""
-        answers: list[bytes | Exception | None] = [None] * len(bodies)
-        by_model: dict[str, list[tuple[int, Suggest]]] = {}
+    def _suggest_single_rows(
+        self, bodies: Sequence[bytes]
+    ) -> list[bytes | SuggestRequest | Exception]:
+        """Predict requests of one row together. Requests of several rows are returned parsed."""
+        results: list[bytes | SuggestRequest | Exception] = []
+        by_model: dict[str, list[tuple[int, SuggestRequest]]] = {}
         for at, body in enumerate(bodies):
             try:
-                asked = parse_suggest(body, self.limits)
-                if not asked.is_batch:
-                    by_model.setdefault(self.find(asked.model).name, []).append((at, asked))
-            except RefusedError as error:
-                answers[at] = error
+                parsed = parse_suggest(body, self.limits)
+                results.append(parsed)
+                if not parsed.is_batch:
+                    by_model.setdefault(self.find(parsed.model).name, []).append((at, parsed))
+            except RequestError as error:
+                results[at:] = [error]
         for name, group in by_model.items():
-            model, most = self.models[name], max(asked.k for _, asked in group)
+            model, most = self.models[name], max(parsed.k for _, parsed in group)
             try:
-                rows = model.suggest([asked.rows[0] for _, asked in group], most)
-            except RefusedError:
-                # One of them is wrong: each for itself, so that the others are not.
-                for at, _ in group:
-                    answers[at] = self._suggest_alone(bodies[at])
+                rows = model.suggest([parsed.rows[0] for _, parsed in group], most)
+            except RequestError:
+                # Handle each row alone, so that an invalid one fails by itself.
+                for at, parsed in group:
+                    results[at] = self._suggest_alone(parsed)
                 continue
-            for (at, asked), row in zip(group, rows, strict=True):
-                answers[at] = dumped({"model": name, "labels": row[: asked.k]})
-        return answers
+            for (at, parsed), row in zip(group, rows, strict=True):
+                results[at] = to_json({"model": name, "labels": row[: parsed.k]})
+        return results
 
-    def _suggest_alone(self, body: bytes) -> bytes | Exception:
+    def _suggest_alone(self, request: SuggestRequest) -> bytes | Exception:
         try:
-            return self._suggest(body, Deadline())
-        except RefusedError as error:
+            return self._suggest(request, Deadline())
+        except RequestError as error:
             return error
 
 
-def build_app(sources: Sequence[Source], limits: Limits, hosts: Sequence[str] | None) -> Guard:
-    """The service as ASGI has it; in each worker, which maps the model files by itself. Requests
-    must name one of the hosts, unless there are None."""
+def build_app(
+    sources: Sequence[ModelSource], limits: Limits, hosts: Sequence[str] | None
+) -> SecurityMiddleware:
+    """Load the models and return the ASGI application of a worker.
+
+    Requests must name one of the hosts in their Host header; None allows any."""
     models = {source.name: ServedModel.load(source) for source in sources}
     service = Service.of(models, limits)
     routes = [
@@ -167,44 +168,21 @@ def build_app(sources: Sequence[Source], limits: Limits, hosts: Sequence[str] | 
         Route("/", service.page),
         Route("/{name}.js", service.script),
     ]
-    handlers: dict[Any, Any] = {
-        RefusedError: _refused,
-        HTTPException: _not_here,
-        Exception: _failed,
-    }
-    return Guard(Starlette(routes=routes, exception_handlers=handlers), limits, hosts)
+    handlers: dict[Any, Any] = {HTTPException: _http_error, Exception: _server_error}
+    return SecurityMiddleware(Starlette(routes=routes, exception_handlers=handlers), limits, hosts)
 
 
-def dumped(content: object) -> bytes:
-    """Plain ASCII: whatever a text holds, half of a surrogate pair for example, can be sent."""
-    return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
-
-
-def as_json(content: object, status: int = 200) -> Response:
-    return Response(dumped(content), status, media_type="application/json")
-
-
-async def _refused(request: Request, error: RefusedError) -> Response:
-    response = as_json({"error": error.sentence}, error.status)
-    if error.status in (408, 413):
-        response.headers["connection"] = "close"  # the rest of the body is not waited for
-    if error.status == 503:
-        response.headers["retry-after"] = str(RETRY_SECONDS)
-    return response
-
-
-async def _not_here(request: Request, error: HTTPException) -> Response:
-    known = "there are /suggest, /explain, /info, /health, /docs and /openapi.json"
+async def _http_error(request: Request, error: HTTPException) -> Response:
+    if isinstance(error, RequestError):
+        return error_response(error)
+    path = shown(request.url.path)
     if error.status_code == 405:
         allowed = (error.headers or {}).get("Allow", "")
-        said = f"{request.url.path} does not answer {request.method}; use {allowed}."
-    else:
-        said = f"there is no {shown(request.url.path)}; {known}."
-    response = as_json({"error": said}, error.status_code)
-    response.headers.update(error.headers or {})
-    return response
+        return error_response(error, f"{path} does not support {request.method}; use {allowed}.")
+    known = "/suggest, /explain, /info, /health, /docs and /openapi.json"
+    return error_response(error, f"unknown path {path}; the paths are {known}.")
 
 
-async def _failed(request: Request, error: Exception) -> Response:
-    """The traceback goes to the log."""
-    return as_json({"error": "something is wrong here, not in the request; see the log."}, 500)
+async def _server_error(request: Request, error: Exception) -> Response:
+    """Hide the traceback, which is in the log."""
+    return json_response({"error": "internal server error; see the log of the service."}, 500)

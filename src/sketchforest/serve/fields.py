@@ -1,8 +1,8 @@
-"""What a row of a model has: fields by name, or features by number."""
+"""The input fields of a model: columns by name, or features by number."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sketchforest._utils.display import shortened
 from sketchforest._utils.lazy import locked_property
@@ -12,13 +12,11 @@ from sketchforest._workflows.row_features import table_features
 from sketchforest.datasets.columns import Columns
 from sketchforest.datasets.table import TableFeatures
 
-SHOWN = 8  # names of fields in a sentence
-NUMBERED = 100  # fields that are listed where they have no names
+MAX_LISTED = 8  # names in an error message
+MAX_NUMBERED = 100  # unnamed features in a list of fields
 
 
 class Field(NamedTuple):
-    """One value of a row."""
-
     name: str
     kind: str  # "text", "number" or "category"
     values: tuple[str, ...] = ()  # of a category
@@ -26,7 +24,7 @@ class Field(NamedTuple):
 
 @dataclass(frozen=True)
 class Fields:
-    """Of a model, and of the columns that it was trained on."""
+    """The fields of a model that was trained on these columns."""
 
     model: Model
     columns: Columns
@@ -36,31 +34,32 @@ class Fields:
         return self.columns.text if hasattr(self.model, "vectorizer_") else ()
 
     @locked_property
-    def is_text_alone(self) -> bool:
+    def is_text_only(self) -> bool:
         n_terms = len(self.model.vectorizer_.vocabulary_) if self.of_text else 0
         return bool(self.of_text) and n_terms == self.model.n_features_in_
 
     @locked_property
     def table(self) -> TableFeatures:
-        """The fields of a table that are no text."""
-        if self.is_text_alone or self.is_numbered:
+        """The numeric and categorical fields."""
+        if self.is_text_only or self.is_numbered:
             return TableFeatures((), {})
         return table_features(self.model, self.columns)
 
     @property
     def is_numbered(self) -> bool:
-        """Whether features have no names, but numbers from 0. These are never all listed: a small
-        file may say that there are very many."""
+        """Whether features have no names and are numbered from 0.
+
+        These are never all listed: even a small file can declare very many features.
+        """
         return feature_names(self.model.fitted_) is None
 
-    @property
-    def n(self) -> int:
+    def __len__(self) -> int:
         return self.model.n_features_in_ if self.is_numbered else len(self._named)
 
     def first(self, most: int | None = None) -> list[Field]:
-        """So many fields, or all that have names."""
+        """Return the first fields; by default all, or the first 100 of unnamed ones."""
         if self.is_numbered:
-            numbers = range(min(most or NUMBERED, self.n))
+            numbers = range(min(most or MAX_NUMBERED, len(self)))
             return [Field(str(number), "number") for number in numbers]
         return self._named[:most]
 
@@ -73,42 +72,53 @@ class Fields:
         ]
 
     @locked_property
-    def _place(self) -> dict[str, int]:
-        """Fields by name; of a matrix, its columns."""
+    def _index(self) -> dict[str, int]:
         return {field.name: at for at, field in enumerate(self._named)}
 
-    def column(self, name: str) -> int | None:
-        """The number of a field, if there is one of that name."""
+    def index(self, name: str) -> int | None:
+        """Return the position of a field, or None if there is no such field."""
         if self.is_numbered:
-            return number_below(name, self.n)
-        return self._place.get(name)
+            return parse_index(name, len(self))
+        return self._index.get(name)
 
     @property
     def expected(self) -> str:
-        if self.is_text_alone:
-            return f"a text, or an object of {listed(self.of_text)}"
+        """What a row must be, for error messages."""
+        if self.is_text_only:
+            return f"a string, or an object with {self.listed()}"
         if self.of_text or self.table.categories:
-            return f"an object of fields, which are {self.listed()}"
+            return f"an object with the fields {self.listed()}"
         n = self.model.n_features_in_
-        return f"an object of numbers by the names of features, or a list of all {n:,} numbers"
+        return f"an object of numbers by feature name, or a list of all {n:,} numbers"
+
+    @property
+    def example(self) -> object:
+        """A row that the model accepts."""
+        if self.is_text_only and len(self.of_text) == 1:
+            return "Any text, long or short."
+        example: dict[str, Any] = {}
+        for field in self.first(3):
+            strings = {"text": "Any text.", "category": field.values[0] if field.values else None}
+            example[field.name] = strings.get(field.kind, 1)
+        return example
 
     def listed(self) -> str:
-        return listed([field.name for field in self.first(SHOWN)], self.n)
+        return listed([field.name for field in self.first(MAX_LISTED)], len(self))
 
 
-def number_below(name: str, end: int) -> int | None:
-    """The number from 0 to before `end` that a name is."""
+def parse_index(name: str, end: int) -> int | None:
+    """Return the number below `end` that a string spells, or None."""
     is_number = name.isascii() and name.isdigit() and len(name) <= 10
     return int(name) if is_number and str(int(name)) == name and int(name) < end else None
 
 
 def shown(value: object) -> str:
-    """What was given, in a few characters."""
+    """Return a short repr of a value from a request."""
     return shortened(repr(value) if len(str(value)) < 1000 else repr(str(value)[:60]), 40)
 
 
 def listed(names: Sequence[str], n: int | None = None) -> str:
-    """The first names, and how many more there are of n; of all of them if not given."""
-    some = ", ".join(repr(name) for name in names[:SHOWN])
-    n_more = (len(names) if n is None else n) - SHOWN
-    return some if n_more <= 0 else f"{some} and {n_more:,} more"
+    """Return the first names, and the number of the others if there are n in all."""
+    first = ", ".join(repr(name) for name in names[:MAX_LISTED])
+    n_more = (len(names) if n is None else n) - MAX_LISTED
+    return first if n_more <= 0 else f"{first} and {n_more:,} more"

@@ -1,4 +1,4 @@
-"""HTTP as uvicorn speaks it, without patience for clients that do not come to the point."""
+"""uvicorn's HTTP protocol, with limits on slow and oversized request headers."""
 
 import asyncio
 from functools import partial
@@ -6,78 +6,80 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-MAX_HEAD = 1 << 16  # bytes of the first line and the headers of a request
-PIECE = 1 << 13  # bytes that are looked at at once: so exact is the count of those of a head
-ABORT = "sketchforest.abort"  # in the extensions of a scope: closes its connection at once
+MAX_HEADER_BYTES = 1 << 16  # request line included
+CHUNK = 1 << 13  # bytes parsed at a time: the precision of MAX_HEADER_BYTES
+ABORT = "sketchforest.abort"  # scope extension that closes the connection at once
 
 
-class PromptProtocol(HttpToolsProtocol):
-    """Closes connections that do not send the whole head of a request in the time that is given to
-    idle ones. uvicorn waits for a head as long as it takes, and for as many bytes; the body has a
-    limit where it is read."""
+class HeaderTimeoutProtocol(HttpToolsProtocol):
+    """Close connections whose request headers do not arrive within the keep-alive timeout.
+
+    uvicorn itself waits for headers without a limit on time or size. Bodies are limited where
+    they are read.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.waiting: asyncio.TimerHandle | None = None
-        self.n_bytes: int | None = None  # of the head that is not whole yet
+        self.header_timer: asyncio.TimerHandle | None = None
+        self.header_bytes: int | None = None  # None: no header is incomplete
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._wait()
+        self._start_timer()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self.n_bytes = 0
-        self._wait()
+        self.header_bytes = 0
+        self._start_timer()
 
     def on_headers_complete(self) -> None:
-        self.n_bytes = None
-        self._wait_no_more()
+        self.header_bytes = None
+        self._stop_timer()
         super().on_headers_complete()
         abort = partial(self._abort, self.cycle)
         self.scope["extensions"] = {ABORT: abort}  # type: ignore[dict-item]
 
     def _abort(self, cycle: RequestResponseCycle) -> None:
-        # uvicorn tells this only to the last of several requests that came together, and logs an
-        # error for each of the others.
+        # uvicorn reports a lost connection to the last of several pipelined requests only, and
+        # logs an error for each of the others.
         cycle.disconnected = True
         self.pipeline.clear()
         self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        # Many requests may come together, of which only the last has half a head.
-        for at in range(0, len(data), PIECE):
+        # Of many pipelined requests, only the last can have incomplete headers.
+        for start in range(0, len(data), CHUNK):
             if self.transport.is_closing():
                 return
-            self._receive(data[at : at + PIECE])
+            self._receive_chunk(data[start : start + CHUNK])
 
-    def _receive(self, data: bytes) -> None:
-        before = self.n_bytes
+    def _receive_chunk(self, data: bytes) -> None:
+        before = self.header_bytes
         super().data_received(data)
         if self.cycle is not None and self.cycle.response_complete:
-            self._wait()  # more of a body that nobody reads, perhaps byte by byte
-        # A head that has begun in this piece has less than all of it.
-        if self.n_bytes is not None and self.n_bytes == before:
-            self.n_bytes += len(data)
-            if self.n_bytes > MAX_HEAD and not self.transport.is_closing():
-                self.send_400_response("The head of the request is too long.")
+            self._start_timer()  # a body that nobody reads may go on arriving byte by byte
+        # Headers that began in this chunk take up only part of it.
+        if self.header_bytes is not None and self.header_bytes == before:
+            self.header_bytes += len(data)
+            if self.header_bytes > MAX_HEADER_BYTES and not self.transport.is_closing():
+                self.send_400_response("The request headers are too long.")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._wait_no_more()
+        self._stop_timer()
         super().connection_lost(exc)
 
-    def _wait(self) -> None:
-        if self.waiting is None and not self.transport.is_closing():
-            self.waiting = self.loop.call_later(self.timeout_keep_alive, self._give_up)
+    def _start_timer(self) -> None:
+        if self.header_timer is None and not self.transport.is_closing():
+            self.header_timer = self.loop.call_later(self.timeout_keep_alive, self._on_timeout)
 
-    def _give_up(self) -> None:
-        self.waiting = None
+    def _on_timeout(self) -> None:
+        self.header_timer = None
         if self.flow.read_paused:
-            self._wait()  # the rest of the head may have come: requests before it are worked on
+            self._start_timer()  # earlier requests are running; the headers may have arrived
         else:
             self.timeout_keep_alive_handler()
 
-    def _wait_no_more(self) -> None:
-        if self.waiting is not None:
-            self.waiting.cancel()
-            self.waiting = None
+    def _stop_timer(self) -> None:
+        if self.header_timer is not None:
+            self.header_timer.cancel()
+            self.header_timer = None

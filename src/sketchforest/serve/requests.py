@@ -1,121 +1,120 @@
-"""What a request says: its body within the limits, as JSON, with the fields that are known."""
+"""Read and validate requests."""
 
 import asyncio
 import json
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from starlette.requests import ClientDisconnect, Request
 
 from sketchforest.serve.fields import listed, shown
-from sketchforest.serve.limits import MAX_LABELS, Limits, RefusedError, wrong
+from sketchforest.serve.limits import Limits
+from sketchforest.serve.openapi import SCHEMAS
+from sketchforest.serve.responses import RequestError, invalid
 from sketchforest.serve.rows import Row
 
-# A body that is too large is read and dropped up to so many times the limit: who still sends when
-# the connection is closed does not get to read why.
-DROPPED = 16
+# Of a body over the limit, read and discard up to this multiple: a client that is still sending
+# when the connection closes cannot read the error.
+MAX_DISCARDED = 16
 
 
 async def read_body(request: Request, limits: Limits) -> bytes:
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        # Pages of other sites may send forms, but not this.
-        raise RefusedError(415, f"Content-Type must be application/json; got {shown(kind)}.")
-    parts, size = [], 0
+    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if content_type != "application/json":
+        # HTML forms of other sites can send any type but this one.
+        raise RequestError(
+            415, f"Content-Type must be application/json; got {shown(content_type)}."
+        )
+    chunks, size = [], 0
     try:
         async with asyncio.timeout(limits.seconds / 2):
-            async for part in request.stream():
-                size += len(part)
+            async for chunk in request.stream():
+                size += len(chunk)
                 if size <= limits.body_bytes:
-                    parts.append(part)
+                    chunks.append(chunk)
                 else:
-                    parts.clear()
-                if size > DROPPED * limits.body_bytes:
+                    chunks.clear()
+                if size > MAX_DISCARDED * limits.body_bytes:
                     break
     except TimeoutError:
-        raise RefusedError(
-            408, f"the body must be sent within {limits.seconds / 2:g} s; got {size:,} bytes of it."
+        raise RequestError(
+            408, f"the body must arrive within {limits.seconds / 2:g} s; got {size:,} bytes."
         ) from None
     except ClientDisconnect:
-        raise RefusedError(400, "the client has gone.") from None
+        raise RequestError(400, "the client disconnected.") from None
     if size > limits.body_bytes:
-        raise RefusedError(
+        raise RequestError(
             413, f"the body must have at most {limits.body_bytes:,} bytes; send fewer rows."
         )
-    return b"".join(parts)
+    return b"".join(chunks)
 
 
-class Suggest(NamedTuple):
+class SuggestRequest(NamedTuple):
     model: str | None
     rows: list[Row]
-    is_batch: bool
+    is_batch: bool  # "rows" rather than "row"
     k: int
 
 
-class Explain(NamedTuple):
+class ExplainRequest(NamedTuple):
     model: str | None
     row: Row
-    label: object
+    labels: list[str] | None
     k: int
     n_rows: int
 
 
-def parse_suggest(body: bytes, limits: Limits) -> Suggest:
-    given = _fields(body, ("model", "row", "rows", "k"))
+def parse_suggest(body: bytes, limits: Limits) -> SuggestRequest:
+    given = _parse(body, SCHEMAS["Suggest"])
     if ("row" in given) == ("rows" in given):
-        raise wrong("there must be either 'row' or 'rows'.")
-    rows = [given["row"]] if "row" in given else given["rows"]
+        raise invalid("the body must have either 'row' or 'rows'.")
+    rows = given["rows"] if "rows" in given else [given["row"]]
     if not isinstance(rows, list) or not rows:
-        raise wrong(f"rows must be a list of at least one row; got {shown(rows)}.")
+        raise invalid(f"rows must be a list of at least one row; got {shown(rows)}.")
     if len(rows) > limits.rows:
-        raise RefusedError(
-            413, f"rows must be at most {limits.rows:,} in a request; got {len(rows):,}."
-        )
-    return Suggest(_name(given), rows, "rows" in given, _count(given, "k", 5, 1))
+        raise RequestError(413, f"rows must have at most {limits.rows:,} rows; got {len(rows):,}.")
+    return SuggestRequest(given.get("model"), rows, "rows" in given, given["k"])
 
 
-def parse_explain(body: bytes) -> Explain:
-    given = _fields(body, ("model", "row", "label", "k", "n_rows"))
+def parse_explain(body: bytes) -> ExplainRequest:
+    given = _parse(body, SCHEMAS["Explain"])
     if "row" not in given:
-        raise wrong("there must be a 'row'.")
-    return Explain(
-        _name(given),
-        given["row"],
-        given.get("label"),
-        _count(given, "k", 3, 1),
-        _count(given, "n_rows", 5, 0),
-    )
+        raise invalid("the body must have a 'row'.")
+    label = given.get("label")
+    labels = [label] if isinstance(label, str) else label
+    if labels is not None:
+        most = SCHEMAS["Explain"]["properties"]["label"]["oneOf"][1]["maxItems"]
+        is_list = isinstance(labels, list) and 0 < len(labels) <= most
+        if not is_list or not all(isinstance(name, str) for name in labels):
+            rule = f"the name of a label, or a list of at most {most}"
+            raise invalid(f"label must be {rule}; got {shown(label)}.")
+    return ExplainRequest(given.get("model"), given["row"], labels, given["k"], given["n_rows"])
 
 
-def _fields(body: bytes, known: tuple[str, ...]) -> Mapping[str, Any]:
+def _parse(body: bytes, schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a JSON object; integers and the model are checked, defaults added."""
     try:
-        given = json.loads(body, parse_constant=_no_constant)
+        given = json.loads(body, parse_constant=_reject_constant)
     except (ValueError, RecursionError) as error:
-        reason = str(error) if isinstance(error, ValueError) else "too deep"
-        raise RefusedError(400, f"the body must be JSON; it is not: {reason}.") from None
+        reason = str(error) if isinstance(error, ValueError) else "it is nested too deeply"
+        raise RequestError(400, f"the body must be valid JSON: {reason}.") from None
     if not isinstance(given, dict):
-        raise wrong(f"the body must be an object; got {shown(given)}.")
+        raise invalid(f"the body must be a JSON object; got {shown(given)}.")
+    fields = schema["properties"]
     for name in given:
-        if name not in known:
-            raise wrong(f"there is no field {shown(name)}; there are {listed(known)}.")
+        if name not in fields:
+            raise invalid(f"unknown field {shown(name)}; the fields are {listed(list(fields))}.")
+    model = given.get("model")
+    if model is not None and not isinstance(model, str):
+        raise invalid(f"model must be the name of a model; got {shown(model)}.")
+    for name, field in fields.items():
+        if field.get("type") == "integer":
+            value = given.setdefault(name, field["default"])
+            least, most = field["minimum"], field["maximum"]
+            if type(value) is not int or not least <= value <= most:
+                rule = f"an integer from {least} to {most}"
+                raise invalid(f"{name} must be {rule}; got {shown(value)}.")
     return given
 
 
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON; use null for a missing one")
-
-
-def _name(given: Mapping[str, Any]) -> str | None:
-    name = given.get("model")
-    if name is not None and not isinstance(name, str):
-        raise wrong(f"model must be the name of a model; got {shown(name)}.")
-    return name
-
-
-def _count(given: Mapping[str, Any], name: str, usual: int, least: int) -> int:
-    value = given.get(name, usual)
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MAX_LABELS:
-        raise wrong(
-            f"{name} must be a whole number from {least} to {MAX_LABELS}; got {shown(value)}."
-        )
-    return value
+def _reject_constant(name: str) -> None:
+    raise ValueError(f"{name} is not allowed; use null for a missing value")

@@ -1,4 +1,4 @@
-"""Rows of a request, as JSON has them, to the features of a model."""
+"""Convert rows of a JSON request to model features."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -10,37 +10,31 @@ from scipy import sparse
 
 from sketchforest._utils.typing import Matrix
 from sketchforest._workflows import Model
-from sketchforest._workflows.models import (
-    feature_names,
-    notes_of,
-    trained_columns,
-)
-from sketchforest._workflows.row_features import joined
+from sketchforest._workflows.models import feature_names, notes_of, trained_columns
+from sketchforest._workflows.row_features import join_features
 from sketchforest.datasets.columns import Columns
 from sketchforest.datasets.table_files import TABLE_FORMATS, Block
 from sketchforest.serve.fields import Fields, shown
-from sketchforest.serve.limits import RefusedError, wrong
+from sketchforest.serve.responses import RequestError, invalid
 
-TEXT = "text"  # the field of a text model that was trained on texts without a column
-MAX_TERMS = 10_000_000  # that texts which are read at once may have, some of them several times
+TEXT = "text"  # the field of a model trained on texts that had no column name
+MAX_TERMS = 10_000_000  # in the texts vectorized at a time, repeated terms included
 
 Row = str | list[Any] | dict[str, Any]
 
 
 @dataclass(frozen=True)
 class RowReader:
-    """Rows are texts, objects of fields by name, or lists of all numbers in their order."""
+    """Reads strings, objects of fields by name, or lists of all numbers."""
 
     model: Model
     fields: Fields
-    # Whether rows are those of a table, where a field that is left out is missing. Elsewhere it is
-    # zero, as in a sparse matrix.
+    # Whether an absent field is missing, as in a table. In a sparse matrix it is zero.
     has_table: bool
 
     @classmethod
     def of(cls, model: Model) -> "RowReader":
-        """Of a model as it was read: it forgets whether it was fitted on a data frame when its
-        features are named."""
+        """Make the reader of a model as loaded, before `name_features` changes it."""
         columns = trained_columns(model)
         is_table = notes_of(model).get("format") in TABLE_FORMATS
         is_frame = hasattr(model, "feature_names_in_")
@@ -52,84 +46,85 @@ class RowReader:
         return cls(model, Fields(model, columns), has_table)
 
     def read(self, rows: Sequence[Row], first: int = 0) -> Matrix:
-        """X of the rows, which are numbered from `first` where something is wrong."""
+        """Return X. Error messages number the rows from `first`."""
         for at, row in enumerate(rows, first):
             if not isinstance(row, str | dict | list):
-                raise wrong(f"row {at} must be {self.fields.expected}; got {shown(row)}.")
-        if self.fields.is_text_alone:
-            texts = self._documents(rows, first)
-            return self.model.vectorizer_.transform(texts)
+                raise self._unexpected(row, at)
+        if self.fields.is_text_only:
+            return self.model.vectorizer_.transform(self._documents(rows, first))
         if self.has_table:
             return self._read_table(rows, first)
         return self._read_matrix(rows, first)
 
     def texts(self, row: Row, at: int = 0) -> list[str]:
-        """What a row has in each field of text."""
+        """Return the text of each text field."""
         if not self.fields.of_text:
             return []
         if isinstance(row, str):
             return [row]
         if not isinstance(row, dict):
-            raise wrong(f"row {at} must be {self.fields.expected}; got {shown(row)}.")
+            raise self._unexpected(row, at)
         self._check_names(row, at)
-        return [_text(row.get(name), name, at) for name in self.fields.of_text]
+        return [_string(row.get(name), name, at) or "" for name in self.fields.of_text]
 
     def _documents(self, rows: Sequence[Row], first: int) -> list[str]:
         texts = ["\n".join(self.texts(row, at)) for at, row in enumerate(rows, first)]
         shortest, longest = self.model.vectorizer_.ngram_range
-        per_word = longest - shortest + 1
-        if per_word * sum(map(len, texts)) > MAX_TERMS:
-            raise RefusedError(
+        terms_per_word = longest - shortest + 1
+        if terms_per_word * sum(map(len, texts)) > MAX_TERMS:
+            raise RequestError(
                 413,
-                f"rows from {first} on must have at most {MAX_TERMS // per_word:,} characters for "
-                f"a model of terms of {shortest} to {longest}; send shorter texts.",
+                f"rows from {first} on must have at most {MAX_TERMS // terms_per_word:,} "
+                f"characters for a model of {shortest}- to {longest}-grams; send shorter texts.",
             )
         return texts
 
     def _read_table(self, rows: Sequence[Row], first: int) -> Matrix:
-        named = [self._as_object(row, at) for at, row in enumerate(rows, first)]
+        named = list(
+            enumerate((self._as_object(row, at) for at, row in enumerate(rows, first)), first)
+        )
+        table = self.fields.table
         cells: dict[str, list[Any]] = {
-            name: [_number(row.get(name), name, at) for at, row in enumerate(named, first)]
-            for name in self.fields.table.numbers
+            name: [_number(row.get(name), name, at) for at, row in named] for name in table.numbers
         }
-        for name in self.fields.table.categories:
-            cells[name] = [
-                _category(row.get(name), name, at) for at, row in enumerate(named, first)
-            ]
-        X = self.fields.table.of_block(Block("the request", 0, cells))
-        if not (self.fields.of_text or self.fields.table.categories):
+        for name in table.categories:
+            cells[name] = [_category(row.get(name), name, at) for at, row in named]
+        X = table.of_block(Block("the request", 0, cells))
+        if not (self.fields.of_text or table.categories):
             return X
-        return joined(self.model, self._documents(named, first) if self.fields.of_text else None, X)
+        documents = (
+            self._documents([row for _, row in named], first) if self.fields.of_text else None
+        )
+        return join_features(self.model, documents, X)
 
     def _as_object(self, row: Row, at: int) -> dict[str, Any]:
         if isinstance(row, dict):
             self._check_names(row, at)
             return row
         numbers = self.fields.table.numbers
-        is_whole = isinstance(row, list) and len(numbers) == self.fields.n == len(row)
-        if not is_whole:
-            raise wrong(f"row {at} must be {self.fields.expected}; got {shown(row)}.")
+        if not (isinstance(row, list) and len(numbers) == len(self.fields) == len(row)):
+            raise self._unexpected(row, at)
         return dict(zip(numbers, row, strict=True))
 
     def _read_matrix(self, rows: Sequence[Row], first: int) -> sparse.csr_array:
         indices: list[int] = []
-        values: list[float] = []
-        ends = [0]
+        data: list[float] = []
+        indptr = [0]
         for at, row in enumerate(rows, first):
             for column, value in self._entries(row, at):
                 indices.append(column)
-                values.append(value)
-            ends.append(len(indices))
-        arrays = np.array(values, np.float64), np.array(indices, np.int32), np.array(ends)
+                data.append(value)
+            indptr.append(len(indices))
+        arrays = np.array(data, np.float64), np.array(indices, np.int32), np.array(indptr)
         X = sparse.csr_array(arrays, shape=(len(rows), self.model.n_features_in_))
         X.sort_indices()
         return X
 
     def _entries(self, row: Row, at: int) -> Iterator[tuple[int, float]]:
-        """Columns and values of a row of numbers."""
+        """Yield the columns and values of a row of numbers."""
         if isinstance(row, dict):
             for name, value in row.items():
-                column = self.fields.column(name)
+                column = self.fields.index(name)
                 if column is None:
                     raise self._unknown(name, at)
                 yield column, _number(value, name, at)
@@ -137,21 +132,23 @@ class RowReader:
             for column, value in enumerate(row):
                 yield column, _number(value, str(column), at)
         else:
-            raise wrong(f"row {at} must be {self.fields.expected}; got {shown(row)}.")
+            raise self._unexpected(row, at)
 
     def _check_names(self, row: dict[str, Any], at: int) -> None:
         for name in row:
-            if self.fields.column(name) is None:
+            if self.fields.index(name) is None:
                 raise self._unknown(name, at)
 
-    def _unknown(self, name: str, at: int) -> RefusedError:
-        return wrong(
-            f"row {at} has a field {shown(name)}, and the model has {self.fields.listed()}."
-        )
+    def _unexpected(self, row: object, at: int) -> RequestError:
+        return invalid(f"row {at} must be {self.fields.expected}; got {shown(row)}.")
+
+    def _unknown(self, name: str, at: int) -> RequestError:
+        known = self.fields.listed()
+        return invalid(f"row {at} has the unknown field {shown(name)}; the fields are {known}.")
 
 
 def _number(value: object, name: str, at: int) -> float:
-    """NaN where it is missing."""
+    """Return a finite number, or NaN for null."""
     if value is None:
         return math.nan
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -161,19 +158,16 @@ def _number(value: object, name: str, at: int) -> float:
             number = math.inf
         if math.isfinite(number):
             return number
-    raise wrong(f"row {at}: {shown(name)} must be a finite number, or null; got {shown(value)}.")
+    raise invalid(f"row {at}: {shown(name)} must be a finite number or null; got {shown(value)}.")
 
 
-def _text(value: object, name: str, at: int) -> str:
+def _string(value: object, name: str, at: int) -> str | None:
     if value is None or isinstance(value, str):
-        return value or ""
-    raise wrong(f"row {at}: {shown(name)} must be a text; got {shown(value)}.")
+        return value
+    raise invalid(f"row {at}: {shown(name)} must be a string or null; got {shown(value)}.")
 
 
 def _category(value: object, name: str, at: int) -> str | None:
-    """Codes may be numbers in JSON, and are names in the table."""
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return str(value)
-    raise wrong(f"row {at}: {shown(name)} must be a text, or null; got {shown(value)}.")
+    """Return a category by name: codes may be numbers in JSON."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return _string(str(value) if is_number else value, name, at)

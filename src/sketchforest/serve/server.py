@@ -1,5 +1,4 @@
-"""Workers that share one socket, each with its models; the process that starts them is
-`supervisor.Supervisor`."""
+"""Worker processes that share a socket, each with its own copy of the application."""
 
 import ipaddress
 import logging
@@ -16,16 +15,16 @@ from socket import socket
 import uvicorn
 
 from sketchforest.serve.app import build_app
+from sketchforest.serve.file_changes import FileStates, describe_changes, file_states
 from sketchforest.serve.limits import Limits
-from sketchforest.serve.model_files import Stamps, changes, stamps_of
-from sketchforest.serve.protocol import PromptProtocol
-from sketchforest.serve.served import Source
-from sketchforest.serve.supervisor import BEAT_SECONDS, CANNOT_START, Supervisor
+from sketchforest.serve.protocol import HeaderTimeoutProtocol
+from sketchforest.serve.served_model import ModelSource
+from sketchforest.serve.supervisor import HEARTBEAT_SECONDS, STARTUP_FAILED, Supervisor
 
-IDLE_SECONDS = 5
-END_SECONDS = 3  # for what has been asked when the service is told to end
-# After which a thread that reads a long text gives way to the one that answers; Python's 5 ms would
-# be waited for at each read from a socket.
+KEEP_ALIVE_SECONDS = 5
+GRACE_SECONDS = 3  # to finish open requests on shutdown
+# The event loop needs the GIL at each read from a socket. With Python's 5 ms it would wait that
+# long for a thread that tokenizes a long text.
 SWITCH_SECONDS = 0.0005
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
@@ -41,23 +40,23 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(frozen=True)
 class Worker:
-    """What a worker is told."""
+    """The settings of a worker; sent to its process."""
 
-    sources: Sequence[Source]
+    sources: Sequence[ModelSource]
     host: str
     limits: Limits
     log_level: str
-    stamps: Stamps
+    model_files: FileStates
 
     def config(self, port: int = 0) -> uvicorn.Config:
-        # From other machines a service may be known by any name.
+        # A service open to other machines can have any name.
         hosts = [*LOOPBACK_NAMES, self.host] if is_loopback(self.host) else None
         return uvicorn.Config(
             lambda: build_app(self.sources, self.limits, hosts),
             factory=True,
             host=self.host,
             port=port,
-            http=PromptProtocol,
+            http=HeaderTimeoutProtocol,
             ws="none",
             lifespan="off",
             log_level=self.log_level,
@@ -65,42 +64,49 @@ class Worker:
             server_header=False,
             proxy_headers=False,
             limit_concurrency=self.limits.connections,
-            timeout_keep_alive=IDLE_SECONDS,
-            timeout_graceful_shutdown=min(int(self.limits.seconds) + 1, END_SECONDS),
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=min(int(self.limits.seconds) + 1, GRACE_SECONDS),
         )
 
-    def run(self, sock: socket, beats: Connection) -> None:
-        """In a process of its own."""
+    def run(self, sock: socket, supervisor: Connection) -> None:
+        """Serve in a process of its own."""
         sys.setswitchinterval(SWITCH_SECONDS)
         server = uvicorn.Server(self.config())
-        threading.Thread(target=_beat, args=(server, beats), daemon=True).start()
-        for change in changes(self.stamps):
-            logger.warning("%s; this worker serves what it finds", change)
+        threading.Thread(target=_send_heartbeats, args=(server, supervisor), daemon=True).start()
+        for change in describe_changes(self.model_files):
+            logger.warning("%s; this worker serves the file as it is now", change)
         try:
             server.run([sock])
         except KeyboardInterrupt:
             pass
         except (ValueError, OSError, MemoryError) as error:
             logger.error("%s", error)
-            raise SystemExit(CANNOT_START) from None
+            raise SystemExit(STARTUP_FAILED) from None
 
 
-def _beat(server: uvicorn.Server, beats: Connection) -> None:
-    """Says that this worker lives, and whether it answers; ends it with the one that listens."""
+def _send_heartbeats(server: uvicorn.Server, supervisor: Connection) -> None:
+    """Report whether the server is ready; stop the worker when the supervisor is gone."""
     try:
         while True:
-            beats.send(server.started)
-            time.sleep(BEAT_SECONDS)
+            supervisor.send(server.started)
+            time.sleep(HEARTBEAT_SECONDS)
     except OSError:
         os.kill(os.getpid(), signal.SIGTERM)
 
 
 def serve(
-    sources: Sequence[Source], host: str, port: int, workers: int, limits: Limits, log_level: str
+    sources: Sequence[ModelSource],
+    host: str,
+    port: int,
+    workers: int,
+    limits: Limits,
+    log_level: str,
 ) -> int:
-    """Answers until it is interrupted or terminated, and then what has been asked, for some
-    seconds; the exit code."""
-    stamps = stamps_of([source.path for source in sources if source.mmap])
-    worker = Worker(sources, host, limits, log_level, stamps)
+    """Serve until interrupted or terminated; return the exit code."""
+    model_files = file_states([source.path for source in sources if source.mmap])
+    worker = Worker(sources, host, limits, log_level, model_files)
     sock = worker.config(port).bind_socket()
-    return Supervisor(lambda beats: (worker.run, (sock, beats)), workers, stamps).run(END_SECONDS)
+    supervisor = Supervisor(
+        lambda heartbeats: (worker.run, (sock, heartbeats)), workers, model_files
+    )
+    return supervisor.run(GRACE_SECONDS)

@@ -1,4 +1,4 @@
-"""Starts workers, replaces those that die, says why, and ends them."""
+"""Start worker processes, restart those that crash, and stop them."""
 
 import logging
 import multiprocessing
@@ -11,140 +11,140 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
-from sketchforest.serve.model_files import Stamps, changes
+from sketchforest.serve.file_changes import FileStates, describe_changes
 
-TICK_SECONDS = 0.2
-BEAT_SECONDS = 1.0
-HUNG_SECONDS = 60.0  # without a beat
-# No more workers than these are replaced in a minute: what ends one at once ends the next, too.
-MOST_REPLACED, WINDOW_SECONDS = 5, 60.0
-KILL_SECONDS = 2.0  # after those that workers have for what has been asked
-CANNOT_START = 3  # exit code of a worker that has said why
+POLL_SECONDS = 0.2
+HEARTBEAT_SECONDS = 1.0
+HANG_SECONDS = 60.0  # without a heartbeat
+# Stop restarting workers that crash more often: what ends one at once will end the next one, too.
+MAX_RESTARTS, RESTART_WINDOW_SECONDS = 5, 60.0
+KILL_SECONDS = 2.0  # on top of the time that workers have to finish their requests
+STARTUP_FAILED = 3  # exit code of a worker that has logged the reason
 
 logger = logging.getLogger("uvicorn.error")
 spawn = multiprocessing.get_context("spawn")
 
-# What a process runs that sends its beats there.
+# Returns the function and arguments of a process that sends its heartbeats to a connection.
 Target = Callable[[Connection], tuple[Callable[..., None], tuple[Any, ...]]]
 
 LIKELY_CAUSES = {
-    "SIGBUS": "a mapped model file was probably cut off or written in place. Write a new file and "
-    "rename it to the old name, or use --no-mmap",
+    "SIGBUS": "a mapped model file was probably truncated or overwritten in place. Write a new "
+    "file and rename it to the old name, or use --no-mmap",
     "SIGKILL": "the system has probably run out of memory",
 }
 
 
-class Child:
-    """A worker's process."""
-
+class WorkerProcess:
     def __init__(self, target: Target) -> None:
-        self.beats, beats = spawn.Pipe(duplex=False)
-        function, arguments = target(beats)
+        self.heartbeats, sender = spawn.Pipe(duplex=False)
+        function, arguments = target(sender)
         self.process: SpawnProcess = spawn.Process(target=function, args=arguments, daemon=True)
         self.process.start()
-        beats.close()
-        self.is_ready, self.heard, self.is_told_to_end = False, time.monotonic(), False
+        sender.close()
+        self.is_ready, self.last_heartbeat = False, time.monotonic()
+        self.is_stopping = False
 
-    def is_alive(self) -> bool:
-        """Whether it runs; one that hangs is ended."""
+    def check_alive(self) -> bool:
+        """Return whether the process runs; kill it if it hangs."""
         try:
-            while self.beats.poll():
-                self.is_ready, self.heard = self.beats.recv(), time.monotonic()
-        except (OSError, EOFError):  # it ends
+            while self.heartbeats.poll():
+                self.is_ready, self.last_heartbeat = self.heartbeats.recv(), time.monotonic()
+        except (OSError, EOFError):  # it is exiting
             pass
-        if self.process.is_alive() and time.monotonic() > self.heard + HUNG_SECONDS:
-            logger.error("worker %s hangs, and is killed", self.process.pid)
+        if self.process.is_alive() and time.monotonic() > self.last_heartbeat + HANG_SECONDS:
+            logger.error("worker %s does not respond; killing it", self.process.pid)
             self.process.kill()
             self.process.join()
         return self.process.is_alive()
 
     def terminate(self) -> None:
-        if not self.is_told_to_end and self.process.is_alive():
-            self.is_told_to_end = True
-            number = getattr(signal, "CTRL_BREAK_EVENT", signal.SIGTERM)  # of Windows
+        if not self.is_stopping and self.process.is_alive():
+            self.is_stopping = True
+            number = getattr(signal, "CTRL_BREAK_EVENT", signal.SIGTERM)  # on Windows
             os.kill(self.process.pid or 0, number)
 
-    def cause_of_death(self) -> str:
+    def exit_reason(self) -> str:
         code = self.process.exitcode or 0
         if code >= 0:
-            return f"with exit code {code}"
+            return f"exited with code {code}"
         name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
-        likely = LIKELY_CAUSES.get(name)
-        return f"by {name}" + (f": {likely}" if likely else "")
+        cause = LIKELY_CAUSES.get(name)
+        return f"was killed by {name}" + (f": {cause}" if cause else "")
 
 
 class Supervisor:
-    def __init__(self, target: Target, n_workers: int, stamps: Stamps) -> None:
-        self.target, self.n_workers, self.stamps = target, n_workers, stamps
-        self.children: list[Child] = []
-        self.retiring: list[Child] = []  # until those that replace them are ready
-        self.deaths: deque[float] = deque()
-        self.cannot_start = False  # the last one that died
-        self.is_told_to_end = self.is_told_to_renew = False
+    def __init__(self, target: Target, n_workers: int, model_files: FileStates) -> None:
+        self.target, self.n_workers, self.model_files = target, n_workers, model_files
+        self.workers: list[WorkerProcess] = []
+        self.retiring: list[WorkerProcess] = []  # until their replacements are ready
+        self.crash_times: deque[float] = deque()
+        self.startup_failed = False  # for the last worker that died
+        self.should_stop = self.should_reload = False
 
-    def run(self, end_seconds: float) -> int:
+    def run(self, grace_seconds: float) -> int:
+        """Run until a signal stops it; return the exit code."""
         for name in ("SIGTERM", "SIGINT", "SIGBREAK", "SIGHUP"):
             if hasattr(signal, name):
-                signal.signal(getattr(signal, name), self._hear)
-        can_go_on = True
-        while can_go_on and not self.is_told_to_end:
-            can_go_on = self._keep_workers()
-            time.sleep(TICK_SECONDS)
-        self._end(end_seconds)
-        return int(not can_go_on)
+                signal.signal(getattr(signal, name), self._handle_signal)
+        can_run = True
+        while can_run and not self.should_stop:
+            can_run = self._maintain_workers()
+            time.sleep(POLL_SECONDS)
+        self._stop(grace_seconds)
+        return int(not can_run)
 
-    def _hear(self, number: int, frame: object) -> None:
+    def _handle_signal(self, number: int, frame: object) -> None:
         if number == getattr(signal, "SIGHUP", None):
-            self.is_told_to_renew = True
+            self.should_reload = True
         else:
-            self.is_told_to_end = True
+            self.should_stop = True
 
-    def _keep_workers(self) -> bool:
-        """Starts those that are missing; False where none is left and none can be started."""
-        self._bury(self.children)
-        self._bury(self.retiring)
-        if self.is_told_to_renew:
-            self.is_told_to_renew = False
-            logger.info("workers are replaced by new ones, which read the model files again")
-            self.retiring += self.children
-            self.children = []
-            self.deaths.clear()
-        while self.deaths and self.deaths[0] < time.monotonic() - WINDOW_SECONDS:
-            self.deaths.popleft()
-        is_alone = not (self.children or self.retiring)
-        if is_alone and self.cannot_start:
-            logger.error("no worker can be started: the service ends")
+    def _maintain_workers(self) -> bool:
+        """Start missing workers. Return False if none is left and none can be started."""
+        self._remove_dead(self.workers)
+        self._remove_dead(self.retiring)
+        if self.should_reload:
+            self.should_reload = False
+            logger.info("reloading: new workers will read the model files and replace the old ones")
+            self.retiring += self.workers
+            self.workers = []
+            self.crash_times.clear()
+        while self.crash_times and self.crash_times[0] < time.monotonic() - RESTART_WINDOW_SECONDS:
+            self.crash_times.popleft()
+        has_none = not (self.workers or self.retiring)
+        if has_none and self.startup_failed:
+            logger.error("no worker can start; stopping")
             return False
-        if len(self.deaths) <= MOST_REPLACED:
-            while len(self.children) < self.n_workers and not self.is_told_to_end:
-                self.children.append(Child(self.target))
-        elif is_alone:
-            logger.error("%d workers died within a minute: the service ends", len(self.deaths))
+        if len(self.crash_times) <= MAX_RESTARTS:
+            while len(self.workers) < self.n_workers and not self.should_stop:
+                self.workers.append(WorkerProcess(self.target))
+        elif has_none:
+            logger.error("%d workers died within a minute; stopping", len(self.crash_times))
             return False
-        if len(self.children) == self.n_workers and all(c.is_ready for c in self.children):
-            for child in self.retiring:
-                child.terminate()
+        if len(self.workers) == self.n_workers and all(w.is_ready for w in self.workers):
+            for worker in self.retiring:
+                worker.terminate()
         return True
 
-    def _bury(self, children: list[Child]) -> None:
-        for child in [c for c in children if not c.is_alive()]:
-            children.remove(child)
-            if child.is_told_to_end:
+    def _remove_dead(self, workers: list[WorkerProcess]) -> None:
+        for worker in [w for w in workers if not w.check_alive()]:
+            workers.remove(worker)
+            if worker.is_stopping:
                 continue
-            logger.error("worker %s was ended %s", child.process.pid, child.cause_of_death())
-            for change in changes(self.stamps):
+            logger.error("worker %s %s", worker.process.pid, worker.exit_reason())
+            for change in describe_changes(self.model_files):
                 logger.error("%s", change)
-            self.deaths.append(time.monotonic())
-            self.cannot_start = child.process.exitcode == CANNOT_START
+            self.crash_times.append(time.monotonic())
+            self.startup_failed = worker.process.exitcode == STARTUP_FAILED
 
-    def _end(self, seconds: float) -> None:
-        children = self.children + self.retiring
-        for child in children:
-            child.terminate()
-        until = time.monotonic() + seconds + KILL_SECONDS
-        for child in children:
-            child.process.join(max(0.0, until - time.monotonic()))
-            if child.process.is_alive():
-                logger.error("worker %s did not end, and is killed", child.process.pid)
-                child.process.kill()
-                child.process.join()
+    def _stop(self, grace_seconds: float) -> None:
+        workers = self.workers + self.retiring
+        for worker in workers:
+            worker.terminate()
+        until = time.monotonic() + grace_seconds + KILL_SECONDS
+        for worker in workers:
+            worker.process.join(max(0.0, until - time.monotonic()))
+            if worker.process.is_alive():
+                logger.error("worker %s did not stop in time; killing it", worker.process.pid)
+                worker.process.kill()
+                worker.process.join()

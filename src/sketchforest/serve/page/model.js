@@ -3,16 +3,16 @@
 const about = JSON.parse(document.getElementById("about").textContent);
 const ask = document.getElementById("ask");
 const inputs = [...ask.querySelectorAll("[data-kind]")];
-const PAUSE = 150; // milliseconds without a key before something is asked
-const N_LABELS = 12; // that are asked for,
-const N_OTHERS = 5; // and those of them that are shown though they are not predicted
-const LEAST_SHARE = 0.05; // of the word that counts most, to be marked
-const MAX_KNOWN = 5000; // labels that are offered by name
+const PAUSE = 150; // milliseconds without a keystroke before a request is sent
+const N_LABELS = 12; // labels per request
+const N_OTHERS = 5; // of these, labels shown although they are not predicted
+const LEAST_SHARE = 0.05; // of the largest contribution, for a word to be highlighted
+const MAX_KNOWN = 5000; // label names offered for completion
 
-let pending = null; // the request that a newer one makes needless
+let pending = null; // aborted by a newer request
 let timer = 0;
-let known = new Set(); // the features of rows that are typed as a list
-let chosen = null; // the label that is explained; null: the best
+let known = new Set(); // feature names, for rows typed as a list
+let chosen = null; // label to explain; null: the best
 
 const at = (id) => document.getElementById(id);
 
@@ -23,7 +23,7 @@ function element(tag, content, className) {
   return made;
 }
 
-// The row as it is typed, or null where nothing is.
+// Return the typed row, or null if nothing was typed.
 function typedRow() {
   if (!about.has_inputs) return typedFeatures(inputs[0].value);
   const row = {};
@@ -42,7 +42,7 @@ function typedNumber(input) {
   return number;
 }
 
-// Names that the model does not know are left out, and said: they may not be typed to their end.
+// Ignore and report unknown names: one may still be being typed.
 function typedFeatures(text) {
   const row = {};
   const unknown = [];
@@ -56,26 +56,26 @@ function typedFeatures(text) {
     else unknown.push(name);
   }
   at("unknown").textContent = unknown.length
-    ? `Not known to the model, and left out: ${unknown.join(", ")}`
+    ? `Ignored, unknown to the model: ${unknown.join(", ")}`
     : "";
   return Object.keys(row).length ? row : null;
 }
 
-// Features without names are numbers from 0.
+// Unnamed features are numbered from 0.
 function isFeature(name) {
   if (about.n_numbers === null) return known.has(name);
   return /^(0|[1-9]\d{0,9})$/.test(name) && Number(name) < about.n_numbers;
 }
 
 async function post(path, content, signal) {
-  const answer = await fetch(path, {
+  const response = await fetch(path, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ model: about.model, ...content }),
     signal,
   });
-  const found = await answer.json();
-  if (!answer.ok) throw new Error(found.error);
+  const found = await response.json();
+  if (!response.ok) throw new Error(found.error);
   return found;
 }
 
@@ -90,7 +90,7 @@ async function update() {
     if (!labels.length) return;
     await explain(row, chosen ?? labels[0].label, mine.signal);
   } catch (error) {
-    if (error.name !== "AbortError") complain(error);
+    if (error.name !== "AbortError") showError(error);
   }
 }
 
@@ -98,10 +98,10 @@ async function explain(row, label, signal) {
   const found = await post("/explain", { row, label, n_rows: 6 }, signal);
   showExplanation(found.labels[0], found.similar, row);
   showUnmarked(found.marked_until ?? {});
-  complain(null);
+  showError(null);
 }
 
-function complain(error) {
+function showError(error) {
   at("error").hidden = error === null;
   at("error").textContent = error === null ? "" : error.message;
 }
@@ -120,7 +120,7 @@ function bar(share, className = "bar") {
 }
 
 function showLabels(labels) {
-  // Who is on a label with the keyboard stays on it, though the list is a new one.
+  // Keep the keyboard focus on its label, although the list is replaced.
   const focused = document.activeElement?.dataset?.label;
   const isPredicted = (label) => label.predicted;
   const lines = [];
@@ -148,8 +148,8 @@ function showLabels(labels) {
   at("hint").hidden = true;
   at("why").hidden = false;
   at("status").textContent = labels.length
-    ? `${labels.filter(isPredicted).length || "No"} labels; the best is ${labels[0].label}.`
-    : "No label.";
+    ? `${labels.filter(isPredicted).length || "No"} labels predicted; the best is ${labels[0].label}.`
+    : "No labels.";
 }
 
 async function choose(label) {
@@ -157,7 +157,7 @@ async function choose(label) {
   try {
     await explain(typedRow(), label);
   } catch (error) {
-    complain(error);
+    showError(error);
   }
 }
 
@@ -167,7 +167,7 @@ function showExplanation(label, similar, row) {
   at("explanation").hidden = false;
   at("why-title").textContent = `Why ${label.label}: ${percent(label.score)}`;
   at("from").textContent =
-    `From ${percent(label.base)} before anything is known of the row, by what each feature adds.`;
+    `Starts at ${percent(label.base)}; each feature adds percentage points.`;
   const largest = Math.max(...label.features.map((feature) => Math.abs(feature.adds)), 1e-9);
   at("features").replaceChildren(
     ...label.features.map(({ feature, value, adds }) => {
@@ -182,12 +182,12 @@ function showExplanation(label, similar, row) {
       ]);
     }),
   );
-  at("words-title").textContent = `Words that count for ${label.label}`;
+  at("words-title").textContent = `Important words for ${label.label}`;
   showWords(label.words, row);
   at("similar").replaceChildren(
     ...similar.map(({ row: number, id, weight, labels, text }) => {
       const name = id === String(number) ? `row ${number}` : `${id} (row ${number})`;
-      const parts = [element("span", `${name}, ${percent(weight)} of the vote`, "small quiet")];
+      const parts = [element("span", `${name}, weight ${percent(weight)}`, "small quiet")];
       if (text !== undefined) parts.push(element("p", text));
       const tags = labels.map((tag) => element("li", tag, tag === label.label ? "tag asked" : "tag"));
       parts.push(element("ul", tags, "tags"));
@@ -213,17 +213,17 @@ function showWords(words, row) {
   at("marked").replaceChildren(...parts);
 }
 
-// Of texts that are too long to be marked to their end.
+// Say how much of a long text was searched for words.
 function showUnmarked(until) {
   const said = Object.entries(until).map(
-    ([field, end]) => `Words of ${field} are marked in its first ${end.toLocaleString("en")} characters.`,
+    ([field, end]) => `Only the first ${end.toLocaleString("en")} characters of ${field} are highlighted.`,
   );
   at("unmarked").hidden = !said.length;
   at("unmarked").textContent = said.join(" ");
 }
 
 function marked(text, words, largest) {
-  const characters = Array.from(text); // places are counted in characters, not in halves of them
+  const characters = Array.from(text); // positions count characters, not UTF-16 code units
   const parts = [];
   let end = 0;
   for (const word of words) {
@@ -254,16 +254,16 @@ at("why").addEventListener("submit", (event) => {
 });
 
 async function details() {
-  const answer = await fetch(`/info?model=${encodeURIComponent(about.model)}`);
-  return answer.json();
+  const response = await fetch(`/info?model=${encodeURIComponent(about.model)}`);
+  return response.json();
 }
 
-// The names of all labels are asked for when they are first wanted.
+// Fetch the names of all labels when they are first needed.
 at("other").addEventListener(
   "focus",
   async () => {
     if (about.labels > MAX_KNOWN) return;
-    // Labels without names are numbers from 0.
+    // Unnamed labels are numbered from 0: nothing to complete.
     const options = ((await details()).label_names ?? []).map((name) => {
       const option = document.createElement("option");
       option.value = name;
@@ -276,7 +276,7 @@ at("other").addEventListener(
 
 async function start() {
   if (!about.has_inputs && about.n_numbers === null) known = new Set((await details()).fields.map((field) => field.name));
-  if (inputs.some((input) => input.value.trim())) update(); // what a browser has kept
+  if (inputs.some((input) => input.value.trim())) update(); // text restored by the browser
 }
 
 start();

@@ -1,4 +1,4 @@
-"""What the endpoints answer: the same as the library does."""
+"""Responses of the service equal the results of the library."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from sketchforest._trees.targets import F1Thresholds
 SOUP = "How long does soup keep in the fridge?"
 
 
-def test_the_labels_of_one_text_are_those_that_the_forest_suggests(service, forests):
+def test_labels_of_a_text_equal_those_of_suggest(service, forests):
     status, answer = service.ask("/suggest", {"row": SOUP, "k": 3})
     assert status == 200
     assert answer["model"] == "questions"
@@ -19,7 +19,7 @@ def test_the_labels_of_one_text_are_those_that_the_forest_suggests(service, fore
     assert [score for _, score in found] == pytest.approx([s for _, s in expected], abs=1e-6)
 
 
-def test_labels_that_are_predicted_are_those_of_the_forest(service, forests):
+def test_predicted_labels_equal_those_of_predict(service, forests):
     texts = [SOUP, "cake", "", "eggs and bread and pasta in a pan", "which pan for rice?"]
     status, answer = service.ask("/suggest", {"rows": texts, "k": 100})
     assert status == 200
@@ -32,18 +32,18 @@ def test_labels_that_are_predicted_are_those_of_the_forest(service, forests):
 
 
 @pytest.mark.parametrize("threshold", [0.3, "top-2", "f1", "f1-per-label"])
-def test_thresholds_of_every_kind_decide_as_the_forest_does(models, threshold, tmp_path):
-    from sketchforest.serve.served import ServedModel, Source
+def test_every_kind_of_threshold_predicts_what_the_forest_predicts(models, threshold, tmp_path):
+    from sketchforest.serve.served_model import ModelSource, ServedModel
 
     forest = load_forest(models["matrix"]).set_params(threshold=threshold)
-    # High enough that some rows have no label above them, and one anyway.
+    # High enough that some rows have no label above them and get their best label.
     high = F1Thresholds(np.float32(0.6), np.linspace(0.5, 0.7, 8).astype(np.float32))
     forest._publish(forest.fitted_.but(f1_thresholds=high))
     forest.save(tmp_path / "model.sf")
-    served = ServedModel.load(Source("matrix", tmp_path / "model.sf"))
+    served = ServedModel.load(ModelSource("matrix", tmp_path / "model.sf"))
     rows = [{f"word{i}": 1, f"word{i * 7 % 60}": 1} for i in range(40)]
     load_forest(tmp_path / "model.sf").set_params(threshold=0.9).save(tmp_path / "other.sf")
-    told = ServedModel.load(Source("other", tmp_path / "other.sf", threshold))
+    told = ServedModel.load(ModelSource("other", tmp_path / "other.sf", threshold))
     assert told.suggest(rows, 8) == served.suggest(rows, 8)
     assert (
         told.info()["predicts"] == served.info()["predicts"] == forest.describe().facts["predicted"]
@@ -56,8 +56,8 @@ def test_thresholds_of_every_kind_decide_as_the_forest_does(models, threshold, t
         assert (forest.predict_proba(served.reader.read(rows)).max(axis=1) < 0.5).any()
 
 
-def test_single_trees_and_classes_are_served_too(tmp_path):
-    from sketchforest.serve.served import ServedModel, Source
+def test_single_trees_and_multiclass_forests_are_served(tmp_path):
+    from sketchforest.serve.served_model import ModelSource, ServedModel
 
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
     DecisionTreeClassifier().fit(X, np.eye(4, dtype=int)).save(tmp_path / "labels.sf")
@@ -65,22 +65,22 @@ def test_single_trees_and_classes_are_served_too(tmp_path):
         tmp_path / "classes.sf"
     )
     for name, best in (("labels", "3"), ("classes", "b")):
-        served = ServedModel.load(Source(name, tmp_path / f"{name}.sf"))
+        served = ServedModel.load(ModelSource(name, tmp_path / f"{name}.sf"))
         [row] = served.suggest([[3.0]], 2)
         assert [label["label"] for label in row if label["predicted"]] == [best]
-        assert served.explain([3.0], best, 1, 2)["labels"][0]["label"] == best
+        assert served.explain([3.0], [best], 1, 2)["labels"][0]["label"] == best
 
 
-def test_a_batch_of_more_rows_than_are_predicted_at_once_comes_back_in_order(models, forests):
-    from sketchforest.serve.served import BLOCK_ROWS, ServedModel, Source
+def test_requests_larger_than_a_block_keep_their_order(models, forests):
+    from sketchforest.serve.served_model import BLOCK_ROWS, ModelSource, ServedModel
 
-    served = ServedModel.load(Source("matrix", models["matrix"]))
+    served = ServedModel.load(ModelSource("matrix", models["matrix"]))
     rows = [{f"word{i % 60}": 1, f"word{i * 7 % 60}": 2} for i in range(2 * BLOCK_ROWS + 3)]
     found = served.suggest(rows, 3)
     assert found == [served.suggest([row], 3)[0] for row in rows]
 
 
-def test_a_row_is_given_by_names_or_as_a_list_of_all_numbers(service, forests):
+def test_a_row_is_an_object_or_a_list_of_all_numbers(service, forests):
     row = {"word3": 1.0, "word10": 2}
     whole = [0.0] * 60
     whole[3], whole[10] = 1.0, 2
@@ -92,7 +92,7 @@ def test_a_row_is_given_by_names_or_as_a_list_of_all_numbers(service, forests):
     assert found == [(name, pytest.approx(score, abs=1e-6)) for name, score in expected]
 
 
-def test_a_row_of_a_table_has_texts_numbers_and_categories(service, command, models, tmp_path):
+def test_a_table_row_has_text_numbers_and_categories(service, command, models, tmp_path):
     row = {"title": "My soup", "body": "about soup", "year": 2010, "site": "home"}
     status, answer = service.ask("/suggest", {"row": row, "model": "posts", "k": 3})
     assert status == 200
@@ -101,14 +101,14 @@ def test_a_row_of_a_table_has_texts_numbers_and_categories(service, command, mod
     for label in answer["labels"]:
         assert f"{label['label']}" in printed
     assert answer["labels"][0]["label"] == "soup"
-    # A field that is left out, or null, is missing, as an empty cell of the table is.
+    # An absent or null field is missing, like an empty cell of the table.
     part = {"title": "My soup", "site": "home"}
     _, left_out = service.ask("/suggest", {"row": part, "model": "posts"})
     full = {**part, "body": None, "year": None}
     assert service.ask("/suggest", {"row": full, "model": "posts"})[1] == left_out
 
 
-def test_an_explanation_adds_up_and_names_words_and_training_rows(service, forests):
+def test_contributions_add_up_and_name_words_and_training_rows(service, forests):
     status, answer = service.ask("/explain", {"row": SOUP, "label": "soup", "n_rows": 4})
     assert status == 200
     [label] = answer["labels"]
@@ -128,7 +128,7 @@ def test_an_explanation_adds_up_and_names_words_and_training_rows(service, fores
     assert [row["text"] for row in answer["similar"]] == [kept[row] for row in rows[0]]
 
 
-def test_an_explanation_has_the_numbers_of_the_row_before_scaling(service):
+def test_explanations_show_numbers_before_scaling(service):
     row = {"title": "My soup", "body": "about soup", "year": 2013, "site": "home"}
     _, answer = service.ask("/explain", {"row": row, "model": "posts", "k": 3})
     shown = [
@@ -141,14 +141,14 @@ def test_an_explanation_has_the_numbers_of_the_row_before_scaling(service):
     assert set(shown) == {2013}
 
 
-def test_the_best_labels_are_explained_where_none_is_named(service):
+def test_the_best_labels_are_explained_by_default(service):
     _, answer = service.ask("/explain", {"row": SOUP, "k": 2, "n_rows": 0})
     _, best = service.ask("/suggest", {"row": SOUP, "k": 2})
     assert [l["label"] for l in answer["labels"]] == [l["label"] for l in best["labels"]]  # noqa: E741
     assert answer["similar"] == []
 
 
-def test_info_names_models_fields_and_limits_but_no_path(service, models):
+def test_info_lists_models_fields_and_limits_but_no_path(service, models):
     status, answer = service.ask("/info")
     assert status == 200
     assert [model["name"] for model in answer["models"]] == ["questions", "matrix", "posts"]
@@ -161,7 +161,7 @@ def test_info_names_models_fields_and_limits_but_no_path(service, models):
     assert whole["label_names"] == [f"tag{i}" for i in range(8)]
 
 
-def test_health_pages_and_scripts_are_there_and_ask_for_nothing_from_elsewhere(service):
+def test_pages_and_scripts_load_nothing_from_other_sites(service):
     assert service.ask("/health") == (
         200,
         {"status": "ok", "models": ["questions", "matrix", "posts"]},
@@ -176,7 +176,7 @@ def test_health_pages_and_scripts_are_there_and_ask_for_nothing_from_elsewhere(s
         assert service.ask(path)[0] == 200
 
 
-def test_the_description_is_of_what_is_answered(service):
+def test_the_openapi_document_matches_the_responses(service):
     status, about = service.ask("/openapi.json")
     assert status == 200
     assert about["openapi"].startswith("3.1")
@@ -193,7 +193,7 @@ def test_the_description_is_of_what_is_answered(service):
 
 
 def check_schema(about, schema, value):
-    """Required properties are there, and all that are there are described."""
+    """Check that required properties exist and that every property is described."""
     if "$ref" in schema:
         schema = about["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
     if "properties" in schema:
@@ -205,15 +205,15 @@ def check_schema(about, schema, value):
             check_schema(about, schema["items"], part)
 
 
-def test_words_are_found_where_they_stand(forests):
+def test_words_are_located_in_the_original_text(forests):
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    from sketchforest.serve.words import MarkedText, Word
+    from sketchforest.serve.highlights import TokenizedText, Word
 
     vectorizer = TfidfVectorizer(ngram_range=(1, 2), stop_words=["the"]).fit(["ab cd"])
     text = "🍲 Soup, the POT soup İstanbul pot"
     added = {"soup": 0.2, "soup pot": 0.1, "none": 1.0}
-    found = MarkedText.of(vectorizer, text, added).words_that_count(added)
+    found = TokenizedText.of(vectorizer, text, added).highlights(added)
     soup, pot = 0.2 + 0.05, 0.05
     assert found == [
         Word(2, 6, pytest.approx(soup)),
@@ -223,4 +223,4 @@ def test_words_are_found_where_they_stand(forests):
     ]
     assert text[12:15] == "POT"
     letters = TfidfVectorizer(analyzer="char").fit(["ab"])
-    assert MarkedText.of(letters, text, {"s"}).words_that_count({"s": 1.0}) == []
+    assert TokenizedText.of(letters, text, {"s"}).highlights({"s": 1.0}) == []

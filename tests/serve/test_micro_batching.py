@@ -1,16 +1,22 @@
-"""Requests that wait at the same time: worked on together, answered each for itself."""
+"""Concurrent requests: predicted in batches, answered one by one."""
 
 import asyncio
+import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from starlette.requests import Request
 
-from sketchforest.serve.gathering import Gathering
+from sketchforest.serve import app, requests
+from sketchforest.serve.limits import Limits
+from sketchforest.serve.micro_batching import MicroBatcher
+from sketchforest.serve.responses import RequestError
+from sketchforest.serve.served_model import ModelSource, ServedModel
 
 
 class Doubling:
-    """Doubles numbers when it may; remembers which came together."""
+    """Double numbers when allowed to, and record the batches."""
 
     def __init__(self):
         self.calls, self.may_work, self.n_working = [], threading.Event(), 0
@@ -26,16 +32,16 @@ class Doubling:
         return [ValueError("negative") if n < 0 else 2 * n for n in numbers]
 
 
-def test_what_waits_at_the_same_time_is_worked_on_together_and_answered_for_itself():
+def test_concurrent_items_share_batches_and_fail_individually():
     work = Doubling()
 
     async def run():
         with ThreadPoolExecutor(4) as threads:
-            together = Gathering(work, threads, at_most=3)
-            tasks = [asyncio.create_task(together.ask(n)) for n in (1, 2, -3, 4, 5, 13, 6)]
+            batcher = MicroBatcher(work, threads, max_batch_size=3)
+            tasks = [asyncio.create_task(batcher.submit(n)) for n in (1, 2, -3, 4, 5, 13, 6)]
             await asyncio.sleep(0.05)
-            assert work.calls == [[1]]  # at once, without waiting for company
-            tasks[4].cancel()  # who has left is not worked for
+            assert work.calls == [[1]]  # at once, without waiting for more
+            tasks[4].cancel()  # disconnected: not handled
             await asyncio.sleep(0)
             work.may_work.set()
             return await asyncio.gather(*tasks, return_exceptions=True)
@@ -50,13 +56,13 @@ def test_what_waits_at_the_same_time_is_worked_on_together_and_answered_for_itse
     assert isinstance(found[6], OSError)
 
 
-def test_all_that_wait_may_have_left():
+def test_a_batch_may_have_no_one_waiting():
     work = Doubling()
 
     async def run():
         with ThreadPoolExecutor(1) as threads:
-            together = Gathering(work, threads, at_most=2)
-            tasks = [asyncio.create_task(together.ask(n)) for n in (1, 2, 3, 4)]
+            batcher = MicroBatcher(work, threads, max_batch_size=2)
+            tasks = [asyncio.create_task(batcher.submit(n)) for n in (1, 2, 3, 4)]
             await asyncio.sleep(0.05)
             for task in tasks[1:3]:
                 task.cancel()
@@ -70,13 +76,13 @@ def test_all_that_wait_may_have_left():
     assert found[3] == 8
 
 
-def test_rows_of_many_clients_at_once_get_their_own_answers(service, forests):
+def test_concurrent_clients_get_their_own_responses(service, forests):
     texts = ["soup in the fridge", "cake and eggs", "which pan for rice", "bread", "pasta"]
     questions = []
     for at in range(60):
         content = {"row": texts[at % 5], "k": 1 + at % 3}
         if at % 7 == 3:
-            content["row"] = at  # wrong, among those that are not
+            content["row"] = at  # invalid, among valid ones
         if at % 7 == 5:
             content = {"row": {f"word{at}": 1}, "model": "matrix"}
         questions.append(content)
@@ -95,3 +101,33 @@ def test_rows_of_many_clients_at_once_get_their_own_answers(service, forests):
         [expected] = forests[answer["model"]].suggest(row, content.get("k", 5))
         found = [(label["label"], label["score"]) for label in answer["labels"]]
         assert found == [(name, pytest.approx(score, abs=1e-6)) for name, score in expected]
+
+
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [({"row": "soup"}, 200), ({"rows": ["soup", "cake"]}, 200), ({"row": 3}, 422)],
+)
+def test_a_request_is_parsed_once(models, monkeypatch, content, status):
+    body, calls = json.dumps(content).encode(), []
+    parse = requests.parse_suggest
+    monkeypatch.setattr(app, "parse_suggest", lambda *given: calls.append(given) or parse(*given))
+    source = ModelSource("questions", models["questions"])
+    received = [{"type": "http.request", "body": body}]
+
+    async def receive():
+        if received:
+            return received.pop()
+        await asyncio.Event().wait()
+
+    async def run():
+        service = app.Service.of({"questions": ServedModel.load(source)}, Limits())
+        headers = [(b"content-type", b"application/json")]
+        request = Request({"type": "http", "method": "POST", "headers": headers}, receive)
+        return await service.suggest(request)
+
+    if status == 200:
+        assert asyncio.run(run()).status_code == 200
+    else:
+        with pytest.raises(RequestError):
+            asyncio.run(run())
+    assert len(calls) == 1

@@ -1,4 +1,4 @@
-"""Long work: bounded in number and time, and ended when nobody waits for it."""
+"""Long work is limited in number and time, and stops when its client disconnects."""
 
 import asyncio
 import threading
@@ -10,17 +10,18 @@ import pytest
 
 from sketchforest import RandomForestClassifier
 from sketchforest.datasets import make_multilabel
-from sketchforest.serve import words
-from sketchforest.serve.app import _refused
-from sketchforest.serve.limits import Deadline, RefusedError
-from sketchforest.serve.served import MAX_EXPLAINED, MAX_MARKED, ServedModel, Source
-from sketchforest.serve.working import Threads
+from sketchforest.serve import highlights
+from sketchforest.serve.app import _http_error
+from sketchforest.serve.executor import BoundedExecutor
+from sketchforest.serve.limits import Deadline
+from sketchforest.serve.responses import RequestError
+from sketchforest.serve.served_model import MAX_EXPLAINED, MAX_MARKED, ModelSource, ServedModel
 
 LONG = "How long does soup keep in the fridge? " * 2000
 
 
 class Client:
-    """A request that is all there; its client may leave."""
+    """A complete request, whose client may disconnect."""
 
     def __init__(self):
         self.has_left = asyncio.Event()
@@ -31,7 +32,7 @@ class Client:
 
 
 class Work:
-    """Goes on until it may end, or its deadline is over."""
+    """Run until allowed to end, or until the deadline."""
 
     def __init__(self):
         self.deadline, self.has_begun = Deadline(), threading.Event()
@@ -42,7 +43,7 @@ class Work:
         while not self.may_end.wait(0.01):
             try:
                 self.deadline.check("nothing")
-            except RefusedError:
+            except RequestError:
                 self.was_stopped.set()
                 raise
         return b"answer"
@@ -52,41 +53,41 @@ async def until(event):
     assert await asyncio.to_thread(event.wait, 20)
 
 
-def test_more_requests_than_may_wait_are_refused():
+def test_requests_beyond_the_queue_limit_are_rejected():
     async def run():
-        threads, works = Threads("test", 1, 2), [Work() for _ in range(4)]
+        executor, works = BoundedExecutor("test", 1, 2), [Work() for _ in range(4)]
         tasks = []
         for work in works[:3]:
-            tasks.append(asyncio.create_task(threads.answer(Client(), work.deadline, work)))
+            tasks.append(asyncio.create_task(executor.run(Client(), work.deadline, work)))
             await asyncio.sleep(0.01)
         await until(works[0].has_begun)
-        with pytest.raises(RefusedError, match="ask again later") as found:
-            await threads.answer(Client(), works[3].deadline, works[3])
-        assert found.value.status == 503
+        with pytest.raises(RequestError, match="try again later") as found:
+            await executor.run(Client(), works[3].deadline, works[3])
+        assert found.value.status_code == 503
         for work in works:
             work.may_end.set()
         assert await asyncio.gather(*tasks) == [b"answer"] * 3
-        assert await threads.answer(Client(), works[3].deadline, works[3]) == b"answer"
+        assert await executor.run(Client(), works[3].deadline, works[3]) == b"answer"
 
     asyncio.run(run())
 
 
-def test_work_is_stopped_or_not_begun_when_its_client_has_left():
+def test_work_is_stopped_or_dropped_when_its_client_disconnects():
     async def run():
-        threads, first, second, third = Threads("test", 1, 2), Work(), Work(), Work()
+        executor, first, second, third = BoundedExecutor("test", 1, 2), Work(), Work(), Work()
         clients = [Client(), Client()]
         tasks = [
-            asyncio.create_task(threads.answer(client, work.deadline, work))
+            asyncio.create_task(executor.run(client, work.deadline, work))
             for client, work in zip(clients, (first, second), strict=True)
         ]
         await until(first.has_begun)
         for client in reversed(clients):
             client.has_left.set()
         found = await asyncio.gather(*tasks, return_exceptions=True)
-        assert [error.status for error in found] == [400, 400]
+        assert [error.status_code for error in found] == [400, 400]
         await until(first.was_stopped)
         third.may_end.set()
-        assert await threads.answer(Client(), third.deadline, third) == b"answer"
+        assert await executor.run(Client(), third.deadline, third) == b"answer"
         assert not second.has_begun.is_set()
 
     asyncio.run(run())
@@ -94,8 +95,8 @@ def test_work_is_stopped_or_not_begun_when_its_client_has_left():
 
 def test_work_is_stopped_when_its_request_is_cancelled():
     async def run():
-        threads, work = Threads("test", 1, 2), Work()
-        task = asyncio.create_task(threads.answer(Client(), work.deadline, work))
+        executor, work = BoundedExecutor("test", 1, 2), Work()
+        task = asyncio.create_task(executor.run(Client(), work.deadline, work))
         await until(work.has_begun)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -105,25 +106,27 @@ def test_work_is_stopped_when_its_request_is_cancelled():
     asyncio.run(run())
 
 
-def test_who_finds_no_room_is_told_when_to_ask_again():
-    response = asyncio.run(_refused(None, RefusedError(503, "later.")))
+def test_a_503_says_when_to_retry():
+    response = asyncio.run(_http_error(None, RequestError(503, "later.")))
     assert response.headers["retry-after"] == "1"
 
 
 @pytest.fixture(scope="module")
 def served(models):
-    return ServedModel.load(Source("questions", models["questions"]))
+    return ServedModel.load(ModelSource("questions", models["questions"]))
 
 
-def test_a_text_is_read_once_for_all_labels_that_are_explained(served, monkeypatch):
+def test_a_text_is_tokenized_once_for_all_explained_labels(served, monkeypatch):
     calls = []
-    tokens = words._tokens
-    monkeypatch.setattr(words, "_tokens", lambda *given: calls.append(given) or tokens(*given))
+    tokens = highlights._tokenize
+    monkeypatch.setattr(
+        highlights, "_tokenize", lambda *given: calls.append(given) or tokens(*given)
+    )
     assert len(served.explain(LONG, None, 11, 2)["labels"]) == 11
     assert len(calls) == 1
 
 
-def test_words_are_marked_up_to_a_place_that_is_said(served):
+def test_highlighting_stops_at_marked_until(served):
     for k in (1, 4):
         answer = served.explain(2 * LONG, None, k, 0)
         end = MAX_MARKED // k
@@ -133,24 +136,24 @@ def test_words_are_marked_up_to_a_place_that_is_said(served):
     assert "marked_until" not in served.explain("How long does soup keep?", None, 4, 0)
 
 
-def test_texts_that_are_too_long_to_be_explained_are_refused(served):
-    with pytest.raises(RefusedError, match="at most 200,000 characters of text"):
+def test_texts_too_long_to_explain_are_rejected(served):
+    with pytest.raises(RequestError, match="at most 200,000 characters of text"):
         served.explain("a" * (MAX_EXPLAINED + 1), None, 1, 0)
     assert served.suggest(["a" * (MAX_EXPLAINED + 1)], 1)
 
 
-def test_many_labels_are_explained_as_each_of_them_is(served):
+def test_labels_are_explained_together_as_one_by_one(served):
     whole = served.explain("cake and soup", None, 11, 3)
     for label in whole["labels"]:
-        alone = served.explain("cake and soup", label["label"], 1, 3)
+        alone = served.explain("cake and soup", [label["label"]], 1, 3)
         assert alone["labels"][0]["score"] == pytest.approx(label["score"])
         assert alone["labels"][0]["words"] == label["words"]
         assert alone["similar"] == whole["similar"]
 
 
 @pytest.mark.parametrize("name", ["questions", "matrix", "posts"])
-def test_first_requests_find_all_that_is_derived_from_a_model(models, name):
-    served = ServedModel.load(Source(name, models[name]))
+def test_nothing_is_computed_lazily_after_loading(models, name):
+    served = ServedModel.load(ModelSource(name, models[name]))
     parts = [
         served.model,
         served.model.fitted_.predictor,
@@ -164,7 +167,7 @@ def test_first_requests_find_all_that_is_derived_from_a_model(models, name):
     assert [set(vars(part)) for part in parts] == before
 
 
-def test_a_model_that_claims_very_many_features_costs_what_its_file_has(tmp_path):
+def test_memory_does_not_depend_on_the_declared_number_of_features(tmp_path):
     data = make_multilabel(80, 60, 8, labels_per_row=2, features_per_row=6, random_state=0)
     forest = RandomForestClassifier(20, random_state=0).fit(data.X, data.Y)
     [expected] = forest.suggest(np.eye(1, 60, 3), k=8)
@@ -172,10 +175,10 @@ def test_a_model_that_claims_very_many_features_costs_what_its_file_has(tmp_path
     forest._publish(replace(forest.fitted_, n_features=claimed))
     forest.save(tmp_path / "model.sf")
     tracemalloc.start()
-    served = ServedModel.load(Source("model", tmp_path / "model.sf"))
-    about = served.info(is_whole=True)
+    served = ServedModel.load(ModelSource("model", tmp_path / "model.sf"))
+    about = served.info(full=True)
     [labels] = served.suggest([{"3": 1, "9999999": 2.0}], 8)
-    with pytest.raises(RefusedError, match=r"'03', and the model has '0', .* 9,999,992 more"):
+    with pytest.raises(RequestError, match=r"'03'; the fields are '0', .* 9,999,992 more"):
         served.suggest([{"03": 1}], 8)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -185,7 +188,7 @@ def test_a_model_that_claims_very_many_features_costs_what_its_file_has(tmp_path
     assert [label["score"] for label in labels] == pytest.approx([s for _, s in expected], abs=1e-6)
 
 
-def test_texts_of_very_many_terms_are_refused(served, monkeypatch):
+def test_texts_with_too_many_terms_are_rejected(served, monkeypatch):
     monkeypatch.setattr(served.model.vectorizer_, "ngram_range", (1, 100))
-    with pytest.raises(RefusedError, match="at most 100,000 characters"):
+    with pytest.raises(RequestError, match="at most 100,000 characters"):
         served.suggest(["a" * 100_001], 1)

@@ -5,8 +5,8 @@ one machine. `fit_partitioned` is for rows that fit on no machine: each worker s
 """
 
 from sketchforest.dask.partitioned import fit_partitioned
-from sketchforest.dask.predicting import predict, predict_files, predict_proba, predict_topk
-from sketchforest.dask.whole import fit
+from sketchforest.dask.prediction import predict, predict_files, predict_proba, predict_topk
+from sketchforest.dask.replicated import fit
 
 __all__ = [
     "fit",

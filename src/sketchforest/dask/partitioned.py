@@ -20,7 +20,7 @@ from sketchforest._progress import stage, watched
 from sketchforest._saving.model_folder import check_folder, write_index, write_part
 from sketchforest.dask.blocks import Block, check_source, count_blocks, deal, join, submit_blocks
 from sketchforest.dask.clients import the_client
-from sketchforest.dask.results import results_as_done
+from sketchforest.dask.cluster import results_as_done
 from sketchforest.datasets import Columns
 from sketchforest.datasets.files import ReadOptions
 

@@ -16,7 +16,7 @@ from sketchforest._estimators.parts import ForestOfParts
 from sketchforest._files import written_whole
 from sketchforest.dask.blocks import read_file, row_chunks
 from sketchforest.dask.clients import the_client
-from sketchforest.dask.results import results_as_done
+from sketchforest.dask.cluster import results_as_done
 from sketchforest.datasets import Columns
 from sketchforest.datasets.files import ReadOptions
 

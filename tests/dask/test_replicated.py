@@ -21,7 +21,7 @@ from sketchforest import (
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 
-from sketchforest.dask import fit, whole  # noqa: E402
+from sketchforest.dask import fit, replicated  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def test_a_warm_start_adds_trees(data, client):
 
 def test_a_worker_maps_the_file_once(data, client, tmp_path):
     def opened():
-        from sketchforest.dask.sending import _opened
+        from sketchforest.dask.broadcasting import _opened
 
         found = _opened.cache_info().misses
         _opened.cache_clear()
@@ -111,7 +111,7 @@ def test_an_error_on_a_worker_is_raised_here_and_changes_nothing(data, client):
 
 def test_finished_trees_are_kept_and_not_grown_again(data, client, tmp_path, monkeypatch):
     forest, folder = FORESTS["oblique"], tmp_path / "checkpoint"
-    as_done, asked = whole._trees_as_done, []
+    as_done, asked = replicated._trees_as_done, []
 
     def broken_off(*arguments):
         asked.append(arguments[-1])
@@ -120,7 +120,7 @@ def test_finished_trees_are_kept_and_not_grown_again(data, client, tmp_path, mon
                 raise KeyboardInterrupt
             yield found
 
-    monkeypatch.setattr(whole, "_trees_as_done", broken_off)
+    monkeypatch.setattr(replicated, "_trees_as_done", broken_off)
     with pytest.raises(KeyboardInterrupt):
         fit(clone(forest), *data, client, checkpoint_dir=folder)
     again = fit(clone(forest), *data, client, checkpoint_dir=folder)

@@ -18,8 +18,8 @@ from sketchforest._trees.model import Tree
 from sketchforest._trees.problem import GrowSettings, TrainingData
 from sketchforest._typing import MatrixLike, WeightsLike
 from sketchforest.dask.clients import n_threads, the_client
-from sketchforest.dask.results import results_as_done
-from sketchforest.dask.sending import received, shared
+from sketchforest.dask.cluster import results_as_done
+from sketchforest.dask.broadcasting import received, shared
 
 if TYPE_CHECKING:
     from distributed import Client, Future

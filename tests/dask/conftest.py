@@ -1,4 +1,4 @@
-"""Clusters of processes on this machine."""
+"""Clusters of local processes."""
 
 from contextlib import contextmanager
 
@@ -25,14 +25,21 @@ def client():
 
 @pytest.fixture
 def mortal_client():
-    """Its workers may be killed: they are not always started again."""
+    """A cluster whose workers a test may kill."""
     with local_client(4) as client:
+        yield client
+
+
+@pytest.fixture
+def two_workers():
+    """A cluster whose workers a test may break."""
+    with local_client(2) as client:
         yield client
 
 
 @pytest.fixture(params=["tolerant", "strict"])
 def scheduler(request, mortal_client):
-    """A strict one gives up a task as soon as a worker dies that had it."""
+    """A strict scheduler gives up on a task when the first worker dies of it."""
 
     def be_strict(dask_scheduler):
         dask_scheduler.allowed_failures = 0

@@ -1,13 +1,12 @@
-"""What all trees are grown from, on its way to workers: each gets it once, and it outlives them.
+"""Send the training data to all workers, once each.
 
-It is part of a task, which the scheduler has run again where a worker dies; or a file in a folder
-that all workers can open, which those of one machine map, and so hold in memory once.
+The data are part of a task, which the scheduler runs again when a worker dies. Or they are in a
+file in a shared folder: workers on one machine map the file and hold the data in memory once.
 """
 
 import os
 import pickle
 import tempfile
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,63 +16,55 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sketchforest.dask.cluster import send
+
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-ALIGNMENT = 64  # of arrays in the file: a line of the cache
+ALIGNMENT = 64  # of arrays in the file: a cache line
 
 
 @dataclass(frozen=True)
-class SharedFile:
-    """An object whose arrays are in a file: by name, as workers know it."""
+class SharedFunction:
+    """A function whose arrays are in a file that all workers can open."""
 
     path: str
     pickled: bytes  # without the arrays
-    bounds: tuple[tuple[int, int], ...]  # where each of them is
+    bounds: tuple[tuple[int, int], ...]  # first and last byte of each array
+
+    def __call__(self, *arguments: Any) -> Any:
+        return _load(self)(*arguments)
 
 
 @contextmanager
-def shared(
-    client: "Client", value: object, folder: str | os.PathLike[str] | None
-) -> Iterator[Callable[[], object]]:
-    """What sends the value, and gives what tasks take as an argument, and open by `received`;
-    until the context is left."""
+def broadcast(
+    client: "Client", function: Callable[..., Any], folder: str | os.PathLike[str] | None
+) -> "Iterator[Callable[[], Future]]":
+    """Yield a callable that sends the function as `send` does, through a file in `folder` if given.
+
+    The file is removed on exit.
+    """
     if folder is None:
-        yield partial(_submitted, client, value)
+        yield partial(send, client, function)
         return
     if not Path(folder).is_dir():
         raise ValueError(
-            f"shared_dir must be a folder that exists, here and for all workers; got '{folder}'."
+            "shared_dir must be an existing folder that this machine and all workers can open; got "
+            f"'{folder}'."
         )
     with tempfile.NamedTemporaryFile(dir=folder, prefix="sketchforest-", delete=False) as file:
         path = Path(file.name).absolute()
     try:
-        file_of_value = _write(value, path)
-        yield lambda: file_of_value
+        yield partial(send, client, _write(function, path))
     finally:
         path.unlink(missing_ok=True)
 
 
-def _submitted(client: "Client", value: object) -> "Future":
-    import cloudpickle
-
-    with warnings.catch_warnings():
-        # On purpose: what is scattered dies with its worker.
-        warnings.filterwarnings("ignore", message="Sending large graph")
-        # As bytes, which a scheduler need not understand.
-        return client.submit(pickle.loads, cloudpickle.dumps(value), pure=False)
-
-
-def received(sent: Any) -> Any:
-    """On a worker: the value itself."""
-    return _opened(sent) if isinstance(sent, SharedFile) else sent
-
-
-def _write(value: object, path: Path) -> SharedFile:
+def _write(function: Callable[..., Any], path: Path) -> SharedFunction:
     import cloudpickle
 
     buffers: list[pickle.PickleBuffer] = []
-    pickled = cloudpickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+    pickled = cloudpickle.dumps(function, protocol=5, buffer_callback=buffers.append)
     bounds = []
     with path.open("wb") as file:
         for buffer in buffers:
@@ -83,13 +74,16 @@ def _write(value: object, path: Path) -> SharedFile:
             bounds.append((begin, file.tell()))
         file.flush()
         os.fsync(file.fileno())
-    return SharedFile(str(path), pickled, tuple(bounds))
+    return SharedFunction(str(path), pickled, tuple(bounds))
 
 
-@lru_cache(maxsize=1)
-def _opened(file: SharedFile) -> Any:
-    """Mapped, once for all threads and trees of a worker."""
-    if not any(begin < end for begin, end in file.bounds):
-        return pickle.loads(file.pickled, buffers=[b"" for _ in file.bounds])
-    whole = np.memmap(file.path, np.uint8, "r")
-    return pickle.loads(file.pickled, buffers=[whole[begin:end] for begin, end in file.bounds])
+@lru_cache(maxsize=1)  # one mapping for all threads and trees of a worker
+def _load(shared: SharedFunction) -> Callable[..., Any]:
+    if not any(begin < end for begin, end in shared.bounds):
+        found: Callable[..., Any] = pickle.loads(
+            shared.pickled, buffers=[b"" for _ in shared.bounds]
+        )
+        return found
+    whole = np.memmap(shared.path, np.uint8, "r")
+    found = pickle.loads(shared.pickled, buffers=[whole[begin:end] for begin, end in shared.bounds])
+    return found

@@ -1,9 +1,9 @@
-"""Predictions of rows that fit on no machine: block by block, where the blocks are."""
+"""Predictions for data larger than any one machine, computed block by block where the data are."""
 
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -15,8 +15,7 @@ from sketchforest._estimators.base import TreesEstimator
 from sketchforest._estimators.parts import ForestOfParts
 from sketchforest._files import written_whole
 from sketchforest.dask.blocks import read_file, row_chunks
-from sketchforest.dask.clients import the_client
-from sketchforest.dask.cluster import results_as_done
+from sketchforest.dask.cluster import call, resolve_client, results_as_done, send
 from sketchforest.datasets import Columns
 from sketchforest.datasets.files import ReadOptions
 
@@ -25,114 +24,94 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 AnyModel = TreesEstimator | ForestOfParts
+ModelOrPath = AnyModel | str | os.PathLike[str]
 
 
-@dataclass(frozen=True)
-class ModelPath:
-    """A model file or folder that workers can open by the same name."""
-
-    path: str
-    changed: float  # when: another model may be put there
-
-    @classmethod
-    def of(cls, path: str | os.PathLike[str]) -> "ModelPath":
-        found = Path(path).absolute()
-        return cls(str(found), found.stat().st_mtime)
-
-
-def predict(model: AnyModel | str | os.PathLike[str], X: Any) -> "da.Array":
-    """`model.predict` of rows that fit on no machine: nothing is gathered.
+def predict(model: ModelOrPath, X: Any) -> "da.Array":
+    """Predict a Dask collection lazily, block by block.
 
     Parameters
     ----------
-    model : a fitted estimator, or str or path
-        Or the name of a file or folder that all workers can open: then each loads it once, and
-        those of one machine map it together.
-    X : array or frame of Dask
+    model : fitted estimator, str or path
+        A path must name a model file or folder that all workers can open. Each worker loads it
+        once, and workers on one machine share it in memory.
+    X : Dask array or data frame
 
     Returns
     -------
-    Dask array, of which nothing is computed yet
+    Dask array
+        What `model.predict` returns, not yet computed.
 
     Examples
     --------
     >>> import dask.array as da
     >>> from sketchforest import RandomForestClassifier
     >>> from sketchforest.dask import predict
-    >>> from sketchforest.datasets import make_multilabel
-    >>> data = make_multilabel(100, 30, 20, labels_per_row=2, features_per_row=8)
-    >>> forest = RandomForestClassifier(10, random_state=0).fit(data.X, data.Y.toarray())
-    >>> X = da.from_array(data.X.toarray(), chunks=(25, -1))
-    >>> predict(forest, X).compute().shape
-    (100, 20)
+    >>> forest = RandomForestClassifier(10).fit([[0], [1], [2]], [[0, 1], [1, 0], [1, 1]])
+    >>> predict(forest, da.arange(100, chunks=25)[:, None]).compute().shape
+    (100, 2)
     """
-    return _mapped(model, X, "predict", {})[0]
+    return _map_blocks(model, X, "predict")[0]
 
 
-def predict_proba(model: AnyModel | str | os.PathLike[str], X: Any) -> "da.Array":
-    """`model.predict_proba` of rows that fit on no machine: nothing is gathered.
+def predict_proba(model: ModelOrPath, X: Any) -> "da.Array":
+    """Predict the probabilities of a Dask collection lazily, block by block.
 
     Parameters
     ----------
-    model : a fitted estimator, or str or path
-        Or the name of a file or folder that all workers can open: then each loads it once, and
-        those of one machine map it together.
-    X : array or frame of Dask
+    model : fitted estimator, str or path
+        As in `predict`.
+    X : Dask array or data frame
 
     Returns
     -------
-    Dask array, of which nothing is computed yet
+    Dask array
+        What `model.predict_proba` returns, not yet computed.
 
     Examples
     --------
     >>> import dask.array as da
     >>> from sketchforest import RandomForestClassifier
     >>> from sketchforest.dask import predict_proba
-    >>> from sketchforest.datasets import make_multilabel
-    >>> data = make_multilabel(100, 30, 20, labels_per_row=2, features_per_row=8)
-    >>> forest = RandomForestClassifier(10, random_state=0).fit(data.X, data.Y.toarray())
-    >>> X = da.from_array(data.X.toarray(), chunks=(25, -1))
-    >>> predict_proba(forest, X).compute().shape
-    (100, 20)
+    >>> forest = RandomForestClassifier(10).fit([[0], [1], [2]], [[0, 1], [1, 0], [1, 1]])
+    >>> predict_proba(forest, da.arange(100, chunks=25)[:, None])[:5].compute().shape
+    (5, 2)
     """
-    return _mapped(model, X, "predict_proba", {})[0]
+    return _map_blocks(model, X, "predict_proba")[0]
 
 
-def predict_topk(
-    model: AnyModel | str | os.PathLike[str], X: Any, k: int = 5
-) -> "tuple[da.Array, da.Array]":
-    """`model.predict_topk` of rows that fit on no machine: nothing is gathered.
+def predict_topk(model: ModelOrPath, X: Any, k: int = 5) -> "tuple[da.Array, da.Array]":
+    """Predict the k most probable labels of a Dask collection lazily, block by block.
 
     Parameters
     ----------
-    model : a fitted estimator, or str or path
-        Or the name of a file or folder that all workers can open: then each loads it once, and
-        those of one machine map it together.
-    X : array or frame of Dask
+    model : fitted estimator, str or path
+        As in `predict`.
+    X : Dask array or data frame
     k : int, default=5
+        Number of labels per row.
 
     Returns
     -------
-    labels, scores : (n_samples, k) Dask arrays, of which nothing is computed yet
+    labels, scores : (n_samples, k) Dask arrays
+        What `model.predict_topk` returns, not yet computed.
 
     Examples
     --------
     >>> import dask.array as da
     >>> from sketchforest import RandomForestClassifier
     >>> from sketchforest.dask import predict_topk
-    >>> from sketchforest.datasets import make_multilabel
-    >>> data = make_multilabel(100, 30, 20, labels_per_row=2, features_per_row=8)
-    >>> forest = RandomForestClassifier(10, random_state=0).fit(data.X, data.Y.toarray())
-    >>> X = da.from_array(data.X.toarray(), chunks=(25, -1))
-    >>> predict_topk(forest, X, k=3)[0].chunks
-    ((25, 25, 25, 25), (3,))
+    >>> forest = RandomForestClassifier(10).fit([[0], [1], [2]], [[0, 1], [1, 0], [1, 1]])
+    >>> labels, scores = predict_topk(forest, da.arange(100, chunks=25)[:, None], k=1)
+    >>> labels.chunks
+    ((25, 25, 25, 25), (1,))
     """
-    labels, scores = _mapped(model, X, "predict_topk", {"k": k})
+    labels, scores = _map_blocks(model, X, "predict_topk", k=k)
     return labels, scores
 
 
 def predict_files(
-    model: AnyModel | str | os.PathLike[str],
+    model: ModelOrPath,
     files: Sequence[str | os.PathLike[str]],
     out: str | os.PathLike[str],
     client: "Client | None" = None,
@@ -141,27 +120,31 @@ def predict_files(
     columns: Columns | None = None,
     **options: Unpack[ReadOptions],
 ) -> list[Path]:
-    """The k most probable labels of the rows of files, in files.
+    """Predict the k most probable labels of the rows of files, and write them to files.
 
-    Workers read the ones and write the others, so that they must be able to open both by the same
-    name. Other keywords are options of the reader, such as ``n_features`` of svmlight.
+    The workers read and write the files, so they must be able to open them under the same paths.
+    Further keyword arguments are passed to the file reader, such as ``n_features`` for svmlight.
 
     Parameters
     ----------
-    model : a fitted estimator, or the name of a file or folder that all workers can open
-    files : names of files of any known format
+    model : fitted estimator, str or path
+        As in `predict`.
+    files : list of str or path
+        Files of any format that `sketchforest.datasets.read` knows.
     out : str or path
-        The folder to write to: for each file, one of the same name with ``.npz`` behind it, with
-        the arrays ``labels`` and ``scores``.
+        Folder to write to. The predictions for ``NAME`` go to ``NAME.npz``, which has the arrays
+        ``labels`` and ``scores``.
     client : distributed.Client, optional
-        The one that was made last, if not given.
+        Defaults to the client created last.
     k : int, default=5
+        Number of labels per row.
     columns : Columns, optional
-        What the columns of tables mean.
+        The roles of the columns, for files that are tables.
 
     Returns
     -------
-    The files that were written, in order
+    list of Path
+        The files written, in the order of `files`.
 
     Examples
     --------
@@ -179,88 +162,87 @@ def predict_files(
     ... ):
     ...     file = os.path.join(folder, "rows.npz")
     ...     write(data, file)
-    ...     [found] = predict_files(forest, [file], os.path.join(folder, "found"), client, k=3)
-    ...     labels = np.load(found)["labels"]
+    ...     [written] = predict_files(forest, [file], os.path.join(folder, "found"), client, k=3)
+    ...     labels = np.load(written)["labels"]
     >>> labels.shape
     (100, 3)
     """
-    client = the_client(client)
+    client = resolve_client(client)
     folder = Path(out).absolute()
     folder.mkdir(parents=True, exist_ok=True)
-    paths = {str(Path(file).absolute()): folder / f"{Path(file).name}.npz" for file in files}
+    targets = {str(Path(file).absolute()): folder / f"{Path(file).name}.npz" for file in files}
+    predict_file = partial(_predict_file, _source(model), k=k, columns=columns, options=options)
 
-    def submit(wanted: Sequence[str]) -> "list[Future]":
-        source = client.submit(_identity, _source(model), pure=False)
-        return [
-            client.submit(_predict_file, source, path, paths[path], k, columns, options, pure=False)
-            for path in wanted
-        ]
+    def submit(paths: Sequence[str]) -> "list[Future]":
+        sent = send(client, predict_file)
+        return [call(client, sent, path, str(targets[path])) for path in paths]
 
-    for _ in results_as_done(client, list(paths), submit):
+    for _ in results_as_done(client, list(targets), submit):
         pass
-    return list(paths.values())
+    return list(targets.values())
 
 
-def _source(model: AnyModel | str | os.PathLike[str]) -> AnyModel | ModelPath:
-    return ModelPath.of(model) if isinstance(model, str | os.PathLike) else model
+@dataclass(frozen=True)
+class ModelPath:
+    """A model file or folder that all workers can open."""
+
+    path: str
+    modified: float  # so that a worker notices when the model is replaced
 
 
-def _identity(value: object) -> object:
-    return value
+def _source(model: ModelOrPath) -> AnyModel | ModelPath:
+    if not isinstance(model, str | os.PathLike):
+        return model
+    path = Path(model).absolute()
+    return ModelPath(str(path), path.stat().st_mtime)
 
 
 @lru_cache(maxsize=2)
-def _opened(path: ModelPath) -> AnyModel:
-    return load_forest(path.path)
+def _load(source: ModelPath) -> AnyModel:
+    return load_forest(source.path)
 
 
-def _on_one_thread(source: AnyModel | ModelPath) -> Any:
-    """The model, for each thread of a worker has a block of its own; the user's stays as it is."""
-    model = _opened(source) if isinstance(source, ModelPath) else source
-    twin = object.__new__(type(model))  # shares all: a copy would make the tables anew
+def _single_threaded(source: AnyModel | ModelPath) -> Any:
+    """Return the model with n_jobs=1, since each thread of a worker has a block of its own."""
+    model = _load(source) if isinstance(source, ModelPath) else source
+    twin = object.__new__(type(model))  # shares all arrays, unlike a copy
     twin.__dict__.update(model.__dict__)
     if "n_jobs" in model.get_params():
         twin.n_jobs = 1
     return twin
 
 
-def _mapped(
-    model: AnyModel | str | os.PathLike[str], X: Any, method: str, arguments: dict[str, int]
-) -> "list[da.Array]":
-    """The arrays that the method gives, each mapped over the blocks of rows."""
+def _map_blocks(model: ModelOrPath, X: Any, method: str, **arguments: int) -> "list[da.Array]":
+    """Return the arrays that a method returns, mapped over the blocks of rows."""
     import dask
     import dask.array as da
 
     if not hasattr(X, "to_delayed"):
         raise ValueError(
-            f"X must be an array or a frame of Dask; got {type(X).__name__}. Use the model's own "
-            "methods for rows in memory."
+            f"X must be a Dask array or data frame; got {type(X).__name__}. For data in memory, "
+            f"use model.{method}."
         )
     source = _source(model)
-    empty = _run(source, None, method, arguments)
     delayed = dask.delayed(source, traverse=False)
-    blocks = [dask.delayed(_run)(delayed, rows, method, arguments) for rows in row_chunks(X)]
+    blocks = [dask.delayed(_predict)(delayed, rows, method, **arguments) for rows in row_chunks(X)]
     lengths = X.chunks[0] if hasattr(X, "chunks") else (np.nan,) * len(blocks)
     return [
         da.concatenate(
             [
-                da.from_delayed(
-                    dask.delayed(_item)(block, at), (length, *like.shape[1:]), meta=like
-                )
+                da.from_delayed(block[at], (length, *like.shape[1:]), meta=like)
                 for block, length in zip(blocks, lengths, strict=True)
             ],
             allow_unknown_chunksizes=True,
         )
-        for at, like in enumerate(empty)
+        for at, like in enumerate(_predict(source, None, method, **arguments))
     ]
 
 
-def _run(
-    source: AnyModel | ModelPath, rows: Any, method: str, arguments: dict[str, int]
+def _predict(
+    source: AnyModel | ModelPath, rows: Any, method: str, **arguments: int
 ) -> tuple[Any, ...]:
-    """What the method gives for the rows of a block; None, and a block that a filter has left
-    without rows, have none."""
-    model = _on_one_thread(source)
+    """Call a method of the model on a block of rows; return empty arrays if there are none."""
+    model = _single_threaded(source)
     if rows is not None and not hasattr(rows, "iloc") and not sparse.issparse(rows):
         rows = np.asarray(rows)
     is_empty = rows is None or rows.shape[0] == 0
@@ -270,7 +252,7 @@ def _run(
 
 
 def _one_row(model: AnyModel) -> Any:
-    """Of zeros, with the names that the model knows."""
+    """Return a row of zeros with the feature names of the model."""
     zeros = np.zeros((1, model.n_features_in_))
     if not hasattr(model, "feature_names_in_"):
         return zeros
@@ -279,19 +261,15 @@ def _one_row(model: AnyModel) -> Any:
     return pd.DataFrame(zeros, columns=model.feature_names_in_)
 
 
-def _item(found: tuple[Any, ...], at: int) -> Any:
-    return found[at]
-
-
 def _predict_file(
-    source: Any,
+    source: AnyModel | ModelPath,
     path: str,
-    out: Path,
+    out: str,
     k: int,
     columns: Columns | None,
     options: ReadOptions,
 ) -> None:
     rows = read_file(path, columns, options).X
-    labels, scores = _run(source, rows, "predict_topk", {"k": k})
+    labels, scores = _predict(source, rows, "predict_topk", k=k)
     with written_whole(out) as draft:
         np.savez(draft, labels=labels, scores=scores)

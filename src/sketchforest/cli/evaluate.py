@@ -31,7 +31,7 @@ def evaluate(
     config: ConfigOption = None,
     json: options.JsonOption = False,
 ) -> None:
-    """Evaluate a model on labelled data.
+    """Evaluate a model on labeled data.
 
     Prints LRAP, precision, nDCG and propensity-scored precision at k, coverage error, F1, and the
     scores of the most frequent labels. Columns default to those used in training.

@@ -45,7 +45,7 @@ def report(
 ) -> None:
     """Write an HTML report on a model, or a model card.
 
-    The report evaluates the model on labelled data. It explains the scores, plots a curve of
+    The report evaluates the model on labeled data. It explains the scores, plots a curve of
     thresholds, lists the best and worst labels and the important features, and has a sortable table
     of all labels. It is a single file that works offline.
 

@@ -161,7 +161,7 @@ def test_a_wrong_call_exits_with_2(kind, command):
 FAILURES = {
     "no file": (("predict", "MODEL", "none.csv"), r"none\.csv: No such file or directory\."),
     "no model": (("info", "none.sf"), r"none\.sf: No such file"),
-    "not a model": (("info", "GOOD"), "good.csv is not a sketchforest model"),
+    "not a model": (("info", "GOOD"), "good.csv' is not a valid sketchforest model"),
     "text for numbers": (("predict", "MODEL", "-", "--format", "text"), "reads no text"),
     "no labels named": (("train", "GOOD", "--out", "new.sf"), "a table needs --tags-column"),
     "no folder for predictions": (

@@ -357,12 +357,12 @@ def test_invalid_arguments_are_refused(data, client, tmp_path):
 
 
 def test_an_incomplete_model_folder_is_refused(data, client, tmp_path):
-    with pytest.raises(ValueError, match=r"its index.json cannot be read. Fit again"):
+    with pytest.raises(ValueError, match=r"index.json is invalid. Fit the model again"):
         load_forest(tmp_path)
     files = split_into_files(data, tmp_path / "rows", "npz")
     fit_partitioned(FOREST, files, client=client, out=tmp_path / "model")
     (tmp_path / "model" / "part-00001.sf").unlink()
-    with pytest.raises(ValueError, match=r"it has no part-00001.sf. Fit again"):
+    with pytest.raises(ValueError, match=r"lists part-00001.sf, which does not exist"):
         load_forest(tmp_path / "model")
 
 

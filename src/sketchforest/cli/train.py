@@ -116,7 +116,9 @@ def train(
             show_default="lrap if trees leave rows out",
         ),
     ] = "default",
-    class_weight: Annotated[str, _forest("Class weights: balanced, balanced_subsample or none.")] = "none",
+    class_weight: Annotated[
+        str, _forest("Class weights: balanced, balanced_subsample or none.")
+    ] = "none",
     random_state: Annotated[int, _forest("Random seed.", "--random-state", "--seed")] = 0,
     checkpoint: Annotated[
         Path | None,

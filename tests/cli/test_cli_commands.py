@@ -73,7 +73,7 @@ def test_conversion_keeps_features_and_labels(kind, target, command, tmp_path):
     make, options = FILES[kind]
     code, out, err = command("convert", make(tmp_path), tmp_path / target, *options)
     assert (code, err) == (0, "")
-    assert "60 rows, 12 features and 8 labels" in out
+    assert "60 rows, 12 features, 8 labels" in out
     if target == "copy.csv":
         command("convert", tmp_path / target, tmp_path / "back.npz", *TAGS)
         target = "back.npz"
@@ -244,7 +244,7 @@ def test_a_compact_model_has_no_importances(command, tmp_path):
     command("train", tmp_path / "data.npz", "--out", model, "--compact", *QUICK)
     code, out, _ = command("info", model)
     assert code == 0
-    assert "No importances" in out
+    assert "No feature importances" in out
 
 
 def test_tables_and_pictures_for_people(command, tmp_path):
@@ -260,7 +260,7 @@ def test_tables_and_pictures_for_people(command, tmp_path):
     assert "SketchForestClassifier" in out
     assert "test LRAP" in out
     _, out, _ = command("explain", model, tmp_path / "data.npz", "--row", 1, "--top", 1)
-    assert "adds" in out
+    assert "contribution" in out
     assert "weight" in out
 
 

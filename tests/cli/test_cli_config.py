@@ -112,7 +112,7 @@ def test_every_path_of_a_command_is_known_as_one(name):
 
 WRONG_FILES = {
     "no option": ("n-estimator = 3\n", "train has no option 'n-estimator'"),
-    "no toml": ("n-estimators 3\n", "is no TOML file"),
+    "no toml": ("n-estimators 3\n", "is not a valid TOML file"),
     "no value": ('max-depth = "deep"\n', "--max-depth: must be an int"),
 }
 

@@ -90,5 +90,5 @@ def test_training_rows_of_a_regressor_have_their_outputs(command, tmp_path):
         assert "labels" not in row
         assert row["outputs"] == {"load": 2 * row["row"], "cost": -row["row"]}
     _, out, _ = command("explain", model, file, "--row", 4)
-    header = out.partition("The training rows that count")[2].splitlines()[1]
+    header = out.partition("Training rows with the largest weights")[2].splitlines()[1]
     assert header.split() == ["row", "weight", "load", "cost"]

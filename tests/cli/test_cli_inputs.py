@@ -289,7 +289,7 @@ def test_kept_columns_stand_before_the_predictions(command, mixed, tmp_path):
     assert "there is no column 'nosuch'" in err
     code, _, err = command("predict", mixed, file, "--keep", "id", "--output", "sparse")
     assert code == 2
-    assert "--keep: is for csv and jsonl" in unframed(err)
+    assert "--keep: requires csv or jsonl output" in unframed(err)
 
 
 # ---- encodings

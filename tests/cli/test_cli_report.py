@@ -29,7 +29,7 @@ def test_the_page_has_the_scores_of_evaluate_and_says_where_they_come_from(comma
     scores = json.loads(out)
     code, out, err = command("report", "model.sf", files / "test.npz", "--quiet")
     assert code == 0, err
-    assert "report.html has" in out
+    assert "Wrote report.html" in out
     page = (files / "report.html").read_text("utf-8")
     assert f'<span class="value">{scores["lrap"]:.4f}</span>' in page
     facts = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page))

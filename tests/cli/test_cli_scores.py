@@ -36,11 +36,9 @@ def test_the_score_that_train_prints_is_that_of_the_whole_forest(command, halves
     assert load_forest(model).notes_["out_of_bag"] == predicted
     _, out, _ = command("train", halves / "train.npz", "-o", model, *TREES)
     said = " ".join(out.split())
-    score = re.search(
-        r"LRAP on new rows, predicted from rows that trees did not see .*: (\d.\d+)", said
-    )
+    score = re.search(r"Expected LRAP on new rows \(out-of-bag\): (\d.\d+)", said)
     assert float(score[1]) == pytest.approx(predicted["score"], abs=1e-4)
-    assert "predicted LRAP" in command("info", model)[1]
+    assert "expected LRAP" in command("info", model)[1]
 
 
 def test_the_default_forest_predicts_its_score_too(command, halves, tmp_path):
@@ -52,13 +50,13 @@ def test_the_default_forest_predicts_its_score_too(command, halves, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("bootstrap", "said"), [("true", "did not draw"), ("false", "left out of")]
+    ("bootstrap", "said"), [("true", "(out-of-bag)"), ("false", "rows held out)")]
 )
 def test_info_says_by_which_rows_the_score_is_predicted(bootstrap, said, command, halves, tmp_path):
     model = tmp_path / "model.sf"
     more = ("--n-jobs", 1, "--bootstrap", bootstrap)
     command("train", halves / "train.npz", "-o", model, *more)
-    [line] = [s for s in command("info", model)[1].splitlines() if "predicted LRAP" in s]
+    [line] = [s for s in command("info", model)[1].splitlines() if "expected LRAP" in s]
     assert said in line
     assert "…" not in line
 
@@ -88,14 +86,14 @@ def test_evaluating_on_the_training_file_says_so(command, halves, tmp_path):
     copy.write_bytes((halves / "train.npz").read_bytes())
     for file in (halves / "train.npz", copy):
         _, out, _ = command("evaluate", model, file)
-        assert "The model was trained on this file, on 600 of its rows" in " ".join(out.split())
+        assert "The model was trained on 600 rows of this file" in " ".join(out.split())
         _, out, _ = command("evaluate", model, file, "--json")
         assert json.loads(out)["rows_trained_on"] == 600
     _, out, _ = command("evaluate", model, halves / "test.npz")
-    assert "trained on this file" not in out
+    assert "of this file" not in out
     command("train", halves / "train.npz", "-o", model, *TREES, "--holdout", 0.25)
     _, out, _ = command("evaluate", model, halves / "train.npz")
-    assert "on 450 of its rows" in " ".join(out.split())
+    assert "trained on 450 rows of this file" in " ".join(out.split())
 
 
 # ---- which labels are predicted

@@ -1,4 +1,4 @@
-"""Dask clusters of worker processes on this machine."""
+"""Clusters of local processes."""
 
 from contextlib import contextmanager
 
@@ -25,14 +25,21 @@ def client():
 
 @pytest.fixture
 def mortal_client():
-    """A cluster for one test, which may kill its workers."""
+    """A cluster whose workers a test may kill."""
     with local_client(4) as client:
+        yield client
+
+
+@pytest.fixture
+def two_workers():
+    """A cluster whose workers a test may break."""
+    with local_client(2) as client:
         yield client
 
 
 @pytest.fixture(params=["strict", pytest.param("tolerant", marks=pytest.mark.slow)])
 def scheduler(request, mortal_client):
-    """Make the scheduler of `mortal_client` give up a task as soon as its worker dies, or not."""
+    """A strict scheduler gives up on a task when the first worker dies of it."""
 
     def be_strict(dask_scheduler):
         dask_scheduler.allowed_failures = 0

@@ -1,4 +1,4 @@
-"""Forests whose parts see other rows each: what is grown, and what is predicted."""
+"""Forests whose parts each see some of the rows: fitting and prediction."""
 
 import os
 import random
@@ -44,7 +44,7 @@ def data():
 FOREST = RandomForestClassifier(12, n_components=5, random_state=0)
 
 
-# ---- the model: averages over all trees of all parts
+# ---- the model: an average over the trees of all parts
 
 
 def parts_of(data, forest=FOREST):
@@ -78,7 +78,7 @@ def test_predictions_are_averages_over_all_trees(data, monkeypatch):
     np.testing.assert_allclose(whole.feature_importances_, importances / importances.sum())
 
 
-def test_the_best_of_all_may_be_the_best_of_no_part():
+def test_the_best_label_overall_may_be_the_best_of_no_part():
     """Label 2 is second in both parts."""
     X = np.zeros((10, 1))
     Y = np.zeros((2, 10, 3), int)
@@ -89,7 +89,7 @@ def test_the_best_of_all_may_be_the_best_of_no_part():
     assert (labels.tolist(), scores.tolist()) == ([[2]], [[0.5]])
 
 
-def test_the_threshold_is_the_mean_of_those_of_the_parts(data):
+def test_the_threshold_is_the_mean_of_the_thresholds_of_the_parts(data):
     parts = parts_of(data, SketchForestClassifier())
     whole = of_parts(parts)
     chosen = [float(part.thresholds_) for part in parts]
@@ -113,7 +113,7 @@ def test_regressors(data):
         assert whole.score(X, target) == pytest.approx(r2_score(target, expected))
 
 
-def test_parts_of_other_problems_are_refused(data):
+def test_parts_with_different_features_are_refused(data):
     other = clone(FOREST).fit(data.X[:, :20], data.Y)
     with pytest.raises(ValueError, match="got parts of 30 and 20 features"):
         of_parts([*parts_of(data), other])
@@ -122,7 +122,7 @@ def test_parts_of_other_problems_are_refused(data):
 # ---- the rows
 
 
-def test_rows_are_dealt_at_random_evenly_and_the_same_ones_again(data):
+def test_rows_are_dealt_at_random_in_equal_shares_and_reproducibly(data):
     pieces = deal((data.X, data.Y), 3, 7, seed=1)
     sizes = [x.shape[0] for x, _ in pieces]
     assert sum(sizes) == 400
@@ -145,7 +145,7 @@ def seed_of(forest):
 
 
 def assert_parts(found, blocks, n_partitions, forest=FOREST):
-    """Each part is what its rows and its seed grow on one machine."""
+    """Each part equals a forest fitted on its rows with its seed on one machine."""
     seed = seed_of(forest)
     assert len(found.parts) == n_partitions
     assert found.n_estimators_ == forest.n_estimators
@@ -220,7 +220,7 @@ def test_without_shuffle_each_file_is_a_partition(data, client, tmp_path):
     assert [part.n_estimators_ for part in found.parts] == [2, 2, 3, 2, 3]
 
 
-def test_a_partition_is_grown_by_all_threads_of_its_worker(data, tmp_path, monkeypatch):
+def test_all_threads_of_a_worker_grow_one_partition(data, tmp_path, monkeypatch):
     import distributed
 
     seen = []
@@ -239,7 +239,7 @@ def test_a_partition_is_grown_by_all_threads_of_its_worker(data, tmp_path, monke
     assert [n_jobs for n_jobs, _ in seen] == [3, 3, 3]
 
 
-# ---- predictions of rows that are not gathered
+# ---- lazy predictions
 
 
 def test_predictions_are_mapped_over_blocks(data, client, tmp_path):
@@ -255,7 +255,7 @@ def test_predictions_are_mapped_over_blocks(data, client, tmp_path):
     np.testing.assert_array_equal(probabilities.compute(), model.predict_proba(X))
 
 
-def test_models_are_opened_by_their_name(data, client, tmp_path):
+def test_a_model_is_loaded_from_its_path(data, client, tmp_path):
     pd = pytest.importorskip("pandas")
     forest = clone(FOREST).fit(data.X, data.Y.toarray())
     forest.save(tmp_path / "model.sf")
@@ -264,7 +264,7 @@ def test_models_are_opened_by_their_name(data, client, tmp_path):
     np.testing.assert_array_equal(found.compute(), forest.predict(data.X))
 
 
-def test_sparse_predictions_are_sparse(data, client):
+def test_predictions_of_sparse_labels_are_sparse(data, client):
     forest = clone(FOREST).fit(data.X, data.Y)
     found = predict(forest, da.from_array(data.X.toarray(), chunks=(150, 30))).compute()
     assert sparse.issparse(found)
@@ -272,7 +272,7 @@ def test_sparse_predictions_are_sparse(data, client):
 
 
 @pytest.mark.parametrize("has_parts", [False, True])
-def test_predictions_leave_the_users_model_as_it_is(has_parts, data):
+def test_predictions_do_not_modify_the_model(has_parts, data):
     model = of_parts(parts_of(data)) if has_parts else clone(FOREST).fit(data.X, data.Y)
     model.n_jobs = 2
     known = dict(vars(model))
@@ -283,7 +283,7 @@ def test_predictions_leave_the_users_model_as_it_is(has_parts, data):
 
 
 @pytest.mark.parametrize("is_sparse", [False, True])
-def test_blocks_that_a_filter_leaves_empty_have_no_predictions(is_sparse, data):
+def test_empty_blocks_have_no_predictions(is_sparse, data):
     pd = pytest.importorskip("pandas")
     X, Y = data.X.toarray(), data.Y if is_sparse else data.Y.toarray()
     frame = pd.DataFrame(X, columns=[f"feature {i}" for i in range(30)])
@@ -303,18 +303,18 @@ def test_blocks_that_a_filter_leaves_empty_have_no_predictions(is_sparse, data):
         assert sparse.issparse(decided) == is_sparse
 
 
-def test_malformed_blocks_and_parts_without_rows_are_refused(data):
+def test_malformed_blocks_and_empty_partitions_are_refused(data):
     X = data.X.copy()
     X.indices[3] = 10**6
     with pytest.raises(ValueError, match=r"^X must be a sparse matrix whose indices lie within"):
         as_block(X, data.Y)
     with pytest.raises(ValueError, match=r"^Y must be a sparse matrix whose indices lie within"):
         as_block(data.X, X)
-    with pytest.raises(ValueError, match=r"^X must have rows for each partition; got one without"):
+    with pytest.raises(ValueError, match=r"^X must have rows for every partition; one"):
         join([(data.X[:0], data.Y[:0])])
 
 
-def test_files_are_predicted_into_files(data, client, tmp_path):
+def test_predictions_of_files_are_written_to_files(data, client, tmp_path):
     files = split_into_files(data, tmp_path / "rows", "npz")
     fit_partitioned(FOREST, files, client=client, out=tmp_path / "model")
     written = predict_files(tmp_path / "model", files, tmp_path / "found", client, k=2)
@@ -324,41 +324,49 @@ def test_files_are_predicted_into_files(data, client, tmp_path):
     np.testing.assert_array_equal(labels, expected)
 
 
-# ---- what cannot be done, and what goes wrong
+# ---- errors
 
 
-def test_what_cannot_be_done_is_said(data, client, tmp_path):
+def test_invalid_arguments_are_refused(data, client, tmp_path):
     files = split_into_files(data, tmp_path / "rows", "npz")
     out = tmp_path / "model"
     X = da.from_array(data.X.toarray(), chunks=(100, 30))
     for match, arguments, options in (
-        ("Y must be left out", (files, data.Y), {}),
-        ("X and Y must be arrays or frames of Dask", (data.X, data.Y), {}),
-        ("same chunks of rows", (X, da.zeros((400, 2), chunks=(200, 2))), {}),
-        ("same chunks of rows; got one of", (X, da.zeros((300, 2), chunks=(75, 2))), {}),
+        ("Y must be None if X is a list of files", (files, data.Y), {}),
+        ("X and Y must be Dask arrays or data frames", (data.X, data.Y), {}),
+        (
+            "got 4 and 2 chunks of rows",
+            (X, da.zeros((400, 2), chunks=(200, 2))),
+            {},
+        ),
+        (
+            "got a chunk of 100 and one of 75 rows",
+            (X, da.zeros((300, 2), chunks=(75, 2))),
+            {},
+        ),
         ("n_partitions must be from 1 to n_estimators=12", (files,), {"n_partitions": 13}),
-        ("indicator matrix in partitions", (X, da.zeros(400, chunks=100)), {}),
+        ("indicator matrix for a partitioned fit", (X, da.zeros(400, chunks=100)), {}),
         ("at least one file", ([],), {}),
     ):
         with pytest.raises(ValueError, match=match):
             fit_partitioned(FOREST, *arguments, client=client, out=out, **options)
     with pytest.raises(ValueError, match="out must be a new or an empty folder"):
         fit_partitioned(FOREST, files, client=client, out=tmp_path)
-    with pytest.raises(ValueError, match="X must be an array or a frame of Dask"):
+    with pytest.raises(ValueError, match="X must be a Dask array or data frame"):
         predict_proba(clone(FOREST).fit(data.X, data.Y), data.X)
 
 
-def test_a_folder_that_is_not_whole_is_refused(data, client, tmp_path):
-    with pytest.raises(ValueError, match=r"its index.json cannot be read. Fit again"):
+def test_an_incomplete_model_folder_is_refused(data, client, tmp_path):
+    with pytest.raises(ValueError, match=r"index.json is invalid. Fit the model again"):
         load_forest(tmp_path)
     files = split_into_files(data, tmp_path / "rows", "npz")
     fit_partitioned(FOREST, files, client=client, out=tmp_path / "model")
     (tmp_path / "model" / "part-00001.sf").unlink()
-    with pytest.raises(ValueError, match=r"it has no part-00001.sf. Fit again"):
+    with pytest.raises(ValueError, match=r"lists part-00001.sf, which does not exist"):
         load_forest(tmp_path / "model")
 
 
-def test_a_worker_dies_while_partitions_are_grown(mortal_client, scheduler, tmp_path):
+def test_a_partitioned_fit_survives_the_death_of_a_worker(mortal_client, scheduler, tmp_path):
     data = make_multilabel(4000, 200, 100, labels_per_row=3, features_per_row=20)
     files = split_into_files(data, tmp_path / "rows", "npz", 4)
     forest = RandomForestClassifier(60, n_components=32, random_state=0)
@@ -368,6 +376,6 @@ def test_a_worker_dies_while_partitions_are_grown(mortal_client, scheduler, tmp_
     found = fit_partitioned(
         forest, files, client=mortal_client, out=tmp_path / "model", n_partitions=4
     )
-    assert killer.finished.is_set()  # it was killed meanwhile
+    assert killer.finished.is_set()  # the worker died during the fit
     blocks = [(data.X[rows], data.Y[rows]) for rows in np.array_split(np.arange(4000), 4)]
     assert_parts(found, blocks, 4, forest)

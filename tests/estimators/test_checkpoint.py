@@ -21,7 +21,7 @@ from sketchforest import (
     SketchForestClassifier,
     load_forest,
 )
-from sketchforest._saving.container import map_arrays, opened, read_header, write_container
+from sketchforest._saving.container import map_arrays, open_regular, read_header, write_container
 from sketchforest._trees import grow as growing
 
 
@@ -151,7 +151,7 @@ def test_a_damaged_tree_is_grown_again(data, grown, tmp_path):
 def rewritten_tree(path, change):
     """The file of a tree after a change of its arrays and of what is said of them, with the right
     checksums."""
-    with opened(path) as file:
+    with open_regular(path) as file:
         header = read_header(file)
         arrays = dict(map_arrays(file, header, is_mapped=False).arrays)
     metadata = {"depth": header.metadata["depth"]}
@@ -196,10 +196,10 @@ WRONG_TREES = {
 
 
 def refused_tree(forest, data, path):
-    with pytest.raises(ValueError, match="checkpoint_dir must have trees that this fit") as error:
+    with pytest.raises(ValueError, match="checkpoint_dir must contain trees of this fit") as error:
         clone(forest).set_params(n_jobs=1).fit(*data, checkpoint_dir=path.parent)
-    assert f"'{path}' is none: " in str(error.value)
-    assert str(error.value).endswith("or the folder to begin anew.")
+    assert f"'{path}' is not one: " in str(error.value)
+    assert str(error.value).endswith("or the folder to start over.")
 
 
 @pytest.mark.parametrize("kind", WRONG_TREES)
@@ -264,9 +264,9 @@ def test_an_index_that_cannot_be_read_is_refused_with_its_name(text, seed, data,
     broken_off(forest, data, tmp_path, grown)
     index = tmp_path / "checkpoint.json"
     index.write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match="checkpoint_dir must have an index") as error:
+    with pytest.raises(ValueError, match="checkpoint_dir must contain a valid index") as error:
         clone(forest).fit(*data, checkpoint_dir=tmp_path)
-    assert f"'{index}' cannot be read. Remove its folder" in str(error.value)
+    assert f"'{index}' is corrupt. Remove the folder" in str(error.value)
     assert not grown
 
 
@@ -289,14 +289,14 @@ def test_a_second_fit_in_the_folder_is_refused_and_the_first_goes_on(data, monke
     first.start()
     try:
         assert inside.wait(60)
-        with pytest.raises(ValueError, match="one fit at a time; another one has") as error:
+        with pytest.raises(ValueError, match="must not be in use by another fit") as error:
             clone(forest).fit(*data, checkpoint_dir=folder)
         assert f"'{folder}'" in str(error.value)
         arguments = [str(folder), "4", str(tmp_path / "model.sf")]
         other = subprocess.run(
             [sys.executable, "-c", SCRIPT, *arguments], capture_output=True, text=True, check=False
         )
-        assert "one fit at a time" in other.stderr
+        assert "must not be in use by another fit" in other.stderr
     finally:
         may_end.set()
         first.join()
@@ -330,7 +330,7 @@ OTHERS = {
 def test_a_checkpoint_of_another_criterion_is_refused(data, grown, tmp_path):
     forest = RandomForestRegressor(12, random_state=0)
     broken_off(forest, data, tmp_path, grown)
-    with pytest.raises(ValueError, match="has trees of another set of parameters"):
+    with pytest.raises(ValueError, match="grown with another set of parameters"):
         clone(forest).set_params(criterion="poisson").fit(*data, checkpoint_dir=tmp_path)
 
 
@@ -340,7 +340,7 @@ def test_a_checkpoint_of_other_things_is_refused(what, data, grown, tmp_path):
     broken_off(forest, data, tmp_path, grown)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     other, X, Y = OTHERS[what](clone(forest), *data)
-    with pytest.raises(ValueError, match=f"has trees of another {what}. Remove it") as error:
+    with pytest.raises(ValueError, match=f"grown with another {what}. Remove it") as error:
         other.fit(X, Y, checkpoint_dir=tmp_path)
     assert str(error.value).count("another") == 2
     assert before == {path: path.read_bytes() for path in tmp_path.iterdir()}
@@ -358,7 +358,7 @@ def test_a_folder_of_other_files_is_refused_and_left_alone(data, tmp_path):
     forest = clone(FORESTS["random forest"])
     (tmp_path / "thesis.tex").write_text("")
     for folder in (tmp_path, tmp_path / "thesis.tex"):
-        with pytest.raises(ValueError, match="checkpoint_dir must be a folder of a checkpoint"):
+        with pytest.raises(ValueError, match="must be a checkpoint, or a new or empty folder"):
             forest.fit(*data, checkpoint_dir=folder)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 

@@ -15,7 +15,7 @@ from sketchforest import (
     SketchForestRegressor,
     load_forest,
 )
-from sketchforest._saving.container import DamagedError
+from sketchforest._saving.container import CorruptModelError
 from sketchforest._saving.directions import direction_arrays, read_directions
 from sketchforest._trees.model import Forest
 from sketchforest.metrics import lrap
@@ -148,5 +148,5 @@ def test_directions_that_point_outside_are_damage(name, change):
         return Forest(**forest.fields() | {"directions": read_directions(arrays, 60)})
 
     reference.assert_same_arrays(made_of(arrays), forest)
-    with pytest.raises((DamagedError, ValueError)):
+    with pytest.raises((CorruptModelError, ValueError)):
         made_of(arrays | {name: change(arrays[name])})

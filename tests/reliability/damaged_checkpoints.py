@@ -138,7 +138,7 @@ def judged(make: Callable[[], Any], rows, expected: list[np.ndarray]) -> str:
             warnings.simplefilter("ignore")
             found = predictions(make(), rows)
     except ValueError as error:
-        known = ("checkpoint_dir must ", "whole sketchforest model", "newer version")
+        known = ("checkpoint_dir must ", "valid sketchforest model", "newer version")
         is_known = any(text in str(error) for text in known)
         return "refused" if is_known else f"unclean: {type(error).__name__}: {error}"
     except Exception as error:

@@ -211,7 +211,7 @@ def try_one(content: bytes, original: bytes, path: Path, mmap: bool) -> str:
                 outcome = "used, with other arrays"
             use(model)
     except ValueError as error:
-        is_known = "whole sketchforest model" in str(error) or "newer version" in str(error)
+        is_known = "valid sketchforest model" in str(error) or "newer version" in str(error)
         outcome = "refused" if is_known else f"unclean: {type(error).__name__}: {error}"
     except MemoryError:
         outcome = "no memory"

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from sketchforest import _core
-from sketchforest._saving.container import ALIGNMENT, _around_checksum, _checksum
+from sketchforest._saving.container import ALIGNMENT, _checksum, _split_at_checksum
 
 
 def parts_of(content: bytes) -> tuple[dict, dict, bytes]:
@@ -26,7 +26,7 @@ def joined(header: dict, about: dict | str, body: bytes, sums: dict | None = Non
 
 
 def signed(text: bytes, body: bytes) -> bytes:
-    before, _, after = _around_checksum(text + b" " * (-(8 + len(text)) % ALIGNMENT))
+    before, _, after = _split_at_checksum(text + b" " * (-(8 + len(text)) % ALIGNMENT))
     text = before + _checksum(before, after) + after
     return len(text).to_bytes(8, "little") + text + body
 

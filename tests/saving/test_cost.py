@@ -14,11 +14,11 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sketchforest import RandomForestClassifier, load_forest
 from sketchforest._saving import container
 from sketchforest._saving.container import (
-    MOST_DEEP,
-    MOST_HEADER,
-    MOST_PARTS,
+    MAX_HEADER_BYTES,
+    MAX_JSON_DEPTH,
+    MAX_JSON_ITEMS,
     map_arrays,
-    opened,
+    open_regular,
     read_header,
     write_container,
 )
@@ -103,10 +103,10 @@ def without_text(about):
 
 
 NOTES = {
-    "lists": {"a": [[] for _ in range(MOST_PARTS - 200)]},
-    "lists of lists": {"a": [[[[[]]]] for _ in range(MOST_PARTS // 5)]},
-    "fields": {f"{i:x}": 1 for i in range(MOST_PARTS - 200)},
-    "objects with a field": {"a": [{"a": 1} for _ in range(MOST_PARTS // 2 - 100)]},
+    "lists": {"a": [[] for _ in range(MAX_JSON_ITEMS - 200)]},
+    "lists of lists": {"a": [[[[[]]]] for _ in range(MAX_JSON_ITEMS // 5)]},
+    "fields": {f"{i:x}": 1 for i in range(MAX_JSON_ITEMS - 200)},
+    "objects with a field": {"a": [{"a": 1} for _ in range(MAX_JSON_ITEMS // 2 - 100)]},
     "texts": {"a": names()},
     "wide texts": {"a": [f"{i:x}\u0416" for i in range(N_NAMES)]},
     "numbers": {"a": [i + 0.5 for i in range(N_NAMES)]},
@@ -156,7 +156,7 @@ def test_terms_take_memory_in_proportion_to_the_file(cost_of, tmp_path):
 @needs_peak
 def test_one_threshold_for_the_labels_that_are_claimed_takes_no_memory(small, cost_of, tmp_path):
     """As files of an older format have it."""
-    with opened(small) as file:
+    with open_regular(small) as file:
         header = read_header(file)
         arrays = dict(map_arrays(file, header, is_mapped=False).arrays)
     path = tmp_path / "model.sf"
@@ -176,7 +176,7 @@ def test_a_header_that_has_no_end_is_refused_and_not_read(cost_of, tmp_path):
         file.write((4 << 30).to_bytes(8, "little") + b"{")
         file.truncate(8 + (4 << 30))
     cost, refused = cost_of(path)
-    assert f"its header has {4 << 30} bytes, more than {MOST_HEADER}" in refused
+    assert f"header of {4 << 30} bytes; the maximum is {MAX_HEADER_BYTES}" in refused
     assert cost <= MORE
 
 
@@ -199,9 +199,9 @@ def nested(depth):
 
 
 TOO_MUCH = {
-    "many lists": ({"a": [[] for _ in range(MOST_PARTS)]}, "lists, objects and fields"),
-    "many fields": ({f"{i:x}": 1 for i in range(MOST_PARTS)}, "lists, objects and fields"),
-    "deep lists": ({"a": nested(MOST_DEEP)}, f"{MOST_DEEP} deep"),
+    "many lists": ({"a": [[] for _ in range(MAX_JSON_ITEMS)]}, "lists, objects and fields"),
+    "many fields": ({f"{i:x}": 1 for i in range(MAX_JSON_ITEMS)}, "lists, objects and fields"),
+    "deep lists": ({"a": nested(MAX_JSON_DEPTH)}, f"{MAX_JSON_DEPTH} levels deep"),
 }
 
 
@@ -214,13 +214,13 @@ def test_notes_that_would_take_much_memory_are_neither_saved_nor_opened(kind, tm
     assert not path.exists()
     forest.save(path)
     rewrite(path, about_with(notes=notes))
-    with pytest.raises(ValueError, match=f"whole sketchforest model.*{why}"):
+    with pytest.raises(ValueError, match=f"not a valid sketchforest model.*{why}"):
         load_forest(path)
 
 
 def test_parts_in_names_are_no_parts(tmp_path):
     path = tmp_path / "model.sf"
-    notes = {"a": ['\\"[{:' * MOST_PARTS], "b": nested(MOST_DEEP - 3)}
+    notes = {"a": ['\\"[{:' * MAX_JSON_ITEMS], "b": nested(MAX_JSON_DEPTH - 3)}
     FITTED["stump"]().save(path, notes=notes)
     assert load_forest(path).notes_ == notes
 
@@ -229,8 +229,10 @@ def test_parts_in_names_are_no_parts(tmp_path):
 def test_quotes_that_have_no_end_are_looked_through_once(text):
     """To look again behind each of them would take hours."""
     inside = text * (300_000 // len(text) + 1)
-    assert not container.has_many_parts(inside + '"' * (inside.count('"') % 2) + "[" * MOST_PARTS)
-    assert container.has_many_parts("[" * MOST_PARTS + ":" + inside)
+    assert not container.has_too_many_items(
+        inside + '"' * (inside.count('"') % 2) + "[" * MAX_JSON_ITEMS
+    )
+    assert container.has_too_many_items("[" * MAX_JSON_ITEMS + ":" + inside)
 
 
 def test_a_header_is_in_ascii(tmp_path):
@@ -245,8 +247,8 @@ def test_a_header_is_in_ascii(tmp_path):
 
 
 def test_names_that_are_too_long_for_a_header_are_refused_in_one_sentence(tmp_path, monkeypatch):
-    monkeypatch.setattr(container, "MOST_HEADER", 1 << 20)
-    with pytest.raises(ValueError, match="must take at most 1 MB; these take 3 MB"):
+    monkeypatch.setattr(container, "MAX_HEADER_BYTES", 1 << 20)
+    with pytest.raises(ValueError, match="must take at most 1 MB in a model file; got 3 MB"):
         FITTED["stump"]().save(tmp_path / "model.sf", notes={"a": "a" * (3 << 20)})
     assert not list(tmp_path.iterdir())
 

@@ -11,9 +11,9 @@ from reference_model import is_forest
 from sketchforest import DecisionTreeClassifier, load_forest
 from sketchforest._estimators.parameters import Parameters
 from sketchforest._saving.container import (
-    DamagedError,
+    CorruptModelError,
     map_arrays,
-    opened,
+    open_regular,
     read_header,
     write_container,
 )
@@ -48,7 +48,7 @@ def test_no_damage_goes_unnoticed_or_leads_outside(name, tmp_path):
             spoilt = bytearray(content)
             spoilt[at : at + 4] = b"\xff\xff\xff\x7f"
             path.write_bytes(spoilt)
-            with pytest.raises(ValueError, match="whole sketchforest model"):
+            with pytest.raises(ValueError, match="not a valid sketchforest model"):
                 load_forest(path)
 
 
@@ -58,7 +58,7 @@ def test_no_damage_goes_unnoticed_or_leads_outside(name, tmp_path):
 def test_other_files_are_refused_in_one_sentence(content, tmp_path):
     path = tmp_path / "model.sf"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match="whole sketchforest model"):
+    with pytest.raises(ValueError, match="not a valid sketchforest model"):
         load_forest(path)
 
 
@@ -68,7 +68,7 @@ def test_a_file_that_is_cut_off_anywhere_is_refused(tmp_path):
     content = path.read_bytes()
     for size in range(0, len(content), 97):
         path.write_bytes(content[:size])
-        with pytest.raises(ValueError, match="whole sketchforest model"):
+        with pytest.raises(ValueError, match="not a valid sketchforest model"):
             load_forest(path)
 
 
@@ -111,7 +111,7 @@ def test_a_wrong_description_is_refused_in_one_sentence(kind, tmp_path):
     path = tmp_path / "model.sf"
     FITTED["classes"]().save(path)
     spoil_about(path, WRONG_ABOUT[kind])
-    with pytest.raises(ValueError, match="whole sketchforest model"):
+    with pytest.raises(ValueError, match="not a valid sketchforest model"):
         load_forest(path)
 
 
@@ -134,10 +134,10 @@ WRONG_ENTRIES = {
 def test_an_array_that_is_not_there_is_refused(kind, is_mapped, tmp_path):
     path = tmp_path / "arrays"
     write_container(path, {"numbers": np.arange(8.0)}, {})
-    with opened(path) as file:
+    with open_regular(path) as file:
         header = read_header(file)
         header.entries["numbers"] = WRONG_ENTRIES[kind]
-        with pytest.raises(DamagedError):
+        with pytest.raises(CorruptModelError):
             map_arrays(file, header, is_mapped)
 
 
@@ -162,7 +162,7 @@ def test_no_change_of_the_header_goes_unnoticed(tmp_path):
         spoilt = bytearray(content)
         spoilt[at] ^= 1 << rng.integers(0, 7)
         path.write_bytes(spoilt)
-        with pytest.raises(ValueError, match=r"whole sketchforest model|newer version"):
+        with pytest.raises(ValueError, match=r"valid sketchforest model|newer version"):
             load_forest(path)
 
 

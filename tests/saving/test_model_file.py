@@ -18,7 +18,7 @@ from sketchforest import (
 )
 from sketchforest._saving.container import (
     ALIGNMENT,
-    opened,
+    open_regular,
     read_header,
 )
 from sketchforest.projection import GaussianProjection
@@ -108,7 +108,7 @@ def test_the_file_is_a_safetensors_file_with_every_array_aligned(model, tmp_path
     path = tmp_path / "model.sf"
     model.save(path)
     theirs = safetensors.load_file(path)
-    with opened(path) as file:
+    with open_regular(path) as file:
         header = read_header(file)
     assert (8 + len(header.text)) % ALIGNMENT == 0
     assert set(theirs) == set(header.entries)
@@ -121,7 +121,7 @@ def test_the_file_is_a_safetensors_file_with_every_array_aligned(model, tmp_path
 
 def test_a_file_says_who_wrote_it(tmp_path):
     FITTED["classes"]().save(tmp_path / "model.sf")
-    with opened(tmp_path / "model.sf") as file:
+    with open_regular(tmp_path / "model.sf") as file:
         header = read_header(file)
     about = json.loads(header.metadata["sketchforest"])
     assert about["library_version"] == sketchforest.__version__

@@ -1,1 +1,1 @@
-"""Estimators as files: estimator, model file, container."""
+"""Save and load estimators: from the estimator down to the container format."""

@@ -1,8 +1,8 @@
-"""Finished trees of a fit that goes on, one file each, so that it can be broken off at any moment.
+"""Checkpoints: the finished trees of a running fit, one file each.
 
-A file is whole or not there, and says what it holds by a checksum: one that is damaged counts as
-not there, and its tree is grown again. What has the right checksum and is no tree of this fit was
-written by somebody else, and is refused. One fit at a time has the folder.
+Files are written atomically and have checksums. A corrupt file counts as missing, and its tree is
+grown again. A file with valid checksums that is not a tree of this fit is refused, since someone
+else wrote it. Only one fit at a time can use a folder.
 """
 
 import json
@@ -19,17 +19,17 @@ import numpy as np
 from sketchforest._saving.container import (
     ARRAY_CHECKSUMS,
     CHECKSUM,
-    DamagedError,
+    CorruptModelError,
     array_checksum,
-    check_header,
     map_arrays,
-    opened,
+    open_regular,
     read_checksums,
     read_header,
     read_json,
+    verify_header,
     write_container,
 )
-from sketchforest._saving.model_file import called_damage, check_array
+from sketchforest._saving.model_file import check_array, errors_as_corruption
 from sketchforest._trees.model import Directions, Forest, Tree
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.problem import GrowSettings
@@ -54,18 +54,17 @@ _OPTIONAL = {"thresholds", "weights"}
 _ALL = {*_ARRAYS, *(f"directions.{name}" for name in _DIRECTIONS)}
 
 
-def checked_tree(
+def validated_tree(
     arrays: Mapping[str, np.ndarray],
     depth: int,
     feature_map: FeatureMap | None,
     n_features: int,
     n_rows: int,
 ) -> Tree:
-    """The tree of arrays that anybody may have written; DamagedError unless it is one that a fit on
-    so many features and rows may have grown."""
+    """Return the tree of untrusted arrays; raise CorruptModelError if it is invalid."""
     unknown = arrays.keys() - _ALL
     if unknown:
-        raise DamagedError(f"it has an array {min(unknown)!r}")
+        raise CorruptModelError(f"unknown array {min(unknown)!r}")
     for name, dtype in _ARRAYS.items():
         if name in arrays or name not in _OPTIONAL:
             array = arrays.get(name)
@@ -75,42 +74,42 @@ def checked_tree(
     directions = None
     if not arrays.keys().isdisjoint(f"directions.{name}" for name in _DIRECTIONS):
         if feature_map is None:
-            raise DamagedError("it is oblique, and the trees of this fit are not")
+            raise CorruptModelError("the tree is oblique, unlike the trees of this fit")
         for name, dtype in _DIRECTIONS.items():
             check_array(f"directions.{name}", arrays.get(f"directions.{name}"), dtype, 1)
         if len(arrays["directions.start"]) != len(arrays["nodes"]) + 1:
-            raise DamagedError("directions do not fit the nodes")
+            raise CorruptModelError("directions do not match the nodes")
         parts = {name: arrays[f"directions.{name}"] for name in _DIRECTIONS}
         directions = Directions(**parts, feature_map=feature_map)
     found = {name: arrays.get(name) for name in _ARRAYS}
     tree = Tree(**found, depth=depth, directions=directions)  # type: ignore[arg-type]
-    with called_damage():
+    with errors_as_corruption():
         return Forest.from_trees([tree], n_features, n_rows).tree(0)
 
 
 @dataclass(frozen=True)
 class TreeFiles:
-    """The trees of one setting, in a folder."""
+    """The trees grown with one setting, in a folder."""
 
     folder: Path
-    setting: str  # with which their names begin
-    feature_map: FeatureMap | None  # that oblique trees share; it is not written
+    setting: str  # prefix of the file names
+    feature_map: FeatureMap | None  # shared by oblique trees; not written
     n_features: int
-    n_rows: int  # that were trained on
+    n_rows: int
 
     def get(self, tree: int) -> Tree | None:
         path = self._path(tree)
         try:
             arrays, metadata = _read(path)
-        except (OSError, DamagedError):
+        except (OSError, CorruptModelError):
             return None
         try:
             depth = _depth(metadata)
-            return checked_tree(arrays, depth, self.feature_map, self.n_features, self.n_rows)
-        except DamagedError as error:
+            return validated_tree(arrays, depth, self.feature_map, self.n_features, self.n_rows)
+        except CorruptModelError as error:
             raise ValueError(
-                f"checkpoint_dir must have trees that this fit has grown; '{path}' is none: "
-                f"{error}. Remove that file to grow its tree again, or the folder to begin anew."
+                f"checkpoint_dir must contain trees of this fit; '{path}' is not one: {error}. "
+                "Remove the file to grow the tree again, or the folder to start over."
             ) from error
 
     def put(self, tree: int, grown: Tree) -> None:
@@ -126,23 +125,26 @@ class TreeFiles:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A folder of finished trees, and of what they were grown on."""
+    """A folder of finished trees, with an index of what they were grown on."""
 
     folder: Path
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str], grown_on: Mapping[str, str]) -> "Checkpoint":
-        """Made where there is none; refused where it is one of other things. `grown_on` says what
-        the trees are grown on, each part by a digest."""
+        """Open or create a checkpoint.
+
+        `grown_on` has digests of the data and the settings; those of an existing checkpoint must be
+        the same.
+        """
         path = Path(folder)
         found = read_index(path)
         expected = grown_on if found is None else found
         other = [name for name in grown_on if grown_on[name] != expected.get(name)]
         if other:
             raise ValueError(
-                "checkpoint_dir must be that of the same fit, or new; "
-                f"'{path}' has trees of another {' and another '.join(other)}. Remove it to begin "
-                "anew, or name another folder."
+                "checkpoint_dir must be new or belong to the same fit; the trees in "
+                f"'{path}' were grown with another {' and another '.join(other)}. Remove it to "
+                "start over, or choose another folder."
             )
         if found is None:
             make_folder(path)
@@ -161,8 +163,10 @@ class Checkpoint:
         return TreeFiles(self.folder, setting, feature_map, n_features, n_rows)
 
     def remove(self) -> None:
-        """All that is ours in the folder. What names the rest goes last: broken off, it is a
-        checkpoint of fewer trees."""
+        """Remove the files of the checkpoint.
+
+        The index goes last: if interrupted, a valid checkpoint with fewer trees remains.
+        """
         for path in [*_ours(self.folder)]:
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         (self.folder / INDEX).unlink(missing_ok=True)
@@ -170,16 +174,15 @@ class Checkpoint:
 
 @contextmanager
 def only_fit_in(folder: Path) -> Iterator[None]:
-    """No other fit has the folder meanwhile, of this process or of another. If all went well and
-    nothing is left in it, it is removed."""
-    read_index(folder)  # a folder of other files is left as it is
+    """Lock the folder against other fits, in any process; remove it at the end if it is empty."""
+    read_index(folder)  # before touching a folder of other files
     with ExitStack() as stack:
         try:
             stack.enter_context(held(folder / LOCK))
         except BlockingIOError:
             raise ValueError(
-                f"checkpoint_dir must be that of one fit at a time; another one has '{folder}'. "
-                "Wait until it ends, or name another folder."
+                f"checkpoint_dir must not be in use by another fit; got '{folder}'. Wait until "
+                "that fit ends, or choose another folder."
             ) from None
         yield
     with suppress(OSError):
@@ -187,15 +190,15 @@ def only_fit_in(folder: Path) -> Iterator[None]:
 
 
 def read_index(folder: Path) -> dict[str, str] | None:
-    """What the trees in the folder were grown on; None where there are none."""
+    """Return what the trees in the folder were grown on; None if there is no checkpoint."""
     index = folder / INDEX
     if index.is_file():
         return _checked_index(index)
     is_file = folder.exists() and not folder.is_dir()
     if is_file or (folder.is_dir() and {*folder.iterdir()} - {folder / LOCK} != {*_ours(folder)}):
         raise ValueError(
-            f"checkpoint_dir must be a folder of a checkpoint, an empty or a new one; '{folder}' "
-            f"is {'a file' if is_file else 'a folder of other files'}. Name another one."
+            f"checkpoint_dir must be a checkpoint, or a new or empty folder; '{folder}' is "
+            f"{'a file' if is_file else 'a folder with other files'}. Choose another one."
         )
     return None
 
@@ -203,7 +206,7 @@ def read_index(folder: Path) -> dict[str, str] | None:
 def _checked_index(index: Path) -> dict[str, str]:
     try:
         found = read_json(index)
-    except DamagedError as error:
+    except CorruptModelError as error:
         raise _bad_index(index) from error
     texts = {name: value for name, value in found.items() if type(value) is str}
     seed = texts.get(_SEED, "")
@@ -214,34 +217,34 @@ def _checked_index(index: Path) -> dict[str, str]:
 
 def _bad_index(index: Path) -> ValueError:
     return ValueError(
-        f"checkpoint_dir must have an index that a fit has written; '{index}' cannot be read. "
-        "Remove its folder to begin anew, or name another folder."
+        f"checkpoint_dir must contain a valid index; '{index}' is corrupt. Remove the folder to "
+        "start over, or choose another one."
     )
 
 
 def _ours(folder: Path) -> Iterator[Path]:
-    """Trees, and drafts that a killed process left."""
+    """Yield the trees, and the temporary files left by a killed process."""
     yield from folder.glob(f"*{SUFFIX}")
     yield from folder.glob(f".*{SUFFIX}.*")
     yield from folder.glob(f".{INDEX}.*")
 
 
 def _read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """As it was written: else DamagedError."""
-    with opened(path) as file:
+    """Read arrays and metadata, and verify all checksums."""
+    with open_regular(path) as file:
         header = read_header(file)
-        check_header(header.text)
+        verify_header(header.text)
         arrays = map_arrays(file, header, is_mapped=False).arrays
     for name, expected in (read_checksums(header) or {}).items():
         if array_checksum(arrays[name]) != expected:
-            raise DamagedError(f"{name} is not as it was written")
+            raise CorruptModelError(f"wrong checksum of {name}")
     return arrays, header.metadata
 
 
 def _depth(metadata: Mapping[str, str]) -> int:
     depth = metadata.get("depth", "")
     if metadata.keys() != {"depth", CHECKSUM, ARRAY_CHECKSUMS} or not depth.isdecimal():
-        raise DamagedError("its header cannot be read")
+        raise CorruptModelError("invalid header")
     if len(depth) > 10 or int(depth) >= 2**31:
-        raise DamagedError("it has another depth")
+        raise CorruptModelError("invalid depth")
     return int(depth)

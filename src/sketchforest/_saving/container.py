@@ -1,9 +1,9 @@
-"""Arrays in one file, in the safetensors format: a JSON header behind its length, then the arrays.
+"""Arrays in one file, in the safetensors format: header length, JSON header, arrays.
 
-They are in the file as they are in memory, each where its type asks for, so that they are mapped
-and not read. They fill the file to its end, none upon another. The header carries a checksum of
-each array and one of itself. It has a largest size, and its JSON a largest number of parts: what it
-takes of memory is in proportion to its bytes.
+Arrays are stored as they are in memory and aligned, so that they can be memory-mapped. They fill
+the file without gaps or overlaps. The header has a checksum of each array and one of itself. Its
+size and its number of JSON items are limited, so that the memory to read a file is proportional to
+the size of the file.
 """
 
 import errno
@@ -24,7 +24,7 @@ import numpy as np
 from sketchforest import _core
 from sketchforest._utils.files import written_whole
 
-# The name of a type in the container, and the type.
+# By their names in the safetensors format.
 TYPES: dict[str, np.dtype] = {
     "U8": np.dtype(np.uint8),
     "U16": np.dtype(np.uint16),
@@ -36,38 +36,38 @@ TYPES: dict[str, np.dtype] = {
 }
 TYPE_NAMES = {dtype: name for name, dtype in TYPES.items()}
 METADATA, CHECKSUM, ARRAY_CHECKSUMS = "__metadata__", "checksum", "array_checksums"
-ALIGNMENT = 64  # of the first array: a line of the cache
-MOST_HEADER = 256 << 20  # bytes: a million names of labels take 30 MB
-# Lists, objects and fields of JSON. Each takes up to a hundred times its text, where names in a
-# list take ten times theirs.
-MOST_PARTS = 200_000
-MOST_DEEP = 64
-MOST_JSON = 16 << 20  # bytes of a file that has nothing else
-_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"?')  # one that has no end ends with the text
-_NO_SUM = b"0" * 64  # in place of the checksum while it is computed
-# The quotes are those of JSON itself: in a name they are escaped, so that none looks like this.
-_SUM_KEY = f'"{CHECKSUM}": "'.encode()
+ALIGNMENT = 64  # of the first array: a cache line
+MAX_HEADER_BYTES = 256 << 20  # a million label names take 30 MB
+# JSON lists, objects and fields: in memory, each takes up to a hundred times the size of its text,
+# and a string only ten times.
+MAX_JSON_ITEMS = 200_000
+MAX_JSON_DEPTH = 64
+MAX_JSON_BYTES = 16 << 20  # of a file that is JSON alone
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"?')  # an unterminated string ends with the text
+_NO_CHECKSUM = b"0" * 64  # a placeholder while the checksum is computed
+# Quotes in names are escaped, so no name can be mistaken for this key.
+_CHECKSUM_KEY = f'"{CHECKSUM}": "'.encode()
 
 
-class DamagedError(ValueError):
-    """The file is not what it should be; the message says why."""
+class CorruptModelError(ValueError):
+    """The file is not a valid model; the message gives the reason."""
 
 
-class ForeignError(DamagedError):
-    """The file is something else."""
+class NotAModelError(CorruptModelError):
+    """The file is of another kind."""
 
 
 def write_container(
     path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]
 ) -> None:
-    """Without a copy of the arrays; the file is whole, or it is the old one."""
-    # The widest types first: then each array ends where the next one may begin, without a gap.
+    """Write arrays and metadata atomically, without copying the arrays."""
+    # Widest types first, so that every array is aligned without gaps.
     ordered = sorted(arrays.items(), key=lambda item: (-item[1].itemsize, item[0]))
     header = _header(ordered, metadata)
-    if len(header) > MOST_HEADER:
+    if len(header) > MAX_HEADER_BYTES:
         raise ValueError(
-            f"Names and notes of a model file must take at most {MOST_HEADER >> 20} MB; these take "
-            f"{len(header) / 2**20:.0f} MB. Save it with shorter ones, or without."
+            f"names and notes must take at most {MAX_HEADER_BYTES >> 20} MB in a model file; got "
+            f"{len(header) / 2**20:.0f} MB. Shorten them or leave them out."
         )
     with written_whole(path) as draft, draft.open("wb") as file:
         file.write(len(header).to_bytes(8, "little") + header)
@@ -77,7 +77,7 @@ def write_container(
 
 def _header(ordered: list[tuple[str, np.ndarray]], metadata: Mapping[str, str]) -> bytes:
     sums = json.dumps({name: array_checksum(array) for name, array in ordered})
-    more = {ARRAY_CHECKSUMS: sums, CHECKSUM: _NO_SUM.decode()}
+    more = {ARRAY_CHECKSUMS: sums, CHECKSUM: _NO_CHECKSUM.decode()}
     header: dict[str, object] = {METADATA: {**metadata, **more}}
     end = 0
     for name, array in ordered:
@@ -88,7 +88,7 @@ def _header(ordered: list[tuple[str, np.ndarray]], metadata: Mapping[str, str]) 
             "data_offsets": [begin, end],
         }
     text = json.dumps(header).encode()
-    before, _, after = _around_checksum(text + b" " * (-(8 + len(text)) % ALIGNMENT))
+    before, _, after = _split_at_checksum(text + b" " * (-(8 + len(text)) % ALIGNMENT))
     return before + _checksum(before, after) + after
 
 
@@ -96,134 +96,135 @@ def array_checksum(array: np.ndarray) -> str:
     return f"{_core.checksum(np.ascontiguousarray(array).reshape(-1).view(np.uint8)):016x}"
 
 
-def _around_checksum(text: bytes) -> tuple[bytes, bytes, bytes]:
-    """What stands before the checksum, the checksum, and what follows it."""
-    before, key, rest = text.partition(_SUM_KEY)
-    return before + key, rest[: len(_NO_SUM)], rest[len(_NO_SUM) :]
+def _split_at_checksum(text: bytes) -> tuple[bytes, bytes, bytes]:
+    """Return what precedes the checksum, the checksum, and what follows it."""
+    before, key, rest = text.partition(_CHECKSUM_KEY)
+    return before + key, rest[: len(_NO_CHECKSUM)], rest[len(_NO_CHECKSUM) :]
 
 
 def _checksum(before: bytes, after: bytes) -> bytes:
-    return hashlib.sha256(before + _NO_SUM + after).hexdigest().encode()
+    return hashlib.sha256(before + _NO_CHECKSUM + after).hexdigest().encode()
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """The file, opened once: another one that takes its name meanwhile is not looked at."""
-    # A pipe would be waited for, by its name already.
+def open_regular(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file once; its content stays consistent even if the file is replaced meanwhile."""
+    # Opening a pipe would block.
     if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
-        raise ForeignError("it is no file")
+        raise NotAModelError("not a regular file")
     with open(path, "rb") as file:
         yield file
 
 
 class Header(NamedTuple):
-    """What a file says of its arrays."""
+    """The parsed header of a container."""
 
-    entries: dict[str, object]  # by name
+    entries: dict[str, object]  # descriptions of arrays, by name
     metadata: dict[str, str]
-    text: bytes  # that it was read from
+    text: bytes  # unparsed
 
 
 def read_header(file: BinaryIO) -> Header:
     size = os.fstat(file.fileno()).st_size
     n_header = int.from_bytes(file.read(8), "little")
     if file.read(1) not in (b"{", b""):
-        raise ForeignError("it has no header")
+        raise NotAModelError("no header")
     if not 2 <= n_header <= size - 8:
-        raise DamagedError("it has no header")
-    if n_header > MOST_HEADER:
-        raise DamagedError(f"its header has {n_header} bytes, more than {MOST_HEADER}")
+        raise CorruptModelError("no header")
+    if n_header > MAX_HEADER_BYTES:
+        raise CorruptModelError(f"header of {n_header} bytes; the maximum is {MAX_HEADER_BYTES}")
     text = b"{" + file.read(n_header - 1)
-    entries = parsed(text)
+    entries = parse_json(text)
     metadata = entries.pop(METADATA, None)
     if not isinstance(metadata, dict) or not all(type(v) is str for v in metadata.values()):
-        raise DamagedError("its header cannot be read")
+        raise CorruptModelError("invalid header")
     return Header(entries, metadata, text)
 
 
-def parsed(text: str | bytes) -> dict[str, object]:
-    """An object of JSON in ASCII, in which no name occurs twice, as we write it."""
+def parse_json(text: str | bytes) -> dict[str, object]:
+    """Parse a JSON object in ASCII without duplicate names, as written by this module."""
     try:
-        # Other characters are escaped; one alone would make all of the text four times as wide.
+        # A single unescaped character could make the whole text four times as wide in memory.
         whole = text.decode("ascii") if isinstance(text, bytes) else text
         if not whole.isascii():
-            raise DamagedError("it is not in ASCII")
-        if has_many_parts(whole):
-            raise DamagedError(f"its header has more than {MOST_PARTS} lists, objects and fields")
+            raise CorruptModelError("header not in ASCII")
+        if has_too_many_items(whole):
+            raise CorruptModelError(f"more than {MAX_JSON_ITEMS} lists, objects and fields")
         found = json.loads(whole, object_pairs_hook=_unique)
-    except DamagedError:
+    except CorruptModelError:
         raise
     except (ValueError, RecursionError) as error:
-        raise DamagedError("its header cannot be read") from error
+        raise CorruptModelError("invalid header") from error
     if not isinstance(found, dict):
-        raise DamagedError("its header cannot be read")
-    if is_deep(found):
-        raise DamagedError(f"its header is nested more than {MOST_DEEP} deep")
+        raise CorruptModelError("invalid header")
+    if is_too_deep(found):
+        raise CorruptModelError(f"header nested more than {MAX_JSON_DEPTH} levels deep")
     return found
 
 
-def has_many_parts(text: str) -> bool:
-    """Whether JSON has more lists, objects and fields than a file may have."""
-    # Names may have these characters, too: only then is it worth to look for the names.
-    return _count_parts(text) > MOST_PARTS and _count_parts(_STRING.sub("", text)) > MOST_PARTS
+def has_too_many_items(text: str) -> bool:
+    """Return whether JSON has more lists, objects and fields than a file may have."""
+    # Strings may contain the same characters. Removing them is slow, so count with them first.
+    if _count_items(text) <= MAX_JSON_ITEMS:
+        return False
+    return _count_items(_STRING.sub("", text)) > MAX_JSON_ITEMS
 
 
-def _count_parts(text: str) -> int:
+def _count_items(text: str) -> int:
     return sum(map(text.count, "[{:"))
 
 
-def is_deep(value: Mapping[str, object]) -> bool:
-    """Whether lists and objects lie deeper in it than they may in a file."""
+def is_too_deep(value: Mapping[str, object]) -> bool:
+    """Return whether lists and objects are nested deeper than a file allows."""
     level: list[Any] = [value]
-    for _ in range(MOST_DEEP):
-        parts = (part.values() if isinstance(part, dict) else part for part in level)
-        level = [v for values in parts for v in values if isinstance(v, dict | list)]
+    for _ in range(MAX_JSON_DEPTH):
+        nested = (item.values() if isinstance(item, dict) else item for item in level)
+        level = [v for values in nested for v in values if isinstance(v, dict | list)]
     return bool(level)
 
 
 def read_json(path: Path) -> dict[str, object]:
-    """Of a small file; DamagedError if it is something else."""
-    with opened(path) as file:
-        text = file.read(MOST_JSON + 1)
-    if len(text) > MOST_JSON:
-        raise DamagedError(f"it has more than {MOST_JSON} bytes")
-    return parsed(text)
+    """Read a small JSON file; raise CorruptModelError if it is invalid."""
+    with open_regular(path) as file:
+        text = file.read(MAX_JSON_BYTES + 1)
+    if len(text) > MAX_JSON_BYTES:
+        raise CorruptModelError(f"more than {MAX_JSON_BYTES} bytes")
+    return parse_json(text)
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise DamagedError("its header says something twice")
+        raise CorruptModelError("duplicate name in the header")
     return found
 
 
-def check_header(text: bytes) -> None:
-    """Raises unless the header is as it was written."""
-    before, given, after = _around_checksum(text)
+def verify_header(text: bytes) -> None:
+    """Raise unless the checksum of the header is right."""
+    before, given, after = _split_at_checksum(text)
     if _checksum(before, after) != given:
-        raise DamagedError("its header is not as it was written")
+        raise CorruptModelError("wrong checksum of the header")
 
 
 class MappedArrays(NamedTuple):
-    """The arrays by name, and what they are views of."""
+    """Arrays by name, and the buffer they are views of."""
 
     arrays: dict[str, np.ndarray]
     buffer: np.ndarray
 
     def release_pages(self) -> None:
-        """What was read of a mapped file counts as memory of this process no more; it is mapped
-        again, page by page, when it is needed."""
+        """Release the memory of the pages read so far; they are read again when needed."""
         if isinstance(self.buffer.base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
             self.buffer.base.madvise(mmap.MADV_DONTNEED)
 
 
 def map_arrays(file: BinaryIO, header: Header, is_mapped: bool) -> MappedArrays:
-    """Read-only where mapped."""
+    """Map the arrays read-only, or read them into memory."""
     file.seek(0)
     buffer = _mapped(file) if is_mapped else np.fromfile(file, np.uint8)
     body = buffer.view(np.ndarray)[8 + len(header.text) :]
     arrays = {name: _view(body, entry) for name, entry in header.entries.items()}
-    _check_that_they_fill(body, list(arrays.values()))
+    _check_layout(body, list(arrays.values()))
     return MappedArrays(arrays, buffer)
 
 
@@ -234,50 +235,50 @@ def _mapped(file: BinaryIO) -> np.ndarray:
         if error.errno != errno.ENOMEM:
             raise
         size = os.fstat(file.fileno()).st_size
-        raise MemoryError(f"There is no memory to map a model of {size} bytes.") from error
+        raise MemoryError(f"Not enough memory to map a model of {size} bytes.") from error
 
 
-def _check_that_they_fill(body: np.ndarray, arrays: list[np.ndarray]) -> None:
+def _check_layout(body: np.ndarray, arrays: list[np.ndarray]) -> None:
+    """Raise unless the arrays fill the file without gaps or overlaps."""
     places = [(array.ctypes.data - body.ctypes.data, array.nbytes) for array in arrays]
     end = 0
     for begin, length in sorted(place for place in places if place[1]):
         if begin != end:
-            raise DamagedError("an array does not begin where another ends")
+            raise CorruptModelError("gap or overlap between arrays")
         end = begin + length
     if end != len(body):
-        raise DamagedError("something follows its arrays")
+        raise CorruptModelError("data after the last array")
 
 
 def read_checksums(header: Header) -> dict[str, object] | None:
-    """Of the arrays, by name; None in a file of an older format."""
+    """Return the checksums of the arrays by name; None for older formats."""
     if ARRAY_CHECKSUMS not in header.metadata:
         return None
-    sums = parsed(header.metadata[ARRAY_CHECKSUMS])
+    sums = parse_json(header.metadata[ARRAY_CHECKSUMS])
     if sums.keys() != header.entries.keys():
-        raise DamagedError("it has not one checksum for each array")
+        raise CorruptModelError("missing checksum of an array")
     return sums
 
 
 def _view(body: np.ndarray, entry: object) -> np.ndarray:
-    parts = entry if isinstance(entry, dict) else {}
-    shape, offsets = parts.get("shape"), parts.get("data_offsets")
-    types = [dtype for name, dtype in TYPES.items() if name == parts.get("dtype")]
-    if parts.keys() != {"dtype", "shape", "data_offsets"}:
-        raise DamagedError("an array is not described as it should be")
-    if not types or not _are_sizes(shape) or not _are_sizes(offsets) or len(offsets) != 2:
-        raise DamagedError("an array is not described as it should be")
+    fields = entry if isinstance(entry, dict) else {}
+    shape, offsets = fields.get("shape"), fields.get("data_offsets")
+    types = [dtype for name, dtype in TYPES.items() if name == fields.get("dtype")]
+    is_complete = fields.keys() == {"dtype", "shape", "data_offsets"} and bool(types)
+    if not is_complete or not _are_sizes(shape) or not _are_sizes(offsets) or len(offsets) != 2:
+        raise CorruptModelError("invalid description of an array")
     dtype, (begin, end) = types[0], offsets
     if end > len(body):
-        raise DamagedError("an array ends behind the end of the file")
+        raise CorruptModelError("array beyond the end of the file")
     if end - begin != dtype.itemsize * math.prod(shape) or max(shape, default=0) > len(body):
-        raise DamagedError("an array has another length than its shape")
+        raise CorruptModelError("array size does not match its shape")
     if (body.ctypes.data + begin) % dtype.itemsize:
-        raise DamagedError("an array does not begin where its type asks for")
+        raise CorruptModelError("misaligned array")
     return body[begin:end].view(dtype).reshape(shape)
 
 
 def _are_sizes(value: object) -> TypeGuard[list[int]]:
-    """At most two whole numbers, none below zero."""
+    """Return whether a value is a list of at most two non-negative integers."""
     return (
         isinstance(value, list)
         and len(value) <= 2

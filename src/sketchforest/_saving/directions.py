@@ -1,10 +1,10 @@
-"""The directions of oblique trees as arrays of a model file, and back."""
+"""Directions of oblique splits, to arrays of a model file and back."""
 
 from collections.abc import Mapping
 
 import numpy as np
 
-from sketchforest._saving.container import DamagedError
+from sketchforest._saving.container import CorruptModelError
 from sketchforest._trees.model import ForestDirections
 from sketchforest._trees.oblique_features import FeatureMap
 
@@ -36,7 +36,7 @@ def direction_arrays(directions: ForestDirections | None) -> dict[str, np.ndarra
 
 
 def read_directions(arrays: Mapping[str, np.ndarray], n_features: int) -> ForestDirections | None:
-    """Arrays of the right types: the forest that has them checks the rest."""
+    """Read arrays of the right types; the forest checks the rest."""
     if arrays.keys().isdisjoint(DIRECTION_ARRAYS):
         return None
     found = {name: _vector(arrays, "directions", name, t) for name, t in _DIRECTIONS.items()}
@@ -68,7 +68,7 @@ def _vector(
 ) -> np.ndarray:
     array = arrays.get(f"{group}.{name}")
     if array is None or array.ndim != 1 or array.dtype != dtype:
-        raise DamagedError(f"{group} have no {name}")
+        raise CorruptModelError(f"missing or invalid array {group}.{name}")
     return array
 
 
@@ -79,4 +79,4 @@ def _are_starts(start: np.ndarray, end: int) -> bool:
 
 def _check(holds: bool, what: str) -> None:
     if not holds:
-        raise DamagedError(f"{what} do not fit the trees")
+        raise CorruptModelError(f"{what} do not match the trees")

@@ -1,4 +1,4 @@
-"""A fitted estimator as a model file, and back: what is said of the arrays, in JSON."""
+"""Fitted estimators to model files and back: everything besides the arrays, as JSON."""
 
 import dataclasses
 import os
@@ -8,15 +8,15 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.base import is_classifier
 
-from sketchforest._saving.container import DamagedError, ForeignError
-from sketchforest._saving.json_values import Json, arguments, converted, to_json
+from sketchforest._saving.container import CorruptModelError, NotAModelError
+from sketchforest._saving.json_values import Json, arguments, to_json, try_convert
 from sketchforest._saving.model_file import Model, read_model, write_model
 from sketchforest._saving.schema import (
-    check_about,
-    check_settings,
     read_classes,
     read_dtype,
     text_array,
+    validate_description,
+    validate_settings,
 )
 from sketchforest._saving.stored_texts import StoredTexts, read_texts
 from sketchforest._saving.vectorizer import Vectorizer, restore_vectorizer, vectorizer_state
@@ -28,13 +28,13 @@ from sketchforest._trees.problem import GrowSettings, ObliqueSettings
 from sketchforest._trees.targets import F1Thresholds, Targets
 from sketchforest.projection import resolve_projection
 
-AT_LEAST_ONE = "_predicts_at_least_one"  # label a row, where thresholds were chosen; else it does
-# Names that a file carries for its readers; the estimators themselves count from 0.
+AT_LEAST_ONE = "_predicts_at_least_one"  # label per row; only written if false
+# Names for the readers of a file; estimators use indices.
 NAMES = ("label_names", "feature_names")
 
 
 class Estimator(Protocol):
-    """What is asked of an estimator to be saved and loaded."""
+    """What saving and loading need of an estimator."""
 
     @property
     def fitted_(self) -> Fitted: ...
@@ -52,7 +52,7 @@ def save_estimator(
     vectorizer: "Vectorizer | None" = None,
     notes: dict[str, Json] | None = None,
 ) -> None:
-    """Names, vectorizer and notes are those that the estimator was loaded with, unless given."""
+    """Save an estimator; names, vectorizer and notes default to those attached to it."""
     from sketchforest import __version__
 
     fitted = estimator.fitted_
@@ -70,7 +70,7 @@ def save_estimator(
     text = {}
     if vectorizer is not None:
         text["text"], terms, more["idf"] = vectorizer_state(vectorizer)
-        known = given.get("feature_names")  # the terms, and perhaps other features behind them
+        known = given.get("feature_names")  # the terms, possibly followed by other features
         if known is None or list(known[: len(terms)]) != terms:
             given["feature_names"] = terms
     settings = _settings_to_json(fitted.settings)
@@ -119,43 +119,41 @@ def load_estimator(
     check_params: Callable[[Any], object],
     mmap: bool,
 ) -> Any:
-    """The estimator in a file; its class is found by its name, and its parameters are checked as
-    those of a fit are."""
+    """Load the estimator in a file; its parameters are checked as in a fit."""
     try:
         return _restored(find_class, check_params, read_model(path, mmap))
-    except DamagedError as error:
-        way_out = "Save it again."
-        if isinstance(error, ForeignError):
-            way_out = "Use a file that save() or 'sketchforest train' has written."
+    except CorruptModelError as error:
+        advice = "Save the model again."
+        if isinstance(error, NotAModelError):
+            advice = "Use a file written by save() or 'sketchforest train'."
         raise ValueError(
-            f"path must name a whole sketchforest model; '{path}' is not one: {error}. {way_out}"
+            f"'{path}' is not a valid sketchforest model: {error}. {advice}"
         ) from error
 
 
 def _restored(
     find_class: Callable[[str], type[Any]], check_params: Callable[[Any], object], model: Model
 ) -> Any:
-    """What can only be wrong in the file is checked before it is used: any error but DamagedError
-    is a mistake of ours."""
+    """Build the estimator; any error other than CorruptModelError is a bug in this library."""
     forest, labels, about, more = model
-    check_about(about)
+    validate_description(about)
     kind = find_class(about["estimator"])
     params = arguments(kind, about["params"])
     estimator = kind(**params)
-    converted(check_params, estimator)
+    try_convert(check_params, estimator)
     if is_classifier(estimator) != (about["label_dtype"] is not None):
-        raise DamagedError("its labels are not those of its estimator")
+        raise CorruptModelError("labels do not match the estimator")
     if "n_estimators" not in params and forest.n_trees > 1:
-        raise DamagedError("it has more than one tree")
+        raise CorruptModelError("a single tree with several trees")
     targets, state = _targets(about, labels), about["state"]
     names_in = about["feature_names_in"]
     if names_in is not None and len(names_in) != about["n_features_in"]:
-        raise DamagedError("feature_names_in have another number")
+        raise CorruptModelError("feature_names_in do not match n_features_in")
     names = {name: about[name] for name in NAMES if about[name] is not None}
     try:
         _check_names(names, labels.shape[1], about["n_features_in"])
     except ValueError as error:
-        raise DamagedError(str(error).rstrip(".")) from error
+        raise CorruptModelError(str(error).rstrip(".")) from error
     attached: dict[str, object] = {f"{name}_": text_array(v) for name, v in names.items()}
     if about["notes"] is not None:
         attached["notes_"] = about["notes"]
@@ -184,7 +182,7 @@ def _restored(
 
 
 def _row_arrays(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """What is known of the training rows besides their labels."""
+    """Return the numbers, ids and texts of the training rows."""
     arrays = {}
     if "row_numbers_" in state:
         arrays["row_numbers"] = np.asarray(state["row_numbers_"], np.int64)
@@ -199,7 +197,7 @@ def _row_attributes(more: Mapping[str, np.ndarray], n_rows: int) -> dict[str, ob
     if "row_numbers" in more:
         numbers = more["row_numbers"]
         if numbers.dtype != np.int64 or numbers.shape != (n_rows,):
-            raise DamagedError("row_numbers have another number")
+            raise CorruptModelError("row_numbers do not match the training rows")
         found["row_numbers_"] = numbers
     ids, texts = (read_texts(more, name, n_rows) for name in ("row_ids", "row_texts"))
     if ids is not None:
@@ -208,7 +206,7 @@ def _row_attributes(more: Mapping[str, np.ndarray], n_rows: int) -> dict[str, ob
 
 
 def _f1_thresholds(more: Mapping[str, np.ndarray], n_labels: int) -> F1Thresholds | None:
-    if "thresholds" in more:  # of an older file, which has one of the two
+    if "thresholds" in more:  # an older format, with one of the two
         for_all = for_each = more["thresholds"]
         for_all = for_all if for_all.ndim == 0 else np.array(0.5)
     elif "threshold_for_all" in more:
@@ -217,16 +215,16 @@ def _f1_thresholds(more: Mapping[str, np.ndarray], n_labels: int) -> F1Threshold
         return None
     values = np.append(for_each, for_all)
     if for_all.ndim or for_each.dtype.kind != "f" or for_all.dtype.kind != "f":
-        raise DamagedError("its thresholds are not one for each label, from 0 to 1")
-    # The number of labels is a claim, for which no memory is taken here.
+        raise CorruptModelError("thresholds must be one per label, from 0 to 1")
+    # Broadcast: the number of labels in the file is not trusted with memory.
     for_each = for_each if for_each.ndim else np.broadcast_to(for_each, n_labels)
     if for_each.shape != (n_labels,) or not ((values >= 0) & (values <= 1)).all():
-        raise DamagedError("its thresholds are not one for each label, from 0 to 1")
+        raise CorruptModelError("thresholds must be one per label, from 0 to 1")
     return F1Thresholds(np.float32(for_all), for_each)
 
 
 def _settings_to_json(settings: GrowSettings) -> dict[str, Json]:
-    """Without what is among the parameters, and what only forests of oblique trees have."""
+    """Return the settings, without those that are parameters or do not apply."""
     values = dataclasses.asdict(dataclasses.replace(settings, projection=None))
     del values["shared_projection"]
     if values["first_tree"] == 0:
@@ -247,22 +245,22 @@ def _state_of(targets: Targets) -> dict[str, bool | str]:
 
 
 def _settings(about: dict[str, Any], params: Mapping[str, object]) -> GrowSettings:
-    projection = converted(resolve_projection, params.get("projection"))
+    projection = try_convert(resolve_projection, params.get("projection"))
     given = dict(about["settings"])
     oblique = given.pop("oblique", None)
     if oblique is not None:
         if not isinstance(oblique, dict):
-            raise DamagedError("its settings cannot be read")
+            raise CorruptModelError("invalid settings")
         oblique = ObliqueSettings(**arguments(ObliqueSettings, oblique))  # type: ignore[arg-type]
         oblique = dataclasses.replace(oblique, projection=projection)
-        check_settings(oblique)
+        validate_settings(oblique)
     settings = arguments(GrowSettings, given) | {
         "projection": projection if about["is_projected"] else None,
         "shared_projection": bool(params.get("shared_projection", False)),
         "oblique": oblique,
     }
     found = GrowSettings(**settings)  # type: ignore[arg-type]
-    check_settings(found)
+    validate_settings(found)
     return found
 
 
@@ -273,7 +271,7 @@ def _targets(about: dict[str, Any], labels: Labels) -> Targets:
         _column_classes(about, labels),
     )
     if classes is not None and columns is not None:
-        raise DamagedError("its classes are given twice")
+        raise CorruptModelError("duplicate classes")
     targets = Targets(
         labels,
         is_sparse=state.get("_sparse_labels", False),
@@ -286,29 +284,30 @@ def _targets(about: dict[str, Any], labels: Labels) -> Targets:
     )
     has_indicators = isinstance(labels, SparseRows) and labels.values is None
     if targets.is_classification and (targets.is_vector or not has_indicators):
-        raise DamagedError("its labels are not those of a classifier")
+        raise CorruptModelError("labels are not those of a classifier")
     if targets.has_classes and not targets.is_classification:
-        raise DamagedError("its classes have no type")
+        raise CorruptModelError("classes without a dtype")
     is_sparse = isinstance(labels, SparseRows)
-    if is_sparse != targets.is_sparse and not targets.is_classification:
-        raise DamagedError("its labels are not as sparse as it says")
-    if (targets.has_classes and targets.is_sparse) or targets.is_spmatrix > targets.is_sparse:
-        raise DamagedError("its labels have another form than it says")
-    if targets.is_vector and labels.shape[1] != 1:
-        raise DamagedError("its labels are more than one column")
+    if (
+        (is_sparse != targets.is_sparse and not targets.is_classification)
+        or (targets.has_classes and targets.is_sparse)
+        or targets.is_spmatrix > targets.is_sparse
+        or (targets.is_vector and labels.shape[1] != 1)
+    ):
+        raise CorruptModelError("labels do not have the described form")
     return targets
 
 
 def _label_dtype(
     name: str | None, classes: np.ndarray | None, columns: tuple[np.ndarray, ...] | None
 ) -> np.dtype | None:
-    """The type of Y; texts are as wide as classes are."""
+    """Return the dtype of Y; strings are as wide as the classes."""
     if name is None:
         return None
     dtype = read_dtype(name)
     found = [*([] if classes is None else [classes]), *(columns or ())]
     if dtype.kind in "UO" and not found:
-        raise DamagedError("its labels have no type of numbers")
+        raise CorruptModelError("labels without a numeric dtype")
     return np.result_type(*(array.dtype for array in found)) if dtype.kind == "U" else dtype
 
 
@@ -317,7 +316,7 @@ def _classes(about: dict[str, Any], labels: Labels) -> np.ndarray | None:
         return None
     classes = read_classes(about["classes"], about["classes_dtype"])
     if classes.shape != (labels.shape[1],):
-        raise DamagedError("classes have another number")
+        raise CorruptModelError("classes do not match the labels")
     return classes
 
 
@@ -327,14 +326,14 @@ def _column_classes(about: dict[str, Any], labels: Labels) -> tuple[np.ndarray, 
     given = about["column_classes"]
     found = tuple(read_classes(column["classes"], column["classes_dtype"]) for column in given)
     if not found or sum(map(len, found)) != labels.shape[1]:
-        raise DamagedError("classes have another number")
+        raise CorruptModelError("classes do not match the labels")
     return found
 
 
 def _check_names(
     names: Mapping[str, Sequence[str] | np.ndarray | None], n_labels: int, n_features: int
 ) -> dict[str, list[str] | None]:
-    """As lists, one name for each label and for each feature."""
+    """Return the names as lists; raise unless there is one per label and per feature."""
     lengths = {"label_names": n_labels, "feature_names": n_features}
     for name, given in names.items():
         if given is not None and len(given) != lengths[name]:

@@ -1,7 +1,8 @@
-"""Models as files: the arrays of a forest and of its labels, and JSON. Nothing is ever executed.
+"""Model files: the arrays of a forest and its labels, and a description in JSON.
 
-The arrays are mapped and not read: several processes share them. Every index is checked when a file
-is opened, in one pass over it: a damaged file is an error, and never a look outside of an array.
+Loading a file never executes anything from it. Arrays are memory-mapped, so several processes
+share them. Opening a file checks every index in one pass, so a corrupt file raises an error and
+never leads to an access out of bounds.
 """
 
 import json
@@ -16,19 +17,19 @@ import numpy as np
 from sketchforest._saving.container import (
     ARRAY_CHECKSUMS,
     CHECKSUM,
-    MOST_DEEP,
-    MOST_PARTS,
-    DamagedError,
+    MAX_JSON_DEPTH,
+    MAX_JSON_ITEMS,
+    CorruptModelError,
     Header,
     array_checksum,
-    check_header,
-    has_many_parts,
-    is_deep,
+    has_too_many_items,
+    is_too_deep,
     map_arrays,
-    opened,
-    parsed,
+    open_regular,
+    parse_json,
     read_checksums,
     read_header,
+    verify_header,
     write_container,
 )
 from sketchforest._saving.directions import DIRECTION_ARRAYS, direction_arrays, read_directions
@@ -36,7 +37,7 @@ from sketchforest._trees.model import Forest, Labels, SparseRows
 from sketchforest._trees.parallel import run_blocks
 
 FORMAT = "sketchforest"
-# 3: each array has a checksum. 2: without. 1: without, and without oblique trees.
+# 2 added oblique trees, 3 added checksums of arrays.
 FORMAT_VERSION = 3
 
 _LABEL_ARRAYS = ("row_start", "columns", "values")
@@ -54,16 +55,16 @@ _ARRAYS = {
 
 
 class Model(NamedTuple):
-    """What a file holds: the arrays, and what is said of them."""
+    """The content of a model file."""
 
     forest: Forest
     labels: Labels
     about: dict[str, Any]
-    more: dict[str, np.ndarray]  # arrays besides those of trees and labels, by name
+    more: dict[str, np.ndarray]  # further arrays, by name
 
 
 def write_model(path: str | os.PathLike[str], model: Model) -> None:
-    """The file is whole, or it is the old one."""
+    """Write a model file atomically."""
     about = {**model.about, "format_version": FORMAT_VERSION}
     arrays = {f"forest.{name}": getattr(model.forest, name) for name in Forest.ARRAYS}
     arrays |= direction_arrays(model.forest.directions)
@@ -75,25 +76,26 @@ def write_model(path: str | os.PathLike[str], model: Model) -> None:
     arrays |= {f"more.{name}": array for name, array in model.more.items()}
     present = {name: array for name, array in arrays.items() if array is not None}
     text = json.dumps(about)
-    if has_many_parts(text) or is_deep(about):
+    if has_too_many_items(text) or is_too_deep(about):
         raise ValueError(
-            f"Parameters, classes and notes of a model file must have at most {MOST_PARTS} lists, "
-            f"objects and fields, at most {MOST_DEEP} deep. Save it without notes, or pickle it."
+            "parameters, classes and notes in a model file must have at most "
+            f"{MAX_JSON_ITEMS} lists, objects and fields, nested at most {MAX_JSON_DEPTH} levels "
+            "deep. Save without notes, or use pickle."
         )
     write_container(path, present, {FORMAT: text})
 
 
 def read_model(path: str | os.PathLike[str], mmap: bool = True) -> Model:
-    """The model in a file, its arrays mapped or in memory; DamagedError if it is not whole."""
-    with opened(path) as file:
+    """Read a model file, with its arrays mapped or in memory."""
+    with open_regular(path) as file:
         header = read_header(file)
         about = _read_about(header, path)
-        check_header(header.text)
+        verify_header(header.text)
         mapped = map_arrays(file, header, mmap)
     arrays = mapped.arrays
     unknown = arrays.keys() - _ARRAYS
     if unknown:
-        raise DamagedError(f"it has an array {min(unknown)!r}")
+        raise CorruptModelError(f"unknown array {min(unknown)!r}")
     labels = _labels(arrays, about)
     trees = {name: arrays.get(f"forest.{name}") for name in Forest.ARRAYS}
     _check_types(trees)
@@ -101,7 +103,7 @@ def read_model(path: str | os.PathLike[str], mmap: bool = True) -> Model:
     directions = read_directions(arrays, n_features)
     sums = read_checksums(header) or {}
     n_rows = labels.shape[0]
-    # The forest first, which takes longest to check.
+    # The forest comes first because its checks take the longest.
     checks: list[Callable[[], Any]] = [
         partial(
             Forest,
@@ -113,7 +115,7 @@ def read_model(path: str | os.PathLike[str], mmap: bool = True) -> Model:
         ),
         *(partial(_check_unchanged, name, arrays[name], sums[name]) for name in sums),
     ]
-    with called_damage():
+    with errors_as_corruption():
         forest, *_ = run_blocks(lambda check: check(), checks, n_jobs=2)
     mapped.release_pages()
     more = {n.removeprefix("more."): a for n, a in arrays.items() if n.startswith("more.")}
@@ -121,40 +123,40 @@ def read_model(path: str | os.PathLike[str], mmap: bool = True) -> Model:
 
 
 @contextmanager
-def called_damage() -> Iterator[None]:
-    """What the core finds wrong with arrays is wrong with the file."""
+def errors_as_corruption() -> Iterator[None]:
+    """Report an error of the native core as a corrupt file."""
     try:
         yield
     except (ValueError, TypeError) as error:
-        raise DamagedError(str(error)) from error
+        raise CorruptModelError(str(error)) from error
 
 
 def _check_unchanged(name: str, array: np.ndarray, expected: object) -> None:
     if array_checksum(array) != expected:
-        raise DamagedError(f"{name} is not as it was written")
+        raise CorruptModelError(f"wrong checksum of {name}")
 
 
 def _read_about(header: Header, path: str | os.PathLike[str]) -> dict[str, Any]:
-    about = parsed(header.metadata.get(FORMAT, ""))
+    about = parse_json(header.metadata.get(FORMAT, ""))
     version = about.get("format_version")
     if type(version) is not int or version < 1:
-        raise DamagedError("its header has no version")
+        raise CorruptModelError("no format version")
     if version > FORMAT_VERSION:
         raise ValueError(
-            f"path must name a model of format {FORMAT_VERSION} or older; '{path}' has format "
-            f"{version}. Use a newer version of sketchforest."
+            f"'{path}' has model format {version}; this version of sketchforest reads formats up "
+            f"to {FORMAT_VERSION}. Use a newer version of sketchforest."
         )
     known = {FORMAT, CHECKSUM} | ({ARRAY_CHECKSUMS} if version >= 3 else set())
     if header.metadata.keys() != known:
-        raise DamagedError("its header cannot be read")
+        raise CorruptModelError("invalid header")
     return about
 
 
 def _count(about: Mapping[str, object], name: str) -> int:
-    """A number of columns, which the core counts by 32 bits."""
+    """Return a number of columns, which the core stores in 32 bits."""
     count = about.get(name)
     if type(count) is not int or not 1 <= count < 2**31:
-        raise DamagedError(f"{name} must be from 1 to 2**31 - 1; it is {str(count)[:20]}")
+        raise CorruptModelError(f"{name} must be from 1 to 2**31 - 1; got {str(count)[:20]}")
     return count
 
 
@@ -162,23 +164,23 @@ def _labels(arrays: Mapping[str, np.ndarray], about: Mapping[str, object]) -> La
     given = [name for name in arrays if name.startswith("labels.")]
     if "labels.dense" in given:
         if len(given) > 1 or "n_label_columns" in about:
-            raise DamagedError("its labels are given twice")
+            raise CorruptModelError("duplicate labels")
         dense = arrays["labels.dense"]
         check_array("labels", dense, np.float64, 2)
         if not dense.size:
-            raise DamagedError("there are no labels")
+            raise CorruptModelError("no labels")
         if not np.isfinite(dense).all():
-            raise DamagedError("a label is no number")
+            raise CorruptModelError("non-finite label")
         return dense
     parts = {name: arrays.get(f"labels.{name}") for name in _LABEL_ARRAYS}
     check_array("labels", parts["row_start"], np.int64, 1)
     check_array("labels", parts["columns"], np.int32, 1)
     if parts["values"] is not None:
         check_array("labels", parts["values"], np.float32, 1)
-    with called_damage():
+    with errors_as_corruption():
         labels = SparseRows(**parts, n_columns=_count(about, "n_label_columns"))
     if labels.n_rows < 1:
-        raise DamagedError("there are no labels")
+        raise CorruptModelError("no labels")
     return labels
 
 
@@ -196,7 +198,7 @@ _TYPES: dict[str, type[np.number]] = {
 
 
 def _check_types(trees: Mapping[str, np.ndarray | None]) -> None:
-    """Raises unless arrays are of the types that the core reads, which checks the rest."""
+    """Raise unless the arrays have the types that the core expects; the core checks the rest."""
     for name, dtype in _TYPES.items():
         if trees[name] is not None or name not in _OPTIONAL:
             check_array(name, trees[name], dtype, 2 if name == "nodes" else 1)
@@ -207,6 +209,6 @@ def _check_types(trees: Mapping[str, np.ndarray | None]) -> None:
 
 def check_array(name: str, array: np.ndarray | None, dtype: type[np.number], n_axes: int) -> None:
     if array is None:
-        raise DamagedError(f"it has no {name}")
+        raise CorruptModelError(f"missing array {name}")
     if array.dtype != dtype or array.ndim != n_axes:
-        raise DamagedError(f"{name} has another shape")
+        raise CorruptModelError(f"wrong type or shape of {name}")

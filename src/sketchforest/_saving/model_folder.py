@@ -1,6 +1,6 @@
-"""Models of several parts: a folder of model files, and one index that names them.
+"""Partitioned models: a folder of model files and an index that names them.
 
-The index is written when all parts are there: a folder without one is no model.
+The index is written last, so an incomplete folder is never taken for a model.
 """
 
 import json
@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sketchforest._saving.container import DamagedError, read_json
+from sketchforest._saving.container import CorruptModelError, read_json
 from sketchforest._saving.estimators import load_estimator
 from sketchforest._utils.files import make_folder, written_whole
 
@@ -21,11 +21,11 @@ def part_name(number: int) -> str:
 
 
 def check_folder(folder: str | os.PathLike[str]) -> None:
-    """Before the work: a model that is there already is not mixed with another."""
+    """Raise unless the folder is new or empty, before any work is done."""
     path = Path(folder)
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise ValueError(
-            f"out must be a new or an empty folder; '{path}' is not. Remove it, or name another."
+            f"out must be a new or empty folder; got '{path}'. Remove it or choose another one."
         )
 
 
@@ -54,7 +54,7 @@ def load_parts(
     check_params: Callable[[Any], object],
     mmap: bool,
 ) -> list[Any]:
-    """The estimators of the folder, in order."""
+    """Load the estimators of a folder, in order."""
     path = Path(folder)
     return [load_estimator(path / name, find_class, check_params, mmap) for name in _parts(path)]
 
@@ -62,23 +62,23 @@ def load_parts(
 def _parts(folder: Path) -> Sequence[str]:
     try:
         index = read_json(folder / INDEX)
-    except (OSError, DamagedError) as error:
-        raise _no_model(folder, f"its {INDEX} cannot be read") from error
+    except (OSError, CorruptModelError) as error:
+        raise _invalid(folder, "is invalid") from error
     parts, version = index.get("parts"), index.get("format_version")
     if type(version) is not int or version < 1:
-        raise _no_model(folder, f"its {INDEX} has no version")
+        raise _invalid(folder, "has no format version")
     if version > FORMAT_VERSION:
         raise ValueError(
-            f"path must name a model of format {FORMAT_VERSION} or older; '{folder}' has format "
-            f"{version}. Use a newer version of sketchforest."
+            f"'{folder}' has format {version}; this version of sketchforest reads formats up to "
+            f"{FORMAT_VERSION}. Use a newer version of sketchforest."
         )
     if not isinstance(parts, list) or not parts or not all(map(_is_name, parts)):
-        raise _no_model(folder, f"its {INDEX} names no parts")
+        raise _invalid(folder, "has no valid list of parts")
     if len(set(parts)) < len(parts):
-        raise _no_model(folder, f"its {INDEX} names a part twice")
+        raise _invalid(folder, "lists a part twice")
     missing = [name for name in parts if not (folder / name).is_file()]
     if missing:
-        raise _no_model(folder, f"it has no {missing[0]}")
+        raise _invalid(folder, f"lists {missing[0]}, which does not exist")
     return parts
 
 
@@ -86,7 +86,7 @@ def _is_name(value: object) -> bool:
     return type(value) is str and Path(value).name == value
 
 
-def _no_model(folder: Path, reason: str) -> ValueError:
+def _invalid(folder: Path, reason: str) -> ValueError:
     return ValueError(
-        f"path must name a whole sketchforest model; '{folder}' is not one: {reason}. Fit again."
+        f"'{folder}' is not a valid sketchforest model: {INDEX} {reason}. Fit the model again."
     )

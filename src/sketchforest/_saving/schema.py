@@ -1,7 +1,7 @@
-"""What the JSON of a model file may say: each field, its type and its range, and nothing else.
+"""Validation of the JSON in a model file: every field, its type and its range.
 
-A file may come from anywhere. What is said in it is refused when it is opened, and not when it is
-first used; nothing that is said makes memory be taken that the file itself does not take.
+A file may come from anyone. Invalid content is refused when the file is opened, not when it is
+first used. No value makes the library allocate more memory than the file itself takes.
 """
 
 import dataclasses
@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from sketchforest._saving.container import DamagedError
-from sketchforest._saving.json_values import converted
+from sketchforest._saving.container import CorruptModelError
+from sketchforest._saving.json_values import try_convert
 from sketchforest._trees.impurity import Impurity
 from sketchforest._utils.registry import ESTIMATORS
 
-Holds = Callable[[Any], bool]
-# An array of texts is as wide as the longest. Past this size texts are kept one by one.
-MOST_WIDE = 1 << 24
+Check = Callable[[Any], bool]
+# NumPy stores all strings in the width of the longest; larger arrays hold objects instead.
+MAX_TEXT_ARRAY_BYTES = 1 << 24
 _KINDS: dict[str, type | tuple[type, ...]] = {
     **{"b": bool, "i": int, "u": int, "f": (int, float), "U": str},
     "O": (bool, int, float, str),
@@ -28,7 +28,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 
 
 def is_count(value: object) -> bool:
-    """A whole number that the core can count to; True and False are none."""
+    """Return whether a value is a 64-bit count; booleans are not."""
     return type(value) is int and 0 <= value < 2**64
 
 
@@ -40,15 +40,15 @@ def are_texts(value: object) -> bool:
     return isinstance(value, list) and all(type(text) is str for text in value)
 
 
-def _is(*kinds: type) -> Holds:
+def _is(*kinds: type) -> Check:
     return lambda value: type(value) in kinds
 
 
-def _or_none(holds: Holds) -> Holds:
-    return lambda value: value is None or holds(value)
+def _or_none(check: Check) -> Check:
+    return lambda value: value is None or check(value)
 
 
-REQUIRED: dict[str, Holds] = {
+REQUIRED: dict[str, Check] = {
     "format_version": is_count,
     "estimator": lambda value: type(value) is str and value in ESTIMATORS,
     "params": _is(dict),
@@ -64,7 +64,7 @@ REQUIRED: dict[str, Holds] = {
     "label_dtype": _or_none(_is(str)),
     "notes": _or_none(_is(dict)),
 }
-OPTIONAL: dict[str, Holds] = {
+OPTIONAL: dict[str, Check] = {
     "library_version": _is(str),
     "n_label_columns": is_count,
     "text": _is(dict),
@@ -79,7 +79,7 @@ OPTIONAL: dict[str, Holds] = {
         )
     ),
 }
-STATE: dict[str, Holds] = {
+STATE: dict[str, Check] = {
     **dict.fromkeys(("_sparse_labels", "_is_spmatrix", "_is_vector", "_is_relabelled"), _is(bool)),
     "_predicts_at_least_one": _is(bool),
     "_impurity": lambda value: isinstance(value, str) and value in set(Impurity),
@@ -89,39 +89,38 @@ STATE: dict[str, Holds] = {
 }
 
 
-def check_about(about: Mapping[str, object]) -> None:
-    check_fields("", about, REQUIRED, OPTIONAL)
+def validate_description(about: Mapping[str, object]) -> None:
+    validate_fields("", about, REQUIRED, OPTIONAL)
     state = about["state"]
     assert isinstance(state, dict)
-    check_fields("state.", state, {}, STATE)
+    validate_fields("state.", state, {}, STATE)
 
 
-def check_fields(
+def validate_fields(
     prefix: str,
     given: Mapping[str, object],
-    required: Mapping[str, Holds],
-    optional: Mapping[str, Holds],
+    required: Mapping[str, Check],
+    optional: Mapping[str, Check],
 ) -> None:
     for name in required:
         if name not in given:
-            raise DamagedError(f"it has no {prefix}{name}")
+            raise CorruptModelError(f"missing field {prefix}{name}")
     for name, value in given.items():
-        holds = required.get(name, optional.get(name))
-        if holds is None:
-            raise DamagedError(f"it has a field {prefix}{name[:40]}")
-        if not holds(value):
-            raise DamagedError(f"its {prefix}{name} cannot be read")
+        check = required.get(name, optional.get(name))
+        if check is None:
+            raise CorruptModelError(f"unknown field {prefix}{name[:40]}")
+        if not check(value):
+            raise CorruptModelError(f"invalid value of {prefix}{name}")
 
 
-def check_settings(settings: object) -> None:
-    """Raises unless the fields of a dataclass have the types that are declared, and are numbers
-    that are not below 0."""
+def validate_settings(settings: object) -> None:
+    """Raise unless the fields of a dataclass have their declared types and no negative numbers."""
     hints = typing.get_type_hints(type(settings))
     for field in dataclasses.fields(settings):  # type: ignore[arg-type]
         value, hint = getattr(settings, field.name), hints[field.name]
         kinds = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
         if not any(_fits(value, kind) for kind in kinds):
-            raise DamagedError(f"its {field.name} cannot be read")
+            raise CorruptModelError(f"invalid value of {field.name}")
 
 
 def _fits(value: object, kind: type) -> bool:
@@ -133,33 +132,33 @@ def _fits(value: object, kind: type) -> bool:
 
 
 def read_classes(values: list[Any], dtype: str | None) -> np.ndarray:
-    """Classes in ascending order; texts are as wide as the longest of them needs."""
+    """Return the classes, which must be in ascending order."""
     found = read_dtype(dtype)
     if not values or not all(isinstance(value, _KINDS[found.kind]) for value in values):
-        raise DamagedError("its classes cannot be read")
+        raise CorruptModelError("invalid classes")
     if found.kind == "U":
         classes = text_array(values)
     else:
         if found.kind in "iuf" and any(isinstance(value, bool) for value in values):
-            raise DamagedError("its classes cannot be read")
-        classes = converted(np.array, values, found)
-    is_ascending = converted(lambda: bool((classes[:-1] < classes[1:]).all()))
+            raise CorruptModelError("invalid classes")
+        classes = try_convert(np.array, values, found)
+    is_ascending = try_convert(lambda: bool((classes[:-1] < classes[1:]).all()))
     if classes.ndim != 1 or not is_ascending:
-        raise DamagedError("its classes are not in order")
+        raise CorruptModelError("unsorted classes")
     return classes
 
 
 def read_dtype(name: str | None) -> np.dtype:
-    """A type of numbers, texts or objects; a name of any other is refused."""
+    """Return a dtype of numbers, strings or objects; refuse any other."""
     if name is None or len(name) > 20:
-        raise DamagedError("a type cannot be read")
-    found = converted(np.dtype, name)
+        raise CorruptModelError("invalid dtype")
+    found = try_convert(np.dtype, name)
     if found.kind not in _KINDS or found.shape or found.str != name:
-        raise DamagedError("a type cannot be read")
+        raise CorruptModelError("invalid dtype")
     return found
 
 
 def text_array(texts: list[str]) -> np.ndarray:
-    """One text after the other; objects where an array as wide as the longest would be huge."""
+    """Return an array of strings, or of objects if the widest string would make it huge."""
     width = max(map(len, texts), default=0)
-    return np.array(texts, dtype=object if 4 * width * len(texts) > MOST_WIDE else None)
+    return np.array(texts, dtype=object if 4 * width * len(texts) > MAX_TEXT_ARRAY_BYTES else None)

@@ -1,16 +1,18 @@
-"""Texts of training rows in a model file: bytes, and where each text begins. They are mapped with
-the other arrays, and read when they are asked for."""
+"""Texts of training rows in a model file: UTF-8 bytes and the start of each text.
+
+They are memory-mapped with the other arrays, and decoded on access.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import overload
 
 import numpy as np
 
-from sketchforest._saving.container import DamagedError
+from sketchforest._saving.container import CorruptModelError
 
 
 class StoredTexts(Sequence[str]):
-    """Texts in UTF-8, one after the other."""
+    """A sequence of texts in one array of UTF-8 bytes."""
 
     def __init__(self, data: np.ndarray, start: np.ndarray) -> None:
         self.data, self.start = data, start
@@ -19,7 +21,7 @@ class StoredTexts(Sequence[str]):
     def pack(cls, texts: Iterable[str]) -> "StoredTexts":
         if isinstance(texts, StoredTexts):
             return texts
-        # Half of a surrogate pair, as some files have them, is no reason to lose the model.
+        # Some files contain lone surrogates, which UTF-8 cannot encode.
         parts = [text.encode("utf-8", "replace") for text in texts]
         start = np.append(0, np.cumsum([len(part) for part in parts])).astype(np.int64)
         return cls(np.frombuffer(b"".join(parts), np.uint8), start)
@@ -44,11 +46,11 @@ class StoredTexts(Sequence[str]):
 
 
 def read_texts(arrays: Mapping[str, np.ndarray], name: str, n_rows: int) -> StoredTexts | None:
-    """What `arrays` has written; None if it is not there."""
+    """Read the texts that `StoredTexts.arrays` returned; None if there are none."""
     if name not in arrays:
         return None
     data, start = arrays[name], arrays.get(f"{name}_start")
-    is_whole = (
+    is_valid = (
         start is not None
         and data.dtype == np.uint8
         and data.ndim == 1
@@ -58,6 +60,6 @@ def read_texts(arrays: Mapping[str, np.ndarray], name: str, n_rows: int) -> Stor
         and start[-1] == len(data)
         and bool((np.diff(start) >= 0).all())
     )
-    if start is None or not is_whole:
-        raise DamagedError(f"its {name} have not one for each of {n_rows} rows")
+    if start is None or not is_valid:
+        raise CorruptModelError(f"{name} must have one text for each of {n_rows} rows")
     return StoredTexts(data, start)

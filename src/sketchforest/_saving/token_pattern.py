@@ -1,25 +1,26 @@
-"""Token patterns that take time in proportion to the text: a regular expression of a file must not
-keep a service busy, and Python cannot interrupt one.
+"""Token patterns that take linear time on every text.
 
-A pattern is a sequence of characters and classes of them, with one group at most. One of them may
-be repeated without bound, if what follows it cannot make the search take back one character after
-the other at each place of a long run:
+A regular expression from a file must not keep a service busy, and Python cannot interrupt a match.
+
+A valid pattern is a sequence of characters and character classes, with at most one group. One item
+may be repeated without bound, provided that what follows cannot make the search backtrack through a
+long run at each position:
 
 - nothing follows, as in ``\\S+``;
-- ``\\b`` follows ``\\w+``, after which there always is a boundary;
-- ``\\b`` follows and the pattern begins with ``\\b``: then few places of a run can begin a match.
+- ``\\b`` follows ``\\w+``, which always ends at a boundary;
+- ``\\b`` follows and the pattern starts with ``\\b``, so that a match can start at few positions.
 
-All that is repeated a bounded number of times takes at most `MOST_STEPS` at each place: a few
-seconds for the worst pattern and a text of 1 MB, a tenth of a second for ordinary ones.
+Bounded repetitions take at most `MAX_STEPS` at each position: a few seconds for the worst pattern
+and a text of 1 MB, and a tenth of a second for ordinary patterns.
 """
 
 import re
 from typing import NamedTuple
 
-LONGEST = 200
-MOST_REPEATS = 2
-MOST_STEPS = 64
-MOST_AT_ONCE = 20  # characters before those without bound, where boundaries stand around them
+MAX_LENGTH = 200
+MAX_REPEATS = 2
+MAX_STEPS = 64
+MAX_BOUNDED_STEPS = 20  # of a pattern between two boundaries
 _PREFIX = "(?u)"
 _CHARACTER = r"\\[wWdDsSbB.\-'\\]|\[\^?(?:\\.|[^\\\[\]])+\]|[^\\\[\](){}|*+?^$]"
 _PART = re.compile(
@@ -30,20 +31,19 @@ _BOUNDARY = r"\b"
 
 
 class _Item(NamedTuple):
-    """A character or a class, and how often it may stand there; without bound where most is
-    None."""
+    """A character or a class with the bounds of its repetition; `most` is None if unbounded."""
 
     character: str
     least: int = 1
     most: int | None = 1
 
 
-def is_ending_pattern(pattern: object) -> bool:
-    """Whether it is one of them."""
-    if type(pattern) is not str or len(pattern) > LONGEST:
+def is_linear_time(pattern: object) -> bool:
+    """Return whether a value is a valid token pattern, as described above."""
+    if type(pattern) is not str or len(pattern) > MAX_LENGTH:
         return False
     items = _items(pattern.removeprefix(_PREFIX))
-    if items is None or sum(item.least != 1 or item.most != 1 for item in items) > MOST_REPEATS:
+    if items is None or sum(item.least != 1 or item.most != 1 for item in items) > MAX_REPEATS:
         return False
     unbounded = [at for at, item in enumerate(items) if item.most is None]
     if len(unbounded) > 1:
@@ -54,7 +54,7 @@ def is_ending_pattern(pattern: object) -> bool:
         if after and not _ends_at_boundary(before, repeated, after):
             return False
         items = [*before, repeated._replace(most=repeated.least)]
-    if _steps(items) > MOST_STEPS:
+    if _steps(items) > MAX_STEPS:
         return False
     try:
         re.compile(pattern)
@@ -64,18 +64,18 @@ def is_ending_pattern(pattern: object) -> bool:
 
 
 def _ends_at_boundary(before: list[_Item], repeated: _Item, after: list[_Item]) -> bool:
-    """Whether few searches run through the same run of repeated characters, and then back."""
+    """Return whether few searches backtrack through the same run of repeated characters."""
     if [item.character for item in after] != [_BOUNDARY]:
         return False
     if repeated.character == r"\w":
         return True
     begins_at_one = bool(before) and before[0].character == _BOUNDARY
     is_fixed = all(item.least == item.most for item in before)
-    return begins_at_one and is_fixed and _steps([*before, repeated]) <= MOST_AT_ONCE
+    return begins_at_one and is_fixed and _steps([*before, repeated]) <= MAX_BOUNDED_STEPS
 
 
 def _items(pattern: str) -> list[_Item] | None:
-    """What the pattern consists of, without its group; None where something else is in it."""
+    """Parse a pattern, ignoring its group; return None if it contains anything else."""
     items: list[_Item] = []
     groups, before, at = [], "", 0
     while at < len(pattern):
@@ -103,7 +103,7 @@ def _bounds(repeat: str) -> tuple[int, int | None]:
 
 
 def _steps(items: list[_Item]) -> int:
-    """Of a search that fails at a place, at most."""
+    """Return the maximum number of steps of a search that fails at one position."""
     steps = 0
     for item in reversed(items):
         most = item.least if item.most is None else item.most

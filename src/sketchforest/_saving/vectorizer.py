@@ -1,4 +1,4 @@
-"""Raw text to features: a fitted TF-IDF vectorizer as JSON and arrays, and back."""
+"""Fitted TF-IDF vectorizers to JSON and arrays, and back."""
 
 import codecs
 from collections.abc import Mapping, Sequence
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from sketchforest._saving.container import DamagedError
+from sketchforest._saving.container import CorruptModelError
 from sketchforest._saving.json_values import Json, arguments, to_json
-from sketchforest._saving.schema import Holds, are_texts, check_fields, is_count, is_number
-from sketchforest._saving.token_pattern import is_ending_pattern
+from sketchforest._saving.schema import Check, are_texts, is_count, is_number, validate_fields
+from sketchforest._saving.token_pattern import is_linear_time
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -19,7 +19,7 @@ Vectorizer: TypeAlias = "TfidfVectorizer"
 LONGEST_NGRAM = 100
 
 
-def _one_of(*values: object) -> Holds:
+def _one_of(*values: object) -> Check:
     return lambda value: any(type(value) is type(known) and value == known for known in values)
 
 
@@ -36,8 +36,8 @@ def _is_encoding(value: object) -> bool:
 
 
 _NONE, _FLAG = _one_of(None), _one_of(True, False)
-PARAMETERS: dict[str, Holds] = {
-    "input": _one_of("content"),  # others open files whose names are in the text
+PARAMETERS: dict[str, Check] = {
+    "input": _one_of("content"),  # the others would open files
     "encoding": _is_encoding,
     "decode_error": _one_of("strict", "ignore", "replace"),
     "strip_accents": _one_of(None, "ascii", "unicode"),
@@ -46,7 +46,7 @@ PARAMETERS: dict[str, Holds] = {
     "tokenizer": _NONE,
     "analyzer": _one_of("word", "char", "char_wb"),
     "stop_words": lambda value: value is None or value == "english" or are_texts(value),
-    "token_pattern": is_ending_pattern,
+    "token_pattern": is_linear_time,
     "ngram_range": _is_range,
     "max_df": is_number,
     "min_df": is_number,
@@ -62,13 +62,13 @@ PARAMETERS: dict[str, Holds] = {
 
 
 def vectorizer_state(vectorizer: Vectorizer) -> tuple[dict[str, Json], list[str], np.ndarray]:
-    """Parameters, terms in the order of their columns, and their weights."""
+    """Return the parameters, the terms in column order, and their IDF weights."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     if type(vectorizer) is not TfidfVectorizer or not vectorizer.use_idf:
         raise ValueError(
-            "vectorizer must be scikit-learn's TfidfVectorizer with use_idf=True in a model file; "
-            f"got {vectorizer!r}. Use pickle for other ones."
+            "vectorizer must be a TfidfVectorizer with use_idf=True to be saved in a model file; "
+            f"got {vectorizer!r}. Use pickle for other vectorizers."
         )
     params = vectorizer.get_params() | {"vocabulary": None}
     params["dtype"] = np.dtype(params["dtype"]).name
@@ -79,33 +79,33 @@ def vectorizer_state(vectorizer: Vectorizer) -> tuple[dict[str, Json], list[str]
     for name, value in state.items():
         if name in PARAMETERS and not PARAMETERS[name](value):
             raise ValueError(
-                f"vectorizer must have a {name} that a model file may have; got {value!r}. "
-                + _WAYS_OUT.get(name, "Use pickle for other ones.")
+                f"vectorizer must have a {name} that is allowed in a model file; got {value!r}. "
+                + _ADVICE.get(name, "Use pickle for other values.")
             )
     terms = vectorizer.get_feature_names_out().tolist()
     return state, terms, np.asarray(vectorizer.idf_, np.float64)
 
 
-_WAYS_OUT = {
-    "token_pattern": "Use one that repeats one character without bound at its end, as in "
-    r"'\b\w\w+\b' or '\S+', so that it is fast on every text, or pickle.",
+_ADVICE = {
+    "token_pattern": "Use a pattern that takes linear time on every text, such as "
+    r"'\b\w\w+\b' or '\S+', or use pickle.",
 }
 
 
 def restore_vectorizer(
     params: Mapping[str, Json], names: Sequence[str] | None, idf: np.ndarray | None
 ) -> Vectorizer:
-    """A vectorizer that transforms as the saved one did; its terms are the first of the names."""
+    """Restore a vectorizer; its terms are the first of the feature names."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     known = {"input", "analyzer", "token_pattern", "ngram_range", "dtype"}
-    check_fields("text.", params, {name: PARAMETERS[name] for name in known}, PARAMETERS)
+    validate_fields("text.", params, {name: PARAMETERS[name] for name in known}, PARAMETERS)
     given = arguments(TfidfVectorizer, params)
     terms = list(names or ())[: 0 if idf is None else idf.size]
     if not terms or idf is None or idf.shape != (len(set(terms)),):
-        raise DamagedError("its vectorizer has not one weight for each term")
+        raise CorruptModelError("vectorizer must have one weight per term")
     if idf.dtype != np.float64 or not np.isfinite(idf).all():
-        raise DamagedError("a weight of its vectorizer is no number")
+        raise CorruptModelError("non-finite weight of the vectorizer")
     given |= {
         "dtype": np.dtype(str(given["dtype"])).type,
         "ngram_range": tuple(given["ngram_range"]),  # type: ignore[arg-type]

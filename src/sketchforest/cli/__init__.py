@@ -1,4 +1,4 @@
-"""The command line: one file a command."""
+"""The command line, with one file per command."""
 
 from sketchforest.cli.app import app, main
 

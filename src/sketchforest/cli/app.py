@@ -1,6 +1,6 @@
-"""The command line: parse, call, print.
+"""The `sketchforest` command.
 
-A command is a function that imports what it needs when it runs, so ``--help`` answers at once.
+Each subcommand is a function that imports what it needs when it runs, so that ``--help`` is fast.
 """
 
 import sys
@@ -24,7 +24,7 @@ from sketchforest.cli.train import train
 from sketchforest.cli.tune import tune
 
 _DEBUG = "--debug"
-_FORESEEN = (ValueError, OSError, ImportError, MemoryError)  # said in a sentence
+_EXPECTED = (ValueError, OSError, ImportError, MemoryError)  # reported without a traceback
 
 app = typer.Typer(
     name="sketchforest",
@@ -34,21 +34,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-_COMMANDS = (
-    train,
-    predict,
-    evaluate,
-    report,
-    tune,
-    explain,
-    serve,
-    info,
-    convert,
-    datasets,
-    demo,
-)
-for command in _COMMANDS:
-    app.command(cls=Command)(command)
+_COMMANDS = {
+    "Train": (train, tune),
+    "Predict": (predict, explain, serve),
+    "Inspect a model": (evaluate, report, info),
+    "Data and demo": (datasets, convert, demo),
+}
+for panel, commands in _COMMANDS.items():
+    for command in commands:
+        app.command(cls=Command, rich_help_panel=panel)(command)
 for name in ("bench", "reproduce"):
     app.command(name, hidden=True, context_settings=ANY_ARGUMENTS)(moved)
 
@@ -69,20 +63,18 @@ def _sketchforest(
             "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
         ),
     ] = False,
-    debug: Annotated[
-        bool, typer.Option(_DEBUG, help="Show where an error comes from; may stand anywhere.")
-    ] = False,
+    debug: Annotated[bool, typer.Option(_DEBUG, help="Show the traceback of an error.")] = False,
 ) -> None:
-    """Random forests for many labels, grown in a random projection of them.
+    """Tree ensembles for multi-label problems with many labels.
 
     Example:  sketchforest train posts.csv --text-column body --tags-column tags --out model.sf
     """
 
 
 def main() -> None:
-    """Exit with 0 when done, 1 when the work failed, 2 when the call was wrong."""
-    # Wherever it stands among the arguments, and whatever goes wrong.
-    is_debugged = _DEBUG in sys.argv
+    """Run the command; exit with 0 on success, 1 on failure and 2 on wrong usage."""
+    # Accepted anywhere on the command line, whatever else is wrong.
+    is_debug = _DEBUG in sys.argv
     arguments = [argument for argument in sys.argv[1:] if argument != _DEBUG]
     warnings.showwarning = _show_warning
     try:
@@ -90,15 +82,17 @@ def main() -> None:
     except Exception as error:
         if _is_interrupt(error):
             sys.exit(INTERRUPTED)
-        if is_debugged or not isinstance(error, _FORESEEN):
+        if is_debug or not isinstance(error, _EXPECTED):
             raise
         typer.echo(f"Error: {_sentence(error)}", err=True)
         sys.exit(1)
 
 
 def _is_interrupt(error: BaseException | None) -> bool:
-    """Ctrl-C while a module is imported may come out as another error, which has it as its cause:
-    Python 3.11 does so for names in the body of a class."""
+    """Return whether Ctrl-C caused an error.
+
+    Python 3.11 wraps a KeyboardInterrupt in another error if it comes while a class is created.
+    """
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
@@ -108,7 +102,7 @@ def _sentence(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{error.filename}: {error.strerror}."
     if isinstance(error, MemoryError) and not str(error):
-        return "There is not enough memory for this."
+        return "Not enough memory."
     return str(error) or type(error).__name__
 
 

@@ -1,4 +1,4 @@
-"""Options from a TOML file, and to one beside a model, by which a training is repeated."""
+"""Options from a TOML file, and the file written next to a model to repeat its training."""
 
 import json
 import os
@@ -12,10 +12,10 @@ import typer
 from sketchforest._utils.display import listed
 from sketchforest._utils.files import written_whole
 
-# What says nothing of the result.
+# Options that do not affect the model.
 _NOT_WRITTEN = ("config", "json", "quiet", "checkpoint", "dask", "workers")
-_HERE = Path()  # the shell's folder
-# Options that name files and folders.
+_HERE = Path()  # the current folder
+# Options whose values are files or folders.
 PATHS = {
     "checkpoint",
     "data_home",
@@ -30,8 +30,11 @@ PATHS = {
 
 
 def read_config(context: typer.Context, path: Path | None) -> Path | None:
-    """Makes the options in a file the defaults of a command: those in its table, as in [train], and
-    those in no table. What is typed counts more. Paths begin at the folder of the file."""
+    """Use the options in a file as defaults of a command.
+
+    They are at the top level of the file or in the table of the command, such as [train]. Relative
+    paths start at the folder of the file. The command line takes precedence.
+    """
     if path is None:
         return None
     try:
@@ -39,18 +42,18 @@ def read_config(context: typer.Context, path: Path | None) -> Path | None:
     except OSError as error:
         raise typer.BadParameter(f"{path}: {error.strerror}.") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise typer.BadParameter(f"{path} is no TOML file: {error}.") from None
-    of_command = content.get(str(context.command.name), {})
-    given = {name: v for name, v in content.items() if not isinstance(v, dict)} | of_command
+        raise typer.BadParameter(f"{path} is not a valid TOML file: {error}.") from None
+    table = content.get(str(context.command.name), {})
+    given = {name: v for name, v in content.items() if not isinstance(v, dict)} | table
     known = {str(parameter.name) for parameter in context.command.params}
     options = {name.replace("-", "_"): _value(value) for name, value in given.items()}
     for name in options:
         if name not in known:
-            spelt = name.replace("_", "-")
-            raise typer.BadParameter(f"{path}: {context.command.name} has no option {spelt!r}.")
+            typed = name.replace("_", "-")
+            raise typer.BadParameter(f"{path}: {context.command.name} has no option {typed!r}.")
     for name in options.keys() & PATHS:
         moved = _moved(str(options[name]), path.parent, _HERE)
-        # What 'tune' reads may also be the name of a data set.
+        # 'tune' also accepts the name of a data set as FILE.
         if context.command.name != "tune" or name != "file" or os.path.exists(moved):
             options[name] = moved
     context.default_map = {**(context.default_map or {}), **options}
@@ -58,7 +61,7 @@ def read_config(context: typer.Context, path: Path | None) -> Path | None:
 
 
 def _moved(typed: str, old: Path, new: Path) -> str:
-    """A path that begins at the old folder, as it begins at the new one; whole ones stay."""
+    """Make a path relative to another folder; absolute paths stay as they are."""
     if typed == "-" or os.path.isabs(typed):
         return typed
     try:
@@ -73,29 +76,29 @@ ConfigOption = Annotated[
         "--config",
         callback=read_config,
         is_eager=True,
-        help="A TOML file of options, as in: n-estimators = 500; its paths begin at its own "
-        "folder. 'train' writes one beside its model, to be repeated by, from any folder.",
+        help="TOML file of options, such as n-estimators = 500. Its paths are relative to the "
+        "file. 'train' writes one next to the model, to repeat the training.",
         show_default=False,
     ),
 ]
 
 
 def _value(value: Any) -> bool | str:
-    """As it is typed."""
+    """Convert a TOML value to what a user would type."""
     if isinstance(value, list):
         return listed(map(str, value))
     return value if isinstance(value, bool) else str(value)
 
 
 def config_text(context: typer.Context, path: Path) -> str:
-    """The options of a call that are not the usual ones, as TOML in that file."""
+    """Return the options that differ from their defaults, as TOML."""
     command = context.command.name
     lines = [f"# sketchforest {command} --config {path.name}", f"[{command}]"]
     for option, value in context.params.items():
         source = context.get_parameter_source(option)
         if option in _NOT_WRITTEN or source is None or source.name == "DEFAULT":
             continue
-        # A string of JSON is one of TOML.
+        # JSON strings are valid TOML strings.
         plain = value if isinstance(value, bool | int | float) else str(value)
         if option in PATHS:
             plain = _moved(str(value), _HERE, path.parent)
@@ -104,7 +107,7 @@ def config_text(context: typer.Context, path: Path) -> str:
 
 
 class Made(NamedTuple):
-    """What a training notes of itself beside its model, which is the same when it is repeated."""
+    """Facts about a training run that are not in the model, which must be reproducible."""
 
     date: str
     seconds: float
@@ -112,8 +115,7 @@ class Made(NamedTuple):
 
 
 def write_config(context: typer.Context, model: Path, seconds: float) -> Path:
-    """The call beside its model; nothing in it is of this machine but the paths, which begin at
-    the model's folder unless they were typed whole, and the time it took."""
+    """Write the options of a training run next to its model, with paths relative to it."""
     from sketchforest import __version__
 
     path = _beside(model)
@@ -126,7 +128,7 @@ def write_config(context: typer.Context, model: Path, seconds: float) -> Path:
 
 
 def read_made(model: Path) -> Made | None:
-    """What stands beside a model; None where nothing does, or something else."""
+    """Read the facts written next to a model; None if there are none."""
     try:
         made = tomllib.loads(_beside(model).read_text("utf-8"))["made"]
         return Made(str(made["date"]), float(made["seconds"]), str(made["version"]))

@@ -8,31 +8,25 @@ import typer
 from sketchforest.cli import options
 
 
+@options.with_data_options(without=("text_column",))
 def convert(
     file: options.FileArgument,
     out: Annotated[
-        Path, typer.Argument(metavar="OUT", help="File to write: .npz, .arff, .txt, .svm, .csv.")
+        Path,
+        typer.Argument(metavar="OUT", help="File to write: .npz, .arff, .txt, .svm or .csv."),
     ],
-    format: options.FormatOption = None,
+    data: options.DataOptions,
     to: Annotated[
         str | None,
         typer.Option(
             "--to",
-            help="npz, meka, xc, svmlight or csv; told from OUT if not given.",
+            help="Output format: npz, meka, xc, svmlight or csv. Defaults to the suffix of OUT.",
             show_default=False,
         ),
     ] = None,
-    encoding: options.EncodingOption = "utf-8",
-    category_column: options.CategoryOption = "",
-    number_column: options.NumberOption = "",
-    tags_column: options.TagsOption = None,
-    tag_separator: options.SeparatorOption = None,
-    label_columns: options.LabelsOption = "",
-    ignore_columns: options.IgnoreOption = "",
-    xml: options.XmlOption = None,
     json: options.JsonOption = False,
 ) -> None:
-    """Write a data file in another format.
+    """Convert a data file to another format.
 
     Example:  sketchforest convert yeast.arff yeast.npz
 
@@ -40,18 +34,11 @@ def convert(
     """
     from sketchforest.datasets.conversion import convert_file
 
-    given = options.columns(
-        None,
-        tags_column,
-        tag_separator,
-        label_columns,
-        ignore_columns,
-        categories=category_column,
-        numbers=number_column,
+    dataset = convert_file(
+        file, out, data.format, to, data.columns(), data.encoding, **data.read_options()
     )
-    dataset = convert_file(file, out, format, to, given, encoding, **options.read_options(xml))
     (n_rows, n_features), n_labels = dataset.X.shape, dataset.Y.shape[1]
     if json:
         options.print_json({"rows": n_rows, "features": n_features, "labels": n_labels})
     else:
-        typer.echo(f"{out}: {n_rows:,} rows, {n_features:,} features and {n_labels:,} labels.")
+        typer.echo(f"{out}: {n_rows:,} rows, {n_features:,} features, {n_labels:,} labels")

@@ -12,33 +12,29 @@ if TYPE_CHECKING:
     from sketchforest._workflows.evaluation import Evaluation
 
 
+@options.with_data_options(without=options.FEATURE_OPTIONS)
 def evaluate(
     model: options.ModelArgument,
     file: options.FileArgument,
+    data: options.DataOptions,
     labels_out: Annotated[
         Path | None,
-        typer.Option(help="CSV to write, with a line for each label.", show_default=False),
+        typer.Option(help="CSV file for the scores of each label.", show_default=False),
     ] = None,
     picture: Annotated[
-        Path | None, typer.Option(help="PNG to draw; needs matplotlib.", show_default=False)
+        Path | None,
+        typer.Option(help="PNG file for plots; needs matplotlib.", show_default=False),
     ] = None,
     threshold: options.ThresholdOption = None,
-    format: options.FormatOption = None,
-    encoding: options.EncodingOption = "utf-8",
-    text_column: options.TextOption = None,
-    tags_column: options.TagsOption = None,
-    tag_separator: options.SeparatorOption = None,
-    label_columns: options.LabelsOption = "",
-    ignore_columns: options.IgnoreOption = "",
     n_jobs: options.JobsOption = -1,
     quiet: options.QuietOption = False,
     config: ConfigOption = None,
     json: options.JsonOption = False,
 ) -> None:
-    """Score a model on a file with known labels.
+    """Evaluate a model on labeled data.
 
-    LRAP, precision, nDCG and propensity-scored precision at k, coverage error and F1; a table of
-    labels, whole as CSV; a picture. Columns of a table are those of the training, unless named.
+    Prints LRAP, precision, nDCG and propensity-scored precision at k, coverage error, F1, and the
+    scores of the most frequent labels. Columns default to those used in training.
 
     Example:  sketchforest evaluate model.sf test.csv --labels-out labels.csv --picture test.png
     """
@@ -47,12 +43,9 @@ def evaluate(
     from sketchforest.cli.evaluation_views import show_evaluation
 
     forest = options.load_model(model, n_jobs, threshold)
-    trained = trained_columns(forest)
-    known = options.columns(
-        text_column, tags_column, tag_separator, label_columns, ignore_columns, trained
-    )
+    columns = data.columns(trained_columns(forest))
     with options.progress(quiet):
-        result = evaluate_file(forest, file, format, known, encoding)
+        result = evaluate_file(forest, file, data.format, columns, data.encoding)
     _write(result, labels_out, picture)
     if json:
         more = {"unknown_labels": result.n_unknown, "rows_trained_on": result.n_trained_on}
@@ -64,7 +57,7 @@ def evaluate(
 def _write(result: "Evaluation", labels_out: Path | None, picture: Path | None) -> None:
     if result.labels is None:
         if labels_out or picture:
-            raise ValueError("labels-out and picture are for models of labels; this one regresses.")
+            raise ValueError("--labels-out and --picture do not apply to regressors.")
         return
     if labels_out is not None:
         import csv

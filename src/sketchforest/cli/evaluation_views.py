@@ -1,4 +1,4 @@
-"""Scores of a model: tables for the terminal, and a picture."""
+"""Scores of a model: tables for the terminal, and plots."""
 
 import os
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from rich.table import Table
 
 from sketchforest._utils.pictures import save_figure
 from sketchforest._workflows.evaluation import Evaluation
-from sketchforest.cli.tables import SHOWN, as_it_is, plain_table
+from sketchforest.cli.tables import SHOWN, make_table
 from sketchforest.evaluation import meaning
 
 
@@ -16,31 +16,31 @@ def show_evaluation(evaluation: Evaluation, console: Console) -> None:
     show_unknown(evaluation, console)
     console.print(scores_table(evaluation.scores))
     if evaluation.labels is not None:
-        console.print("\nThe most frequent labels:")
+        console.print("\nMost frequent labels:")
         numbers = ("true", "predicted", "precision", "recall", "F1", "AP")
-        table = plain_table("label", *numbers, right=numbers)
-        for name, n_true, n_predicted, _, *quality, _ in evaluation.labels.rows()[:SHOWN]:
-            table.add_row(
-                as_it_is(name), f"{n_true:,}", f"{n_predicted:,}", *(f"{v:.3f}" for v in quality)
-            )
-        console.print(table)
+        rows = [
+            (name, f"{n_true:,}", f"{n_predicted:,}", *(f"{value:.3f}" for value in scores))
+            for name, n_true, n_predicted, _, *scores, _ in evaluation.labels.rows()[:SHOWN]
+        ]
+        console.print(make_table(("label", *numbers), rows, right=numbers))
 
 
 def show_unknown(evaluation: Evaluation, console: Console) -> None:
     if evaluation.n_trained_on:
         console.print(
-            f"The model was trained on this file, on {evaluation.n_trained_on:,} of its rows: it "
-            "will score lower on new ones."
+            f"The model was trained on {evaluation.n_trained_on:,} rows of this file; expect lower "
+            "scores on new rows."
         )
     if evaluation.n_unknown:
-        console.print(f"{evaluation.n_unknown} labels that the model does not know are left out.")
+        console.print(f"Ignored {evaluation.n_unknown} labels that the model does not know.")
 
 
 def scores_table(scores: Mapping[str, float]) -> Table:
-    table = plain_table("score", "", right=("",))
-    for name, value in scores.items():
-        table.add_row(score_name(name), f"{value:,.0f}" if name == "rows" else f"{value:.4f}")
-    return table
+    rows = [
+        (score_name(name), f"{value:,.0f}" if name == "rows" else f"{value:.4f}")
+        for name, value in scores.items()
+    ]
+    return make_table(("score", ""), rows, right=("",))
 
 
 def score_name(name: str) -> str:
@@ -48,14 +48,14 @@ def score_name(name: str) -> str:
 
 
 def save_evaluation_figure(result: Evaluation, path: str | os.PathLike[str]) -> None:
-    """Precision and nDCG against k; F1 of each label against its number of rows; calibration."""
+    """Plot precision and nDCG at k, F1 of each label by its frequency, and calibration."""
     try:
         import matplotlib.figure
     except ImportError:
         raise ImportError(
-            "The picture needs matplotlib. Install it with: pip install 'sketchforest[plot]'"
+            "--picture needs matplotlib. Install it with: pip install 'sketchforest[plot]'"
         ) from None
-    # A bare Figure needs no display and leaves the caller's pyplot alone.
+    # Unlike pyplot, a bare Figure needs no display.
     figure = matplotlib.figure.Figure(figsize=(13, 4.2), layout="constrained")
     result.plot(figure.subplots(1, 3))
     save_figure(figure, path)

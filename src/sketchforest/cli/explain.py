@@ -7,31 +7,30 @@ import typer
 from sketchforest.cli import options
 
 
+@options.with_data_options(
+    without=(*options.FEATURE_OPTIONS, "tags_column", "tag_separator", "label_columns")
+)
 def explain(
     model: options.ModelArgument,
     file: options.FileArgument,
-    row: Annotated[int, typer.Option(min=0, help="The row to explain, numbered from 0.")] = 0,
-    top: Annotated[int, typer.Option(min=1, help="How many of its best labels.")] = 3,
+    data: options.DataOptions,
+    row: Annotated[int, typer.Option(min=0, help="Row to explain, counted from 0.")] = 0,
+    top: Annotated[int, typer.Option(min=1, help="Number of labels to explain.")] = 3,
     label: Annotated[
         str,
         typer.Option(
-            help="Why, or why not, these labels; separated by commas, in quotes where a name has "
-            "one: '\"c++, sdk\",login'.",
+            help="Labels to explain, predicted or not, separated by commas. Quote a name that "
+            "contains a comma: '\"c++, sdk\",login'.",
             show_default=False,
         ),
     ] = "",
-    format: options.FormatOption = None,
-    encoding: options.EncodingOption = "utf-8",
-    text_column: options.TextOption = None,
-    ignore_columns: options.IgnoreOption = "",
     n_jobs: options.JobsOption = -1,
     json: options.JsonOption = False,
 ) -> None:
-    """Show what counts for labels of one row.
+    """Explain the predictions for one row.
 
-    For each label the features that were asked for on the row's way down the trees, and what each
-    adds to the label's probability or takes from it; and the training rows that the prediction is
-    the average of, with their weights and all their labels.
+    For each label, shows how much each feature adds to the score or takes away. Also lists the
+    training rows that contribute most, with their weights and labels.
 
     Example:  sketchforest explain model.sf new.csv --row 3 --label graphs
     """
@@ -41,11 +40,10 @@ def explain(
     from sketchforest.cli.explanation_views import as_json, show_explanation
 
     forest = options.load_model(model, n_jobs)
-    trained = trained_columns(forest)
-    known = options.columns(text=text_column, ignored=ignore_columns, known=trained)
-    format = input_format(file, format, forest, known)
-    x = read_row(file, format, forest, known, row, encoding)
-    # A name may have a comma itself.
+    columns = data.columns(trained_columns(forest))
+    format = input_format(file, data.format, forest, columns)
+    x = read_row(file, format, forest, columns, row, data.encoding)
+    # A single name may be typed without quotes even if it contains a comma.
     labels = [label] if label in label_names(forest.fitted_) else options.names(label)
     content = as_json(explain_row(forest, x, labels or None, top), row, is_classifier(forest))
     if json:

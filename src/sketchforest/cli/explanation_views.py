@@ -1,4 +1,4 @@
-"""What counts for the labels of a row, for the terminal and as JSON."""
+"""Explanations of a row, for the terminal and as JSON."""
 
 from typing import Any
 
@@ -6,15 +6,18 @@ from rich.console import Console
 
 from sketchforest._utils.display import listed, shortened
 from sketchforest._utils.units import UNKNOWN
-from sketchforest.cli.tables import SHOWN, as_it_is, number_or_none, plain_table
+from sketchforest.cli.tables import SHOWN, escaped, make_table, number_or_none
 from sketchforest.explain import Explanation
 
 TEXT_WIDTH = 60
 
 
 def as_json(found: Explanation, row: int, has_labels: bool = True) -> dict[str, Any]:
-    """Features that add up to the score, the last lines for several together, without a value.
-    Training rows have labels, or the outputs that are explained."""
+    """Return the explanation as JSON.
+
+    The contributions of the features add up to the score; the last lines sum up several features
+    and have no value. Training rows have labels, or outputs in case of a regressor.
+    """
     texts = found.row_texts
     return {
         "row": row,
@@ -56,33 +59,34 @@ def _truth(found: Explanation, at: int, has_labels: bool) -> dict[str, Any]:
 
 def show_explanation(content: dict[str, Any], console: Console) -> None:
     for label in content["labels"]:
-        console.print(
-            f"{as_it_is(label['label'])}: {label['score']:.3f}, of which {label['base']:.3f} "
-            "before any feature is asked for:",
-            soft_wrap=True,
-        )
-        table = plain_table("feature", "value", "adds", right=("value", "adds"))
-        for feature in label["features"]:
-            table.add_row(
-                as_it_is(feature["feature"]),
-                UNKNOWN if feature["value"] is None else f"{feature['value']:.4g}",
-                f"{feature['adds']:+.4f}",
+        name, score, base = escaped(label["label"]), label["score"], label["base"]
+        console.print(f"{name}: {score:.3f} (baseline {base:.3f})", soft_wrap=True)
+        features = [
+            (
+                line["feature"],
+                UNKNOWN if line["value"] is None else f"{line['value']:.4g}",
+                f"{line['adds']:+.4f}",
             )
-        console.print(table, "")
-    console.print("The training rows that count, numbered from 0:")
-    rows = content["training_rows"]
-    has_texts = any("text" in row for row in rows)
-    outputs = [as_it_is(name) for name in rows[0].get("outputs", ())] if rows else []
-    texts = ("text",) if has_texts else ()
-    table = plain_table(
-        *("row", "weight", *(outputs or ("labels",)), *texts), right=("row", "weight", *outputs)
-    )
-    for row in rows:
-        cells = [row["id"], f"{row['weight']:.4f}"]
-        if outputs:
-            cells += [f"{value:.4g}" for value in row["outputs"].values()]
-        else:
-            cells.append(shortened(listed(row["labels"]), TEXT_WIDTH))
-        cells += [shortened(row["text"], TEXT_WIDTH)] if has_texts else []
-        table.add_row(*map(as_it_is, cells))
-    console.print(table)
+            for line in label["features"]
+        ]
+        columns = ("feature", "value", "contribution")
+        console.print(make_table(columns, features, right=columns[1:]), "")
+    console.print("Training rows with the largest weights (counted from 0):")
+    training_rows = content["training_rows"]
+    outputs = list(training_rows[0].get("outputs", ())) if training_rows else []
+    texts = ["text"] if any("text" in row for row in training_rows) else []
+    rows = [
+        [
+            row["id"],
+            f"{row['weight']:.4f}",
+            *(
+                [f"{value:.4g}" for value in row["outputs"].values()]
+                if outputs
+                else [shortened(listed(row["labels"]), TEXT_WIDTH)]
+            ),
+            *(shortened(row[name], TEXT_WIDTH) for name in texts),
+        ]
+        for row in training_rows
+    ]
+    columns = ("row", "weight", *(map(escaped, outputs) if outputs else ["labels"]), *texts)
+    console.print(make_table(columns, rows, right=columns[: 2 + len(outputs)]))

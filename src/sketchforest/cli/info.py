@@ -4,7 +4,7 @@ from sketchforest.cli import options
 
 
 def info(model: options.ModelArgument, json: options.JsonOption = False) -> None:
-    """Describe a model: sizes, settings, labels, out-of-bag score, important features.
+    """Describe a model: size, settings, scores and important features.
 
     Example:  sketchforest info model.sf --json
     """

@@ -1,4 +1,4 @@
-"""Models, for the terminal and as JSON."""
+"""Descriptions of models, for the terminal and as JSON."""
 
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,13 @@ from sketchforest._workflows import Model
 from sketchforest._workflows.models import is_classifier, label_names, notes_of, shown_features
 from sketchforest._workflows.training import TrainOutcome
 from sketchforest.cli.evaluation_views import score_name, scores_table, show_unknown
-from sketchforest.cli.tables import SHOWN, as_it_is, number_or_none, plain_table
+from sketchforest.cli.tables import SHOWN, escaped, make_table, number_or_none
 
 _COUNTS = ("trees", "nodes", "leaves", "depth", "training_rows", "features")
 
 
 def describe(model: Model, path: Path) -> dict[str, Any]:
-    """What a model file holds, as plain values."""
+    """Return what a model file contains, as plain values."""
     forest, params = model.fitted_.forest, model.get_params(deep=False)
     return {
         "estimator": type(model).__name__,
@@ -50,7 +50,7 @@ def describe(model: Model, path: Path) -> dict[str, Any]:
 
 
 def _label_names(model: Model) -> list[str] | None:
-    """None of very many that have no names: a file of a few kB may claim millions."""
+    """Return the names; None if many labels are unnamed, since a tiny file may claim millions."""
     has_names = hasattr(model, "label_names_") or model.fitted_.targets.has_classes
     is_short = model.fitted_.labels.shape[1] <= MOST_LISTED
     return label_names(model.fitted_).tolist() if has_names or is_short else None
@@ -88,9 +88,9 @@ def outcome_json(outcome: TrainOutcome) -> dict[str, object]:
 def show_outcome(outcome: TrainOutcome, console: Console) -> None:
     about = describe(outcome.model, outcome.path)
     console.print(
-        f"{about['trees']} trees on {about['training_rows']:,} rows, {about['features']:,} "
-        f"features and {about['labels']:,} labels in {seconds(outcome.seconds)}; "
-        f"{as_it_is(str(outcome.path))} has {size(about['bytes'])}.",
+        f"Trained {about['trees']} trees on {about['training_rows']:,} rows, {about['features']:,} "
+        f"features and {about['labels']:,} labels in {seconds(outcome.seconds)}. "
+        f"Wrote {escaped(str(outcome.path))} ({size(about['bytes'])}).",
         soft_wrap=True,
     )
     if outcome.advice:
@@ -98,38 +98,33 @@ def show_outcome(outcome: TrainOutcome, console: Console) -> None:
     if about["oob_predicted"] is not None:
         found = about["oob_predicted"]
         console.print(
-            f"{score_name(found['metric'])} on new rows, predicted from rows that trees did not "
-            f"see (out-of-bag): {found['score']:.4f} ± {found['standard_error']:.4f}"
+            f"Expected {score_name(found['metric'])} on new rows (out-of-bag): "
+            f"{found['score']:.4f} ± {found['standard_error']:.4f}"
         )
     elif about["oob_score"] is not None:
         console.print(
-            f"Out-of-bag {about['oob_metric']}: {about['oob_score']:.4f}, which is that of the "
-            "trees that did not see a row; the whole forest is better."
+            f"Out-of-bag {about['oob_metric']}: {about['oob_score']:.4f}. The whole forest scores "
+            "higher, since only some of the trees predict each out-of-bag row."
         )
     if outcome.test is not None:
         show_unknown(outcome.test, console)
-        console.print("On rows that were not trained on:")
+        console.print("Scores on the test rows:")
         console.print(scores_table(outcome.test.scores))
 
 
 def show_model(about: dict[str, Any], path: Path, console: Console) -> None:
-    facts = plain_table("", "", header=False)
-    for name, value in _facts(about, path):
-        facts.add_row(name, value)
-    console.print(facts, "")
+    console.print(make_table(("", ""), _facts(about, path), show_header=False), "")
     settings = ", ".join(f"{name}={value!r}" for name, value in about["parameters"].items())
-    console.print(as_it_is(f"settings: {settings}"))
+    console.print(escaped(f"settings: {settings}"))
     if about["chosen"]:
         chosen = ", ".join(f"{name}={value}" for name, value in about["chosen"].items())
         console.print(f"chosen for 'auto': {chosen}")
     if about["important_features"]:
-        console.print("\nThe most important features:")
-        table = plain_table("feature", "share", right=("share",))
-        for row in about["important_features"]:
-            table.add_row(as_it_is(row["feature"]), f"{row['share']:.4f}")
-        console.print(table)
+        console.print("\nMost important features:")
+        rows = [(row["feature"], f"{row['share']:.4f}") for row in about["important_features"]]
+        console.print(make_table(("feature", "share"), rows, right=("share",)))
     else:
-        console.print("No importances: the file is compact.")
+        console.print("No feature importances: the model was saved with --compact.")
 
 
 def _facts(about: dict[str, Any], path: Path) -> list[tuple[str, str]]:
@@ -137,22 +132,20 @@ def _facts(about: dict[str, Any], path: Path) -> list[tuple[str, str]]:
     names = about["label_names"] or list(map(str, range(SHOWN)))
     labels = listed(names[:SHOWN]) + more
     facts = [
-        ("file", as_it_is(str(path))),
+        ("file", str(path)),
         ("estimator", about["estimator"]),
         *((name.replace("_", " "), f"{about[name]:,}") for name in _COUNTS),
-        ("labels", f"{about['labels']:,}: {as_it_is(labels)}"),
+        ("labels", f"{about['labels']:,}: {labels}"),
         ("size", size(about["bytes"])),
         ("reads text", "yes" if about["reads_text"] else "no"),
     ]
     if about["oob_predicted"] is not None:
         found = about["oob_predicted"]
-        # Without a bootstrap, some trees leave rows out for the threshold alone.
+        # Without a bootstrap, some trees leave rows out just to choose the threshold.
         n_left_out = about["oob_rows_of_threshold"]
-        which = "rows that trees did not draw"
-        if n_left_out is not None:
-            which = f"{n_left_out:,} rows left out of some trees"
-        score = f"{found['score']:.4f} ± {found['standard_error']:.4f}, by {which}"
-        facts.append((f"predicted {score_name(found['metric'])}", score))
+        source = "out-of-bag" if n_left_out is None else f"{n_left_out:,} rows held out"
+        score = f"{found['score']:.4f} ± {found['standard_error']:.4f} ({source})"
+        facts.append((f"expected {score_name(found['metric'])}", score))
     elif about["oob_score"] is not None:
         facts.append((f"out-of-bag {about['oob_metric']}", f"{about['oob_score']:.4f}"))
     for name, value in about["notes"].get("test", {}).items():

@@ -12,46 +12,47 @@ from sketchforest.cli import options
 from sketchforest.cli.config import ConfigOption
 
 
+@options.with_data_options(without=(*options.FEATURE_OPTIONS, "tags_column", "label_columns"))
 def predict(
     model: options.ModelArgument,
     file: options.FileArgument,
+    data: options.DataOptions,
     top: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="The k best labels of each row; else those that the model's threshold leaves.",
+            help="Number of labels per row, best first. Defaults to all labels above the "
+            "model's threshold.",
             show_default=False,
         ),
     ] = None,
     output: Annotated[
         str,
         typer.Option(
-            "--output", help="csv, jsonl, or sparse: 'number:score', labels numbered from 0."
+            "--output", help="csv, jsonl, or sparse ('index:score', labels counted from 0)."
         ),
     ] = "csv",
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="File to write instead of standard output."),
+        typer.Option("--out", "-o", help="File to write, instead of standard output."),
     ] = None,
     threshold: options.ThresholdOption = None,
-    format: options.FormatOption = None,
-    encoding: options.EncodingOption = "utf-8",
     keep: Annotated[
-        str, typer.Option(help="Columns to write, too, separated by commas.", show_default=False)
+        str,
+        typer.Option(
+            help="Input columns to copy to the output, separated by commas.", show_default=False
+        ),
     ] = "",
-    text_column: options.TextOption = None,
-    tag_separator: options.SeparatorOption = None,
-    ignore_columns: options.IgnoreOption = "",
     n_jobs: options.JobsOption = -1,
     quiet: options.QuietOption = False,
     config: ConfigOption = None,
-    json: Annotated[bool, typer.Option("--json", help="The same as --output jsonl.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Short for --output jsonl.")] = False,
 ) -> None:
-    """Predict the labels of the rows of a file, a line for each row.
+    """Predict labels for the rows of a file.
 
-    Rows are read, predicted and written in blocks, so that files of any size need little memory
-    (ARFF and npz files are read whole). FILE '-' is standard input: a table with a header or JSON
-    lines, or lines of text where the model reads text.
+    Writes one line per row. Rows are processed in blocks, so large files need little memory, except
+    for ARFF and npz files, which are loaded whole. Standard input ('-') may be a table with a
+    header, JSON Lines or, for a model of text, one text per line.
 
     Example:  sketchforest predict model.sf new.csv --top 5 > tags.csv
 
@@ -60,31 +61,25 @@ def predict(
     from sketchforest._workflows.model_input import input_format, row_blocks
     from sketchforest._workflows.models import trained_columns
     from sketchforest.cli.prediction_views import predicted_lines
-    from sketchforest.cli.tables import as_it_is
+    from sketchforest.cli.tables import escaped
 
     forest = options.load_model(model, n_jobs, threshold)
     if top is not None and threshold is not None:
         raise typer.BadParameter("--top and --threshold cannot be used together.")
-    known = options.columns(
-        text=text_column,
-        separator=tag_separator,
-        ignored=ignore_columns,
-        known=trained_columns(forest),
-    )
-    format = input_format(file, format, forest, known)
+    columns = data.columns(trained_columns(forest))
+    format = input_format(file, data.format, forest, columns)
     output = "jsonl" if json else output
-    # Who sees the predictions themselves needs no other sign of life.
-    is_shown = out is None and _standard_output().isatty()
-    is_quiet = quiet or is_shown
-    with options.progress(is_quiet, reading="predicting"), _writer(out) as stream:
-        blocks = row_blocks(file, format, forest, known, options.names(keep), encoding)
-        for lines in predicted_lines(forest, blocks, output, top, known.separator):
-            stream.write("\n".join(map(as_it_is, lines.split("\n"))) if is_shown else lines)
+    # Predictions printed to a terminal show the progress themselves.
+    is_terminal = out is None and _standard_output().isatty()
+    with options.progress(quiet or is_terminal, reading="predicting"), _writer(out) as stream:
+        blocks = row_blocks(file, format, forest, columns, options.names(keep), data.encoding)
+        for lines in predicted_lines(forest, blocks, output, top, columns.separator):
+            stream.write("\n".join(map(escaped, lines.split("\n"))) if is_terminal else lines)
 
 
 def _standard_output() -> TextIO:
     if sys.stdout is None:
-        raise ValueError("standard output must be open to be written to; it is closed. Use --out.")
+        raise ValueError("standard output is closed. Use --out to write to a file.")
     return sys.stdout
 
 

@@ -1,4 +1,4 @@
-"""Predictions as lines of text: CSV, JSON or sparse, a line for each row."""
+"""Predictions as text: CSV, JSON Lines or sparse, one line per row."""
 
 import csv
 import io
@@ -28,19 +28,21 @@ _FOUND = ("labels", "scores")
 def predicted_lines(
     model: Model, blocks: Iterator[Rows], output: str, top: int | None, separator: str
 ) -> Iterator[str]:
-    """The text of each block of rows, and a header before the first one of CSV; kept columns come
-    before what is predicted."""
+    """Yield the text of each block of rows, after a header for CSV.
+
+    Kept columns come before the predictions.
+    """
     if output not in OUTPUT_FORMATS:
         raise ValueError(f"output must be one of {', '.join(OUTPUT_FORMATS)}; got {output!r}.")
     names = label_names(model.fitted_).tolist()
     columns = _FOUND if is_classifier(model) else tuple(names)
     if top is not None and not is_classifier(model):
-        raise ValueError(f"top is for models of labels; got {top} and a regressor. Leave it out.")
+        raise ValueError(f"top does not apply to regressors; got {top}.")
 
     def lines(rows: Rows) -> str:
         X, kept = rows
         if output == "sparse" and kept:
-            raise ValueError("keep is for csv and jsonl; got it with output='sparse'.")
+            raise ValueError("keep requires csv or jsonl output; got output='sparse'.")
         if not is_classifier(model):
             return _outputs(model.predict(X), output, kept)
         found = best_labels(model, X, top)
@@ -49,7 +51,7 @@ def predicted_lines(
         return _jsonl(found, names, kept) if output == "jsonl" else _sparse(found)
 
     first = next(blocks, None)
-    # A model or a row that cannot be predicted is told before anything is printed.
+    # Predict first, so that an error comes before any output.
     beginning = "" if first is None else lines(first)
     if output == "csv":
         yield _csv_text([[*(first.kept if first else ()), *columns]])
@@ -96,7 +98,7 @@ def _sparse(found: RankedLabels) -> str:
 
 
 def _outputs(predicted: Matrix, output: str, kept: Mapping[str, Sequence[Any]]) -> str:
-    """Those of a regressor."""
+    """Return the outputs of a regressor as text."""
     if output == "sparse":
         rows = sparse.csr_array(predicted.reshape(predicted.shape[0], -1))
         return _sparse(as_lists(rows.indices, rows.data, rows.indptr))

@@ -15,43 +15,39 @@ if TYPE_CHECKING:
 _PAGE, _CARD = Path("report.html"), Path("model-card.md")
 
 
+@options.with_data_options(without=options.FEATURE_OPTIONS)
 def report(
     model: options.ModelArgument,
     file: options.FileArgument,
+    data: options.DataOptions,
     out: Annotated[
         Path | None,
         typer.Option(
             "--out",
             "-o",
-            help=f"File to write: {_PAGE}, or {_CARD} with --markdown. A name that ends in .md "
-            "asks for Markdown, too.",
+            help=f"File to write. Defaults to {_PAGE}, or to {_CARD} with --markdown, which a "
+            "name ending in .md implies.",
             show_default=False,
         ),
     ] = None,
     markdown: Annotated[
-        bool, typer.Option("--markdown", help="Write a model card in Markdown, and no page.")
+        bool, typer.Option("--markdown", help="Write a model card in Markdown.")
     ] = False,
     title: Annotated[
-        str | None, typer.Option(help="Of the page; else the model's name.", show_default=False)
+        str | None,
+        typer.Option(help="Title. Defaults to the name of the model file.", show_default=False),
     ] = None,
     threshold: options.ThresholdOption = None,
-    format: options.FormatOption = None,
-    encoding: options.EncodingOption = "utf-8",
-    text_column: options.TextOption = None,
-    tags_column: options.TagsOption = None,
-    tag_separator: options.SeparatorOption = None,
-    label_columns: options.LabelsOption = "",
-    ignore_columns: options.IgnoreOption = "",
     n_jobs: options.JobsOption = -1,
     quiet: options.QuietOption = False,
     config: ConfigOption = None,
     json: options.JsonOption = False,
 ) -> None:
-    """Write a page on a model, and how good it is on a file with known labels.
+    """Write an HTML report on a model, or a model card.
 
-    Scores and what they mean, a curve of thresholds, the best and worst labels, a table of all that
-    sorts and filters, the features that count, and where all of it comes from. One file that needs
-    no network, or a model card in Markdown.
+    The report evaluates the model on labeled data. It explains the scores, plots a curve of
+    thresholds, lists the best and worst labels and the important features, and has a sortable table
+    of all labels. It is a single file that works offline.
 
     Example:  sketchforest report model.sf test.csv --out report.html
     """
@@ -65,16 +61,9 @@ def report(
     target = out or (_CARD if is_card else _PAGE)
     check_out(target)
     forest = options.load_model(model, n_jobs, threshold)
-    known = options.columns(
-        text_column,
-        tags_column,
-        tag_separator,
-        label_columns,
-        ignore_columns,
-        trained_columns(forest),
-    )
+    columns = data.columns(trained_columns(forest))
     with options.progress(quiet):
-        result = evaluate_file(forest, file, format, known, encoding)
+        result = evaluate_file(forest, file, data.format, columns, data.encoding)
     made = report_of(
         forest, result, title or model.stem, _about_model(forest, model), _about_data(file)
     )
@@ -83,13 +72,13 @@ def report(
         about = {"report": target, "bytes": target.stat().st_size, **result.scores}
         options.print_json(about)
     else:
-        size_of_it = size(target.stat().st_size)
-        where = "" if is_card else " Open it in a browser."
-        options.console().print(f"{target} has {size_of_it}.{where}", soft_wrap=True)
+        hint = "" if is_card else " Open it in a browser."
+        written = f"Wrote {target} ({size(target.stat().st_size)}).{hint}"
+        options.console().print(written, soft_wrap=True)
 
 
 def _about_model(model: "Model", path: Path) -> dict[str, str]:
-    """Names of files without their folders, which are nobody's business."""
+    """Describe the origin of a model; folders are private, so only file names are given."""
     from sketchforest._utils.units import seconds, size
     from sketchforest._workflows.models import notes_of
 
@@ -110,9 +99,8 @@ def _about_model(model: "Model", path: Path) -> dict[str, str]:
     if predicted is not None:
         from sketchforest.metrics.meanings import meaning
 
-        found[f"{meaning(predicted['metric']).title} predicted in training"] = (
-            f"{predicted['score']:.4f} ± {predicted['standard_error']:.4f}, by rows that trees did "
-            "not see"
+        found[f"expected {meaning(predicted['metric']).title} on new rows"] = (
+            f"{predicted['score']:.4f} ± {predicted['standard_error']:.4f} (out-of-bag)"
         )
     return found
 

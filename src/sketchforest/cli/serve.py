@@ -12,40 +12,41 @@ def serve(
         list[str],
         typer.Argument(
             metavar="MODEL",
-            help="Model files; NAME=MODEL to give one another name than that of its file.",
+            help="Model files; NAME=FILE serves a file under another name.",
         ),
     ],
     host: Annotated[
-        str, typer.Option(help="Address to listen at; 0.0.0.0 for all, which everybody can ask.")
+        str,
+        typer.Option(help="Address to listen on; 0.0.0.0 accepts requests from other machines."),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 picks a free one.")] = 8000,
     workers: Annotated[
-        int, typer.Option(min=1, help="Processes; they share the memory of the models.")
+        int, typer.Option(min=1, help="Number of processes; they share the models in memory.")
     ] = 1,
     threshold: options.ThresholdOption = None,
-    max_body: Annotated[int, typer.Option(min=1000, help="Bytes of a request at most.")] = 1 << 20,
-    max_rows: Annotated[int, typer.Option(min=1, help="Rows of a request at most.")] = 1000,
+    max_body: Annotated[int, typer.Option(min=1000, help="Maximum bytes per request.")] = 1 << 20,
+    max_rows: Annotated[int, typer.Option(min=1, help="Maximum rows per request.")] = 1000,
     timeout: Annotated[
-        float, typer.Option(min=0.1, help="Seconds from a request to the end of its answer.")
+        float, typer.Option(min=0.1, help="Time limit per request, in seconds.")
     ] = 10.0,
     max_connections: Annotated[
-        int, typer.Option(min=2, help="Open connections of a worker at most.")
+        int, typer.Option(min=2, help="Maximum open connections per process.")
     ] = 512,
     mmap: Annotated[
         bool,
         typer.Option(
-            help="Map the model files, which must then not be written in place; else each worker "
-            "reads them into memory."
+            help="Memory-map the model files, which must not be overwritten in place; or let each "
+            "process load them."
         ),
     ] = True,
     quiet: options.QuietOption = False,
 ) -> None:
-    """Answer questions about models: a page for people, JSON for programs.
+    """Serve models over HTTP: a web page and a JSON API.
 
-    The page shows tags with scores as one types, the words that count and similar training rows.
-    Programs use /suggest, /explain, /info and /health; /docs describes them. Who can reach the
-    address can ask: there are no passwords. Ctrl-C ends it when all that was asked is answered, or
-    after three seconds.
+    The page suggests tags as you type, and shows the words and the similar training rows behind
+    them. The API has /suggest, /explain, /info and /health; see /docs. There is no authentication:
+    anyone who can reach the address can send requests. On Ctrl-C, the server finishes open requests
+    for up to three seconds.
 
     Example:  sketchforest serve model.sf --workers 2
 
@@ -62,7 +63,7 @@ def serve(
 
     decided = None if threshold is None else options.value(threshold)
     sources = named_sources(models, decided, mmap)
-    for source in sources:  # what is wrong is said before anything is started
+    for source in sources:  # report errors before starting any process
         about = ServedModel.load(source).info()
         if not quiet:
             typer.echo(f"{source.name}: {about['labels']:,} labels, {about['trees']:,} trees")

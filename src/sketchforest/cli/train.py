@@ -16,47 +16,45 @@ def _option(panel: str, help: str, *flag: str, **more: Any) -> OptionInfo:
     return typer.Option(*flag, help=help, rich_help_panel=panel, **more)
 
 
-_forest, _text, _quality, _long = (
-    partial(_option, panel) for panel in ("Forest", "Text", "Quality", "Long trainings")
+_forest, _text, _testing, _cluster = (
+    partial(_option, panel)
+    for panel in ("Forest", "Text", "Testing and tuning", "Checkpoints and clusters")
 )
+_by_estimator = partial(_forest, show_default="set by the estimator")
 
 
+@options.with_data_options()
 def train(
     context: typer.Context,
     file: options.FileArgument,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write.")],
-    format: options.FormatOption = None,
-    encoding: options.EncodingOption = "utf-8",
-    text_column: options.TextOption = None,
-    category_column: options.CategoryOption = "",
-    number_column: options.NumberOption = "",
-    tags_column: options.TagsOption = None,
-    tag_separator: options.SeparatorOption = None,
-    label_columns: options.LabelsOption = "",
-    ignore_columns: options.IgnoreOption = "",
-    xml: options.XmlOption = None,
-    test: Annotated[str | None, _quality("A file to test the model on.")] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")],
+    data: options.DataOptions,
+    test: Annotated[str | None, _testing("File to test the model on.")] = None,
     holdout: Annotated[
-        float, _quality("Share of rows to keep back and test on.", min=0, max=0.9)
+        float, _testing("Fraction of rows to hold out for testing.", min=0, max=0.9)
     ] = 0.0,
-    tune: Annotated[bool, _quality("Choose the settings by out-of-bag score.", "--tune")] = False,
+    tune: Annotated[bool, _testing("Choose the settings by out-of-bag score.", "--tune")] = False,
     budget: Annotated[
         str,
-        _quality(
-            "What --tune may take: seconds, or as in '2000 trees'.", show_default="as ten fits"
+        _testing(
+            "Limit for --tune: seconds, or a number of trees such as '2000 trees'.",
+            show_default="the cost of ten fits",
         ),
     ] = "none",
     compact: Annotated[
-        bool, typer.Option("--compact", help="Leave out what prediction does not need.")
+        bool,
+        typer.Option("--compact", help="Leave out feature importances to save space."),
     ] = False,
-    ngrams: Annotated[int, _text("Words in a term, at most.", min=1, max=5)] = 1,
-    min_count: Annotated[int, _text("Texts that a term must be in.", min=1)] = 2,
-    max_terms: Annotated[int | None, _text("Only so many, the most frequent.", min=1)] = None,
+    ngrams: Annotated[int, _text("Maximum number of words per term.", min=1, max=5)] = 1,
+    min_count: Annotated[int, _text("Minimum number of texts with a term.", min=1)] = 2,
+    max_terms: Annotated[
+        int | None, _text("Maximum number of terms; the most frequent are kept.", min=1)
+    ] = None,
     keep_texts: Annotated[
         bool,
         _text(
-            "Keep the texts in the model, which 'serve' shows beside similar rows. Who has the "
-            "model can read them.",
+            "Store the texts in the model, so that 'serve' can show similar ones. Anyone who has "
+            "the model can read them.",
             "--keep-texts",
         ),
     ] = False,
@@ -64,91 +62,82 @@ def train(
         str,
         _forest(
             f"{', '.join(FORESTS_OF_LABELS[:-1])} or {FORESTS_OF_LABELS[-1]}; with -regressor for "
-            "real outputs.",
+            "real-valued outputs.",
         ),
     ] = DEFAULT_ON_COMMAND_LINE,
-    estimator: Annotated[str | None, _forest("The former name of --forest.", hidden=True)] = None,
-    n_estimators: Annotated[str, _forest("Trees: a number, or auto.")] = "100",
-    oblique: Annotated[float, _forest("Share of oblique trees in a sketch forest.")] = 0.7,
-    ridge: Annotated[float, _forest("How far oblique directions are held back.")] = 2.0,
+    estimator: Annotated[str | None, _forest("Former name of --forest.", hidden=True)] = None,
+    n_estimators: Annotated[str, _forest("Number of trees, or auto.")] = "100",
+    oblique: Annotated[float, _forest("Fraction of oblique trees in a sketch forest.")] = 0.7,
+    ridge: Annotated[float, _forest("L2 penalty of oblique splits.")] = 2.0,
     projection: Annotated[
         str,
-        _forest(f"{', '.join(PROJECTIONS)}, or none for the labels as they are."),
+        _forest(f"Projection of the labels: {', '.join(PROJECTIONS)} or none."),
     ] = "gaussian",
     n_components: Annotated[
         str,
-        _forest(
-            "Projected labels: a number, a share, log, sqrt, all, auto.",
-            show_default="the estimator's",
-        ),
+        _by_estimator("Size of the projection: a number, a fraction, log, sqrt, all or auto."),
     ] = "none",
     shared_projection: Annotated[
-        bool, _forest("One projection for all trees.", "--shared-projection")
+        bool, _forest("Use one projection for all trees.", "--shared-projection")
     ] = False,
     threshold: Annotated[
         str,
-        _forest(
-            "When a label is predicted: a probability, f1, f1-per-label, top-K.",
-            show_default="the estimator's",
-        ),
+        _by_estimator("When to predict a label: a probability, f1, f1-per-label or top-K."),
     ] = "default",
     max_features: Annotated[
         str,
-        _forest(
-            "Features tried a split: a number, a share, sqrt, 4sqrt, log2, auto, none for all.",
-            show_default="the estimator's",
+        _by_estimator(
+            "Features per split: a number, a fraction, sqrt, 4sqrt, log2, auto, or none for all."
         ),
     ] = "default",
-    max_depth: Annotated[str, _forest("Splits from root to leaf.")] = "none",
+    max_depth: Annotated[str, _forest("Maximum depth of a tree.")] = "none",
     min_samples_split: Annotated[
-        str, _forest("Rows in a node to split.", show_default="the estimator's")
+        str, _by_estimator("Minimum number of rows to split a node.")
     ] = "default",
-    min_samples_leaf: Annotated[
-        str, _forest("Rows in a leaf.", show_default="the estimator's")
-    ] = "default",
-    min_weight_fraction_leaf: Annotated[float, _forest("Share of weight in a leaf.")] = 0.0,
-    max_leaf_nodes: Annotated[str, _forest("Leaves of a tree.")] = "none",
-    min_impurity_decrease: Annotated[float, _forest("What a split must gain.")] = 0.0,
+    min_samples_leaf: Annotated[str, _by_estimator("Minimum number of rows per leaf.")] = "default",
+    min_weight_fraction_leaf: Annotated[
+        float, _forest("Minimum fraction of the total weight per leaf.")
+    ] = 0.0,
+    max_leaf_nodes: Annotated[str, _forest("Maximum number of leaves per tree.")] = "none",
+    min_impurity_decrease: Annotated[float, _forest("Minimum impurity decrease per split.")] = 0.0,
     bootstrap: Annotated[
-        str,
-        _forest("Each tree on rows drawn anew: true or false.", show_default="the estimator's"),
+        str, _by_estimator("Grow each tree on a bootstrap sample: true or false.")
     ] = "default",
-    max_samples: Annotated[str, _forest("Rows drawn for a tree.")] = "none",
+    max_samples: Annotated[
+        str, _forest("Rows drawn per tree: a number, a fraction, or none for all.")
+    ] = "none",
     oob_score: Annotated[
         str,
         _forest(
-            "true, false or a metric, as in precision_at_5, to be predicted from rows that trees "
-            "did not see.",
-            show_default="lrap, where trees leave rows out",
+            "Out-of-bag score: true, false or a metric such as precision_at_5.",
+            show_default="lrap if trees leave rows out",
         ),
     ] = "default",
-    class_weight: Annotated[str, _forest("balanced, balanced_subsample or none.")] = "none",
-    random_state: Annotated[
-        int, _forest("Seed of all that is random.", "--random-state", "--seed")
-    ] = 0,
+    class_weight: Annotated[
+        str, _forest("Class weights: balanced, balanced_subsample or none.")
+    ] = "none",
+    random_state: Annotated[int, _forest("Random seed.", "--random-state", "--seed")] = 0,
     checkpoint: Annotated[
         Path | None,
-        _long(
-            "Keep finished trees in this folder: called again after a kill, the command goes on."
-        ),
+        _cluster("Save finished trees in this folder; run the command again to resume."),
     ] = None,
     dask: Annotated[
         str | None,
-        _long("Grow trees on the Dask cluster of this scheduler, as in tcp://host:8786."),
+        _cluster("Grow trees on the Dask cluster of this scheduler, such as tcp://host:8786."),
     ] = None,
     workers: Annotated[
-        int | None, _long("Grow trees in so many processes of this machine.", min=1)
+        int | None, _cluster("Grow trees in this many processes on this machine.", min=1)
     ] = None,
     n_jobs: options.JobsOption = -1,
     quiet: options.QuietOption = False,
     config: ConfigOption = None,
     json: options.JsonOption = False,
 ) -> None:
-    """Train a model on a file and write it to one file.
+    """Train a model on a data file.
 
-    A table needs --tags-column or --label-columns. Its other columns are numbers, unless they are
-    named: text (--text-column) is turned into TF-IDF features and stays text for 'predict', each
-    value of a category (--category-column) becomes a feature.
+    A table needs --tags-column or --label-columns. All other columns are numeric features, except
+    those named by --text-column (TF-IDF; 'predict' then reads raw text) and --category-column
+    (one-hot encoded).
 
     Example:  sketchforest train posts.csv --text-column body --tags-column tags --out model.sf
 
@@ -165,17 +154,17 @@ def train(
     if test is not None and holdout > 0:
         raise typer.BadParameter("--test and --holdout cannot be used together.")
     if budget != "none" and not tune:
-        raise typer.BadParameter("--budget is for --tune.")
+        raise typer.BadParameter("--budget needs --tune.")
     backend = Backend(dask, workers, checkpoint)
     if dask is not None and workers is not None:
         raise typer.BadParameter("--dask and --workers cannot be used together.")
     if tune and backend != Backend():
         raise typer.BadParameter("--dask, --workers and --checkpoint cannot be used with --tune.")
     text = TextSettings(ngrams, min_count, max_terms, keep_texts)
-    has_text = text_column is not None or _is_fasttext(file, format)
+    has_text = data.text_column is not None or _is_fasttext(file, data.format)
     if text != TextSettings() and not has_text:
         raise typer.BadParameter(
-            "--ngrams, --min-count, --max-terms and --keep-texts are for --text-column."
+            "--ngrams, --min-count, --max-terms and --keep-texts need --text-column."
         )
     known = signature(SketchForestClassifier).parameters
     params = {name: options.value(str(given[name])) for name in known if name in given}
@@ -183,17 +172,9 @@ def train(
         outcome = train_file(
             file,
             out,
-            format=format,
-            columns=options.columns(
-                text_column,
-                tags_column,
-                tag_separator,
-                label_columns,
-                ignore_columns,
-                categories=category_column,
-                numbers=number_column,
-            ),
-            encoding=encoding,
+            format=data.format,
+            columns=data.columns(),
+            encoding=data.encoding,
             text=text,
             estimator=estimator or forest,
             params=params | {"verbose": int(not quiet)},
@@ -202,10 +183,10 @@ def train(
             tunes=tune,
             budget=options.value(budget),
             compact=compact,
-            options=options.read_options(xml),
+            options=data.read_options(),
             backend=backend,
         )
-    if out.is_file():  # and no device, beside which nothing is kept
+    if out.is_file():  # rather than a device such as /dev/null
         write_config(context, out, outcome.seconds)
     if json:
         options.print_json(outcome_json(outcome))

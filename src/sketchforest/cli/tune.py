@@ -1,4 +1,4 @@
-"""The command `tune`."""
+"""`sketchforest tune`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,53 +13,48 @@ if TYPE_CHECKING:
     from sketchforest._utils.typing import Matrix
     from sketchforest._workflows.models import Notes
     from sketchforest.datasets import Dataset
-    from sketchforest.datasets.columns import Columns
     from sketchforest.tuning import TuningResult
 
 
+@options.with_data_options()
 def tune(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="A data file, or the name of a data set.")
+        str, typer.Argument(metavar="FILE", help="Data file, or the name of a known data set.")
     ],
-    format: options.FormatOption = None,
-    encoding: options.EncodingOption = "utf-8",
-    text_column: options.TextOption = None,
-    category_column: options.CategoryOption = "",
-    number_column: options.NumberOption = "",
-    tags_column: options.TagsOption = None,
-    tag_separator: options.SeparatorOption = None,
-    label_columns: options.LabelsOption = "",
-    ignore_columns: options.IgnoreOption = "",
+    data: options.DataOptions,
     metric: Annotated[
-        str, typer.Option(help="What to maximise: lrap, precision_at_5, ndcg_at_5, ...")
+        str, typer.Option(help="Metric to maximize: lrap, precision_at_5, ndcg_at_5, ...")
     ] = "lrap",
     budget: Annotated[
         str,
         typer.Option(
-            help="Seconds, as in 60, or trees, as in '2000 trees'; else what ten usual fits take.",
+            help="Time limit in seconds, or a number of trees such as '2000 trees'. Defaults to "
+            "the cost of ten default fits.",
             show_default=False,
         ),
     ] = "",
     estimators: Annotated[
-        str, typer.Option(help="Kinds of forest, separated by commas.")
+        str, typer.Option(help="Forests to compare, separated by commas.")
     ] = "sketch, random-forest, extra-trees",
-    n_estimators: Annotated[int, typer.Option(min=1, help="Trees of the winner.")] = 100,
+    n_estimators: Annotated[
+        int, typer.Option(min=1, help="Number of trees in the final model.")
+    ] = 100,
     n_jobs: options.JobsOption = -1,
     random_state: options.SeedOption = 0,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Folder for the model, trials (CSV) and pictures (PNG)."),
+        typer.Option("--out", "-o", help="Folder for the model, the trials (CSV) and plots."),
     ] = None,
     quiet: options.QuietOption = False,
     config: ConfigOption = None,
     json: options.JsonOption = False,
     data_home: options.DataHomeOption = None,
 ) -> None:
-    """Choose the kind of forest and its settings, and fit it.
+    """Find the best forest and settings for a data set, and fit it.
 
-    Settings are compared by rows that their trees did not see, at the score predicted for all
-    trees. Where the data have a split, the training rows are used, and the winner is scored on
-    the test rows.
+    Compares settings by out-of-bag score, extrapolated to the full number of trees. If the data
+    have a train/test split, only the training rows are used, and the winner is scored on the test
+    rows.
 
     Example:  sketchforest tune table.csv --tags-column tags --out tuned
 
@@ -70,19 +65,12 @@ def tune(
     from sketchforest.cli.tuning_views import as_json, show_tuning, write_tuning
 
     screen = options.console(json)
-    given = options.columns(
-        text_column,
-        tags_column,
-        tag_separator,
-        label_columns,
-        ignore_columns,
-        categories=category_column,
-        numbers=number_column,
-    )
     with options.progress(quiet):
-        data, notes, vectorizer = _read(file, data_home, format, given, encoding)
-    train, test = data.splits.get("train"), data.splits.get("test")
-    X, Y = (data.X, data.Y) if train is None else (data.X[train], data.Y[train])
+        dataset, notes, vectorizer = _read(file, data_home, data)
+    train, test = dataset.splits.get("train"), dataset.splits.get("test")
+    X, Y = dataset.X, dataset.Y
+    if train is not None:
+        X, Y = X[train], Y[train]
     result = tuning.tune(
         X,
         Y,
@@ -94,9 +82,9 @@ def tune(
         n_jobs=n_jobs,
         verbose=int(not quiet),
     )
-    attach_names(result.forest, data, vectorizer)
+    attach_names(result.forest, dataset, vectorizer)
     result.forest.notes_ = {**notes, "rows": X.shape[0]}
-    score = None if test is None else _test_score(result, metric, data.X[test], data.Y[test])
+    score = None if test is None else _test_score(result, metric, dataset.X[test], dataset.Y[test])
     if out is not None:
         write_tuning(result, out, screen)
     if json:
@@ -111,9 +99,9 @@ def _python_name(forest: str) -> str:
 
 
 def _read(
-    file: str, data_home: Path | None, format: str | None, columns: "Columns", encoding: str
+    file: str, data_home: Path | None, data: options.DataOptions
 ) -> tuple["Dataset", "Notes", "Vectorizer | None"]:
-    """The data, what a model notes of the file, and what made features of its texts."""
+    """Read the data, the notes on the file for the model, and the vectorizer of its texts."""
     import numpy as np
 
     from sketchforest import datasets
@@ -123,14 +111,14 @@ def _read(
         read_training_file,
     )
 
+    columns = data.columns()
     if file != "-" and not Path(file).is_file():
         return datasets.load(file, data_home), {}, None
-    source = read_training_file(file, format, columns, encoding)
+    source = read_training_file(file, data.format, columns, data.encoding, **data.read_options())
     check_indicator_labels(source, "'sketchforest train --forest sketch-regressor'")
-    data = source.dataset
-    train_rows = data.splits.get("train", np.arange(data.Y.shape[0]))
-    (data, _, notes), vectorizer = make_features(source, train_rows)
-    return data, notes, vectorizer
+    train_rows = source.dataset.splits.get("train", np.arange(source.dataset.Y.shape[0]))
+    (dataset, _, notes), vectorizer = make_features(source, train_rows)
+    return dataset, notes, vectorizer
 
 
 def _test_score(result: "TuningResult", metric: str, X: "Matrix", Y: "Matrix") -> float:

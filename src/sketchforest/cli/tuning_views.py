@@ -1,4 +1,4 @@
-"""What a search has found: a table for the terminal, one as CSV, and two pictures."""
+"""Results of a search: a table, a CSV file and two plots."""
 
 import csv
 import os
@@ -6,13 +6,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from sketchforest._selection.setting import Setting
 from sketchforest._utils.pictures import save_figure
 from sketchforest._utils.units import UNKNOWN, seconds
+from sketchforest.cli.tables import make_table
 from sketchforest.tuning import Trial, TuningResult
 from sketchforest.tuning.result import as_rows
 
@@ -26,35 +26,37 @@ _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#222222", "#e69f00", "#
 
 def show_tuning(result: TuningResult, score: float | None, console: Console) -> None:
     console.print(tuning_table(result))
-    console.print(f"{result.n_trees_grown} trees in {seconds(result.seconds)}. {result.advice}")
+    console.print(
+        f"Grew {result.n_trees_grown} trees in {seconds(result.seconds)}. {result.advice}"
+    )
     if score is not None:
         console.print(f"{result.metric} on the test rows: {score:.4f}")
 
 
 def tuning_table(result: TuningResult) -> Table:
-    """The best settings, with the score predicted for all trees and what such a fit takes. The
-    chosen one is told in full, the others by what is different in them."""
-    table = Table(
-        title=f"{len(result.trials)} settings, {result.metric} of {result.n_estimators} trees",
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        pad_edge=False,
-        collapse_padding=True,
-    )
-    table.add_column("setting")
-    for header in ("trees", "predicted", "behind", "fit"):
-        table.add_column(header, justify="right", no_wrap=True)
+    """List the winner in full, and other settings by how they differ from it."""
     winner = result.winner
-    for trial in [winner, *(trial for trial in result.trials if trial is not winner)][:_TABLE_ROWS]:
-        is_winner = trial is winner
-        table.add_row(
-            str(trial.setting) if is_winner else trial.setting.difference_from(winner.setting),
+    rows = [
+        (
+            trial.setting.difference_from(winner.setting) if at else str(trial.setting),
             str(trial.n_trees),
             f"{trial.expected:.4f} ± {trial.expected_se:.4f}",
-            UNKNOWN if is_winner else f"{trial.behind:.4f} ± {trial.behind_se:.4f}",
+            f"{trial.behind:.4f} ± {trial.behind_se:.4f}" if at else UNKNOWN,
             seconds(trial.fit_seconds),
-            style="bold" if is_winner else None,
         )
+        for at, trial in enumerate([winner, *(t for t in result.trials if t is not winner)])
+    ]
+    numbers = ("trees", "expected", "behind", "fit")
+    table = make_table(
+        ("setting", *numbers),
+        rows[:_TABLE_ROWS],
+        right=numbers,
+        title=f"{len(result.trials)} settings, {result.metric} of {result.n_estimators} trees",
+    )
+    table.collapse_padding = True
+    for column in table.columns[1:]:
+        column.no_wrap = True
+    table.rows[0].style = "bold"
     return table
 
 
@@ -72,7 +74,7 @@ def as_json(result: TuningResult, score: float | None) -> dict[str, object]:
 
 
 def write_tuning(result: TuningResult, folder: Path, console: Console) -> None:
-    """The model, every setting that was tried, and pictures where they can be drawn."""
+    """Write the model, all trials, and plots if matplotlib is installed."""
     folder.mkdir(parents=True, exist_ok=True)
     result.forest.save(folder / "model.sf")
     rows = as_rows(result.trials)
@@ -84,12 +86,12 @@ def write_tuning(result: TuningResult, folder: Path, console: Console) -> None:
     if find_spec("matplotlib") is not None:
         save_cost_figure(result, folder / "cost.png")
         save_components_figure(result, folder / "components.png")
-        written += ", cost.png, components.png (and .svg)"
-    console.print(f"Written to {folder}: {written}", markup=False)
+        written += ", cost.png, components.png and both as .svg"
+    console.print(f"Wrote to {folder}: {written}")
 
 
 def save_cost_figure(result: TuningResult, path: str | os.PathLike[str]) -> None:
-    """The predicted score against the time of a fit, with the front of what nothing beats."""
+    """Plot the expected score against the time of a fit, with the Pareto front."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
@@ -114,7 +116,7 @@ def save_cost_figure(result: TuningResult, path: str | os.PathLike[str]) -> None
         [trial.expected for trial in front],
         color="#888888",
         zorder=0,
-        label="nothing is faster and better",
+        label="Pareto front",
     )
     winner = result.winner
     axes.plot(
@@ -129,7 +131,7 @@ def save_cost_figure(result: TuningResult, path: str | os.PathLike[str]) -> None
 
 
 def save_components_figure(result: TuningResult, path: str | os.PathLike[str]) -> None:
-    """The predicted score against m, a line for each setting of the rest."""
+    """Plot the expected score against the outputs, with one line per setting of the rest."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8.5, 4.5), layout="constrained")
@@ -154,7 +156,7 @@ def save_components_figure(result: TuningResult, path: str | os.PathLike[str]) -
             label=label,
         )
     axes.set_xticks(range(len(ticks)), ticks)
-    axes.set_xlabel("outputs that splits are searched on")
+    axes.set_xlabel("outputs used to search for splits")
     _finish(figure, axes, result, path)
 
 
@@ -165,7 +167,7 @@ def _order_of_outputs(setting: Setting) -> tuple[bool, int, str]:
 def _finish(
     figure: "Figure", axes: "Axes", result: TuningResult, path: str | os.PathLike[str]
 ) -> None:
-    axes.set_ylabel(f"{result.metric}, predicted from rows left out")
+    axes.set_ylabel(f"expected {result.metric} (out-of-bag)")
     axes.grid(axis="y", color="#e6e6e6")
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(fontsize="x-small", edgecolor="none", loc="outside right upper")

@@ -1,12 +1,13 @@
-"""Forests on a cluster, by Dask (extra ``dask``).
+"""Forests on a Dask cluster (extra ``dask``).
 
-`fit` grows the trees of a forest on workers that all see the same rows, with the bits of a fit on
-one machine. `fit_partitioned` is for rows that fit on no machine: each worker sees some of them.
+`fit` grows one forest when every worker can hold all rows; the result is bit-identical to a fit on
+one machine. `fit_partitioned` is for data larger than any one machine: each worker sees only some
+of the rows.
 """
 
 from sketchforest.dask.partitioned import fit_partitioned
-from sketchforest.dask.predicting import predict, predict_files, predict_proba, predict_topk
-from sketchforest.dask.whole import fit
+from sketchforest.dask.prediction import predict, predict_files, predict_proba, predict_topk
+from sketchforest.dask.replicated import fit
 
 __all__ = [
     "fit",

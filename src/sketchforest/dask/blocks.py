@@ -1,7 +1,8 @@
-"""Rows that fit on no machine: read block by block, and dealt to partitions at random."""
+"""Data larger than any one machine: read block by block and shuffled into partitions."""
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest._utils.sparse import checked_if_sparse
+from sketchforest.dask.cluster import call, send
 from sketchforest.datasets import Columns, Dataset, read, read_table
 from sketchforest.datasets.files import ReadOptions
 from sketchforest.datasets.table_files import table_format
@@ -24,23 +26,25 @@ def are_files(X: object) -> bool:
 
 
 def check_source(X: Any, Y: Any) -> None:
-    """Raises unless rows can be read from it block by block."""
+    """Raise unless rows can be read block by block."""
     if are_files(X):
         if not X:
             raise ValueError("X must name at least one file; got none.")
         if Y is not None:
-            raise ValueError("Y must be left out where X is a list of files, which have both.")
+            raise ValueError(
+                "Y must be None if X is a list of files; the labels are read from the files."
+            )
         return
     if not (hasattr(X, "to_delayed") and hasattr(Y, "to_delayed")):
         raise ValueError(
-            "X and Y must be arrays or frames of Dask, or X a list of files; got "
-            f"{type(X).__name__} and {type(Y).__name__}. Use sketchforest.dask.fit for rows that "
-            "fit into memory."
+            "X and Y must be Dask arrays or data frames, or X a list of files; got "
+            f"{type(X).__name__} and {type(Y).__name__}. Use sketchforest.dask.fit for data in "
+            "memory."
         )
     if count_blocks(X) != count_blocks(Y):
         raise ValueError(
-            f"X and Y must have the same chunks of rows; got {count_blocks(X)} and "
-            f"{count_blocks(Y)} chunks. Use rechunk or repartition."
+            f"X and Y must be chunked alike; got {count_blocks(X)} and {count_blocks(Y)} chunks of "
+            "rows. Use rechunk or repartition."
         )
 
 
@@ -51,21 +55,21 @@ def count_blocks(X: Any) -> int:
 def submit_blocks(
     client: "Client", X: Any, Y: Any, columns: Columns | None, options: ReadOptions
 ) -> "list[Future]":
-    """A task for each file or chunk, of which the result is a `Block`."""
+    """Submit one task per file or chunk; each returns a `Block`."""
     if are_files(X):
-        # By a name that does not depend on the folder that a worker happens to be in.
+        # Absolute, since workers may run in other folders.
         paths = [str(Path(path).absolute()) for path in X]
-        return [
-            client.submit(read_training_block, path, columns, options, pure=False) for path in paths
-        ]
-    parts_of_X, parts_of_Y = row_chunks(X), row_chunks(Y)
-    computed = client.compute([*parts_of_X, *parts_of_Y])
-    of_X, of_Y = computed[: len(parts_of_X)], computed[len(parts_of_X) :]
-    return [client.submit(as_block, x, y, pure=False) for x, y in zip(of_X, of_Y, strict=True)]
+        read_block = send(client, partial(read_training_block, columns=columns, options=options))
+        return [call(client, read_block, path) for path in paths]
+    chunks_of_X, chunks_of_Y = row_chunks(X), row_chunks(Y)
+    computed = client.compute([*chunks_of_X, *chunks_of_Y])
+    pairs = zip(computed[: len(chunks_of_X)], computed[len(chunks_of_X) :], strict=True)
+    make_block = send(client, as_block)
+    return [call(client, make_block, x, y) for x, y in pairs]
 
 
 def row_chunks(collection: Any) -> list[Any]:
-    """Delayed blocks of rows, with all columns each."""
+    """Return the delayed chunks of rows, each with all columns."""
     if hasattr(collection, "rechunk") and collection.ndim == 2:
         collection = collection.rechunk({1: -1})
     delayed = collection.to_delayed()
@@ -73,7 +77,7 @@ def row_chunks(collection: Any) -> list[Any]:
 
 
 def read_training_block(path: str, columns: Columns | None, options: ReadOptions) -> Block:
-    """The rows of a file, or those that it names as training rows."""
+    """Read the rows of a file, or its training rows if it names a split."""
     dataset = read_file(path, columns, options)
     rows = dataset.splits.get("train")
     return (dataset.X, dataset.Y) if rows is None else (dataset.X[rows], dataset.Y[rows])
@@ -84,8 +88,8 @@ def read_file(path: str, columns: Columns | None, options: ReadOptions) -> Datas
         dataset, texts = read_table(path, columns or Columns())
         if texts is not None:
             raise ValueError(
-                "columns must be numbers and labels in partitions, whose words would have other "
-                "numbers each; got text. Make features of it first, as by HashingVectorizer."
+                "columns must not contain text, since each partition would learn its own "
+                "vocabulary. Vectorize the text first, for example with HashingVectorizer."
             )
         return dataset
     return read(path, **options)
@@ -94,16 +98,18 @@ def read_file(path: str, columns: Columns | None, options: ReadOptions) -> Datas
 def as_block(X: Any, Y: Any) -> Block:
     if X.shape[0] != Y.shape[0]:
         raise ValueError(
-            f"X and Y must have the same chunks of rows; got one of {X.shape[0]} and one of "
-            f"{Y.shape[0]} rows. Use rechunk or repartition."
+            f"X and Y must be chunked alike; got a chunk of {X.shape[0]} and one of {Y.shape[0]} "
+            "rows. Use rechunk or repartition."
         )
-    # Before rows are picked by scipy, which trusts the indices.
+    # Check before indexing: scipy does not validate the indices of sparse matrices.
     return checked_if_sparse("X", X, merge=False), checked_if_sparse("Y", Y, merge=False)
 
 
 def deal(block: Block, number: int, n_partitions: int, seed: int) -> list[Block]:
-    """The rows of a block at random, as many for each partition; the same ones whenever and
-    wherever it is asked for."""
+    """Deal the rows of a block to partitions at random, in equal shares.
+
+    A task that runs again on another worker deals the same rows.
+    """
     rng = np.random.default_rng([seed, number])
     n_rows = block[0].shape[0]
     partition = (rng.permutation(n_rows) + rng.integers(n_partitions)) % n_partitions
@@ -115,8 +121,8 @@ def join(pieces: Sequence[Block]) -> Block:
     filled = [piece for piece in pieces if piece[0].shape[0]]
     if not filled:
         raise ValueError(
-            "X must have rows for each partition; got one without any. Use fewer partitions, or "
-            "leave out empty files and chunks."
+            "X must have rows for every partition; one partition is empty. Use fewer partitions, "
+            "or remove empty files and chunks."
         )
     of_X, of_Y = zip(*filled, strict=True)
     return _stack(of_X), _stack(of_Y)

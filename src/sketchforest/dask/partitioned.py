@@ -1,10 +1,11 @@
-"""Rows that fit on no machine: each worker grows its share of the trees on its share of them."""
+"""A forest on data larger than any one machine: each worker sees some of the rows."""
 
 import os
 import tempfile
 import threading
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
@@ -19,15 +20,14 @@ from sketchforest._estimators.parts import ForestOfParts
 from sketchforest._saving.model_folder import check_folder, write_index, write_part
 from sketchforest._utils.progress import stage, watched
 from sketchforest.dask.blocks import Block, check_source, count_blocks, deal, join, submit_blocks
-from sketchforest.dask.clients import the_client
-from sketchforest.dask.results import results_as_done
+from sketchforest.dask.cluster import call, resolve_client, results_as_done, send
 from sketchforest.datasets import Columns
 from sketchforest.datasets.files import ReadOptions
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-# A worker grows one partition at a time, with all its threads: memory for one is enough.
+# A worker grows one partition at a time with all its threads, so it needs memory for only one.
 _ONE_PARTITION = threading.Lock()
 
 
@@ -43,35 +43,36 @@ def fit_partitioned(
     columns: Columns | None = None,
     **options: Unpack[ReadOptions],
 ) -> ForestOfParts:
-    """A forest of which each part of the trees was grown on a part of the rows, as a folder.
+    """Fit a forest whose parts each see a part of the rows, and save it to a folder.
 
-    A partition must fit into the memory of a worker, and nothing else must: rows go from worker to
-    worker, and parts of the model come here one by one. Other keywords are options of the reader
-    of files, such as ``n_features`` and ``n_labels`` of svmlight.
+    Each partition must fit in the memory of one worker. Rows move between workers, and this
+    machine receives only the finished parts of the model, one at a time. Further keyword arguments
+    are passed to the file reader, for example ``n_features`` and ``n_labels`` for svmlight.
 
     Parameters
     ----------
-    forest : a forest of this library
-        With `n_estimators` trees in all partitions together. It stays as it is.
-    X, Y : arrays or frames of Dask with the same chunks of rows; or a list of files, without Y
-        Files of any known format (npz, svmlight, xc, Parquet, csv, ...), which all workers can
-        open by the same name. A classifier needs an indicator matrix Y.
+    forest : forest estimator
+        `n_estimators` is the number of trees in all partitions together. Not modified.
+    X, Y : Dask arrays or data frames, chunked alike; or X a list of files and Y None
+        Files may have any format that `sketchforest.datasets.read` knows (npz, svmlight, xc,
+        Parquet, csv, ...). All workers must be able to open them under the same path. Classifiers
+        need Y as an indicator matrix.
     client : distributed.Client, optional
-        The one that was made last, if not given.
+        Defaults to the client created last.
     out : str or path
-        A new folder for the model, on this machine. `load_forest` opens it.
+        New folder for the model, on this machine. `load_forest` opens it.
     n_partitions : int, optional
-        As many as there are workers, if not given.
+        Defaults to the number of workers.
     shuffle : bool, default=True
-        Deal the rows to partitions at random first. Each row is read once, and sent once over the
-        network; while that lasts, all rows together are in the memory of the workers, or on their
-        disks. False: the rows are in random order already, and each file or chunk is a partition.
+        Shuffle the rows across partitions first. Each row is read once and sent over the network
+        once; meanwhile the workers hold the whole data set in memory or spill it to disk. With
+        False, each file or chunk is one partition; use it only if the rows are in random order.
     columns : Columns, optional
-        What the columns of tables mean.
+        The roles of the columns, for files that are tables.
 
     Returns
     -------
-    The forest in the folder: averages over all trees, of all parts.
+    forest : the fitted forest, averaging over the trees of all parts
 
     Examples
     --------
@@ -95,7 +96,7 @@ def fit_partitioned(
     >>> forest.n_estimators_, found
     (10, (5, 20))
     """
-    client = the_client(client)
+    client = resolve_client(client)
     check_folder(out)
     n_trees = _n_trees(forest)
     check_source(X, Y)
@@ -105,8 +106,8 @@ def fit_partitioned(
         n_partitions = min(n_workers, n_trees) if shuffle else n_blocks
     if not 1 <= n_partitions <= n_trees:
         raise ValueError(
-            f"n_partitions must be from 1 to n_estimators={n_trees}, so that each has a tree; got "
-            f"{n_partitions}."
+            f"n_partitions must be from 1 to n_estimators={n_trees}, so that each partition grows "
+            f"at least one tree; got {n_partitions}."
         )
     seed = int(check_random_state(forest.get_params()["random_state"]).randint(2**31 - 1))
     shares = [share_of_part(forest, part, n_partitions, seed) for part in range(n_partitions)]
@@ -114,11 +115,13 @@ def fit_partitioned(
     def submit(parts: Sequence[int]) -> "list[Future]":
         blocks = submit_blocks(client, X, Y, columns, options)
         if shuffle:
-            pieces = _dealt(client, blocks, parts, n_partitions, seed)
+            deal_block = send(client, partial(deal, n_partitions=n_partitions, seed=seed))
+            dealt = [call(client, deal_block, block, number) for number, block in enumerate(blocks)]
+            pieces = [[client.submit(itemgetter(n), d, pure=False) for d in dealt] for n in parts]
         else:
             pieces = [[blocks[part]] for part in parts]
         return [
-            client.submit(_grow_part, shares[part], of_part, pure=False)
+            call(client, send(client, partial(_grow_part, shares[part])), of_part)
             for part, of_part in zip(parts, pieces, strict=True)
         ]
 
@@ -135,33 +138,15 @@ def fit_partitioned(
 
 def _n_trees(forest: ForestMixin) -> int:
     if not isinstance(forest, ForestMixin):
-        raise ValueError(f"forest must be a forest of sketchforest; got {type(forest).__name__}.")
+        raise ValueError(f"forest must be a sketchforest forest; got {type(forest).__name__}.")
     n_trees = forest.get_params()["n_estimators"]
     if n_trees == "auto":
-        raise ValueError("n_estimators must be an int in partitions; got 'auto'. Give a number.")
+        raise ValueError("n_estimators must be an int for a partitioned fit; got 'auto'.")
     return int(n_trees)
 
 
-def _dealt(
-    client: "Client",
-    blocks: "Sequence[Future]",
-    parts: Sequence[int],
-    n_partitions: int,
-    seed: int,
-) -> "list[list[Future]]":
-    """For each of these partitions, its rows of each block."""
-    dealt = [
-        client.submit(deal, block, number, n_partitions, seed, pure=False)
-        for number, block in enumerate(blocks)
-    ]
-    return [
-        [client.submit(itemgetter(part), of_block, pure=False) for of_block in dealt]
-        for part in parts
-    ]
-
-
 def share_of_part(forest: ForestMixin, part: int, n_parts: int, seed: int) -> ForestMixin:
-    """What a part grows: its share of the trees, by a seed of its own."""
+    """Return the forest to fit on one partition: its share of the trees, with its own seed."""
     n_trees = int(forest.get_params()["n_estimators"])
     first, end = (number * n_trees // n_parts for number in (part, part + 1))
     share: ForestMixin = clone(forest).set_params(
@@ -174,14 +159,15 @@ def share_of_part(forest: ForestMixin, part: int, n_parts: int, seed: int) -> Fo
 
 
 def _grow_part(forest: ForestMixin, pieces: Sequence[Block]) -> bytes:
-    """On a worker: the model file of one partition."""
+    """Grow one partition on a worker; return its model file."""
     from distributed import get_worker
 
     X, Y = join(pieces)
     if getattr(Y, "ndim", 2) == 1 and hasattr(forest, "predict_proba"):
         raise ValueError(
-            "Y must be an indicator matrix in partitions, of which one may lack a class; got one "
-            "class a row. Use sklearn.preprocessing.LabelBinarizer(sparse_output=True)."
+            "Y must be an indicator matrix for a partitioned fit, since a partition may lack some "
+            "classes; got one class per row. Encode it with "
+            "sklearn.preprocessing.LabelBinarizer(sparse_output=True)."
         )
     with _ONE_PARTITION, tempfile.TemporaryDirectory() as folder:
         fitted = clone(forest).set_params(n_jobs=get_worker().state.nthreads).fit(X, Y)

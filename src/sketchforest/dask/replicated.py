@@ -1,11 +1,11 @@
-"""One forest on all rows: its trees, grown on workers."""
+"""One forest on a cluster whose workers can hold all rows."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from sketchforest import _core
 from sketchforest._estimators.checkpoints import checkpointed
@@ -14,20 +14,20 @@ from sketchforest._estimators.growing import grow
 from sketchforest._estimators.preparation import prepare
 from sketchforest._trees.grow import KeptTrees, tree_grower
 from sketchforest._trees.model import Tree
+from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.problem import GrowSettings, TrainingData
 from sketchforest._utils.progress import stage, watched
 from sketchforest._utils.typing import MatrixLike, WeightsLike
-from sketchforest.dask.clients import n_threads, the_client
-from sketchforest.dask.results import results_as_done
-from sketchforest.dask.sending import received, shared
+from sketchforest.dask.broadcasting import broadcast
+from sketchforest.dask.cluster import call, n_threads, resolve_client, results_as_done
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
 AnyForest = TypeVar("AnyForest", bound=ForestMixin)
-# Trees of one task: few, since they are lost together, but so that no thread gets more than so
-# many tasks: each costs the scheduler about a millisecond.
-MOST_TREES_OF_TASK, TASKS_OF_THREAD = 8, 16
+# A task grows a few trees, which are lost together. A task costs the scheduler about 1 ms, so no
+# thread gets more than this many tasks unless its trees are too many for them.
+MAX_TREES_PER_TASK, TASKS_PER_THREAD = 8, 16
 
 
 def fit(
@@ -40,28 +40,29 @@ def fit(
     shared_dir: str | os.PathLike[str] | None = None,
     checkpoint_dir: str | os.PathLike[str] | None = None,
 ) -> AnyForest:
-    """`forest.fit(X, Y)`, with the same bits, by the threads of all workers of a Dask cluster.
+    """Fit a forest on all workers of a Dask cluster.
 
-    X is encoded here, and reaches each worker once. A worker that dies costs the trees that it was
-    growing. ``verbose=1`` of the forest shows how far it is.
+    The result is bit-identical to `forest.fit(X, Y)`. X is encoded on this machine and sent to each
+    worker once. If a worker dies, only the trees it was growing are grown again. ``verbose=1``
+    shows progress.
 
     Parameters
     ----------
-    forest : a forest of this library
-        Its `n_jobs` is for this machine: each thread of a worker grows a tree.
+    forest : forest estimator
+        Each thread of a worker grows one tree at a time; `n_jobs` applies to this machine only.
     X, Y, sample_weight : as in `forest.fit`
     client : distributed.Client, optional
-        The one that was made last, if not given.
+        Defaults to the client created last.
     shared_dir : str or path, optional
-        A folder that this machine and all workers can open by the same name. Then the data go by a
-        file there, which workers of one machine map together. Without it they are part of a task:
-        they take their size once on the scheduler, and once for each worker.
+        Folder that this machine and all workers can open under the same path. The data are passed
+        through a file there, and workers on one machine share it in memory. Without it, the
+        scheduler and each worker process hold a copy of the data.
     checkpoint_dir : str or path, optional
-        As in `forest.fit`: on this machine.
+        As in `forest.fit`; a folder on this machine.
 
     Returns
     -------
-    forest, fitted
+    forest : the fitted estimator
 
     Examples
     --------
@@ -75,7 +76,7 @@ def fit(
     >>> len(forest)
     10
     """
-    client = the_client(client)
+    client = resolve_client(client)
     _check(forest, X, Y)
     of_fit = prepare(forest, X, Y, sample_weight)
     if of_fit.changes_nothing:
@@ -88,19 +89,19 @@ def fit(
 def _check(forest: ForestMixin, X: object, Y: object) -> None:
     if not isinstance(forest, ForestMixin):
         raise ValueError(
-            f"forest must be a forest of sketchforest; got {type(forest).__name__}. A single tree "
-            "is grown on one machine."
+            f"forest must be a sketchforest forest; got {type(forest).__name__}. Fit a single tree "
+            "with its own fit method."
         )
     if forest.get_params()["n_estimators"] == "auto":
         raise ValueError(
-            "n_estimators must be an int on a cluster; got 'auto', which looks at the trees so far "
-            "before it grows more. Fit on one machine, or give a number."
+            "n_estimators must be an int on a cluster; got 'auto'. Choose a number, or fit on one "
+            "machine."
         )
     for name, given in (("X", X), ("Y", Y)):
         if hasattr(given, "__dask_graph__"):
             raise ValueError(
-                f"{name} must be in the memory of this machine; got a collection of Dask. Use "
-                "sketchforest.dask.fit_partitioned for rows that fit on no machine."
+                f"{name} must be in memory on this machine; got a Dask collection. Use "
+                "sketchforest.dask.fit_partitioned for data larger than any one machine."
             )
 
 
@@ -114,55 +115,46 @@ def grow_on_workers(
     verbose: int,
     kept: KeptTrees | None,
 ) -> list[Tree]:
-    """`grow_trees` somewhere else."""
+    """Grow the trees as `grow_trees` does, on the workers."""
     found = {} if kept is None else {number: kept.get(number) for number in trees}
     grown = {number: tree for number, tree in found.items() if tree is not None}
     missing = [number for number in trees if number not in grown]
-    grower = tree_grower(data, settings, _core.StopFlag())
+    grow_batch = partial(_grow_batch, tree_grower(data, settings, _core.StopFlag()))
     with (
         watched(shows_ends=True) if verbose else nullcontext(),
         stage("growing trees", len(trees)) as shown,
-        shared(client, grower, shared_dir) as send,
+        broadcast(client, grow_batch, shared_dir) as send_data,
     ):
         shown.advance(len(grown))
-        for number, bare in _trees_as_done(client, send, missing):
-            grown[number] = tree = _with_feature_map(bare, data)
+        for number, tree in _trees_as_done(client, send_data, missing):
+            grown[number] = _with_feature_map(tree, data.feature_map)
             if kept is not None:
-                kept.put(number, tree)
+                kept.put(number, grown[number])
             shown.advance()
     return [grown[number] for number in trees]
 
 
 def _trees_as_done(
-    client: "Client", send: Callable[[], object], missing: Sequence[int]
+    client: "Client", send_data: "Callable[[], Future]", missing: Sequence[int]
 ) -> Iterator[tuple[int, Tree]]:
-    n_trees = len(missing) // (TASKS_OF_THREAD * n_threads(client))
-    size = min(max(1, n_trees), MOST_TREES_OF_TASK)
+    n_per_task = len(missing) // (TASKS_PER_THREAD * n_threads(client))
+    size = min(max(1, n_per_task), MAX_TREES_PER_TASK)
     batches = [tuple(missing[first : first + size]) for first in range(0, len(missing), size)]
 
     def submit(wanted: Sequence[tuple[int, ...]]) -> "list[Future]":
-        source = send()
-        return [client.submit(_grow_batch, source, batch, pure=False) for batch in wanted]
+        grow_batch = send_data()
+        return [call(client, grow_batch, batch) for batch in wanted]
 
     for batch, grown in results_as_done(client, batches, submit):
         yield from zip(batch, grown, strict=True)
 
 
-def _grow_batch(sent: Any, batch: tuple[int, ...]) -> list[Tree]:
-    """On a worker."""
-    grow: Callable[[int], Tree] = received(sent)
-    return [_without_feature_map(grow(number)) for number in batch]
+def _grow_batch(grow_tree: Callable[[int], Tree], batch: tuple[int, ...]) -> list[Tree]:
+    """Grow trees on a worker; the client has the feature map already."""
+    return [_with_feature_map(grow_tree(number), None) for number in batch]
 
 
-def _without_feature_map(tree: Tree) -> Tree:
-    """Who is given the tree has the map."""
+def _with_feature_map(tree: Tree, feature_map: FeatureMap | None) -> Tree:
     if tree.directions is None:
         return tree
-    return replace(tree, directions=replace(tree.directions, feature_map=None))  # type: ignore[arg-type]
-
-
-def _with_feature_map(tree: Tree, data: TrainingData) -> Tree:
-    if tree.directions is None:
-        return tree
-    assert data.feature_map is not None
-    return replace(tree, directions=replace(tree.directions, feature_map=data.feature_map))
+    return replace(tree, directions=replace(tree.directions, feature_map=feature_map))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""A forest grown by a cluster is the forest of one machine, also where workers are killed."""
+"""A forest grown on a cluster equals one grown on one machine, even when workers are killed."""
 
 import os
 import random
@@ -21,7 +21,7 @@ from sketchforest import (
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 
-from sketchforest.dask import fit, whole  # noqa: E402
+from sketchforest.dask import fit, replicated  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ FORESTS = {
 
 @pytest.mark.parametrize("by", ["task", "file"])
 @pytest.mark.parametrize("name", FORESTS)
-def test_a_cluster_grows_the_forest_of_one_machine(name, by, data, client, tmp_path):
+def test_a_cluster_grows_the_same_forest_as_one_machine(name, by, data, client, tmp_path):
     plain = clone(FORESTS[name]).fit(*data)
     forest = clone(FORESTS[name])
     assert fit(forest, *data, client, shared_dir=tmp_path if by == "file" else None) is forest
@@ -71,12 +71,12 @@ def test_a_warm_start_adds_trees(data, client):
     reference.assert_same_forest(forest, clone(FORESTS["oblique"]).fit(*data))
 
 
-def test_a_worker_maps_the_file_once(data, client, tmp_path):
+def test_a_worker_maps_the_shared_file_once(data, client, tmp_path):
     def opened():
-        from sketchforest.dask.sending import _opened
+        from sketchforest.dask.broadcasting import _load
 
-        found = _opened.cache_info().misses
-        _opened.cache_clear()
+        found = _load.cache_info().misses
+        _load.cache_clear()
         return found
 
     client.run(opened)
@@ -89,29 +89,62 @@ def test_a_worker_maps_the_file_once(data, client, tmp_path):
     assert set(client.run(opened).values()) <= {0, 1}
 
 
-def test_what_cannot_be_done_is_said(data, client, tmp_path):
+def test_invalid_arguments_are_refused(data, client, tmp_path):
     X, Y = data
-    with pytest.raises(ValueError, match="forest must be a forest of sketchforest; got Decision"):
+    with pytest.raises(ValueError, match="forest must be a sketchforest forest; got Decision"):
         fit(DecisionTreeClassifier(), X, Y, client)
     with pytest.raises(ValueError, match="n_estimators must be an int on a cluster"):
         fit(RandomForestClassifier("auto"), X, Y, client)
-    with pytest.raises(ValueError, match="shared_dir must be a folder that exists"):
+    with pytest.raises(ValueError, match="shared_dir must be an existing folder"):
         fit(RandomForestClassifier(), X, Y, client, shared_dir=tmp_path / "none")
     array = pytest.importorskip("dask.array").from_array(X)
-    with pytest.raises(ValueError, match="X must be in the memory of this machine"):
+    with pytest.raises(ValueError, match="X must be in memory on this machine"):
         fit(RandomForestClassifier(), array, Y, client)
 
 
-def test_an_error_on_a_worker_is_raised_here_and_changes_nothing(data, client):
+def test_an_error_on_a_worker_is_raised_and_leaves_the_forest_unfitted(data, client):
     forest = RandomForestClassifier(5, projection=FunctionTransformer(np.linalg.inv))
     with pytest.raises(np.linalg.LinAlgError):
         fit(forest, *data, client)
     assert not hasattr(forest, "n_features_in_")
 
 
+@pytest.mark.parametrize("by", ["task", "file"])
+@pytest.mark.parametrize("n_broken", [1, 2])
+def test_a_task_that_a_worker_cannot_unpickle_ends_the_fit_with_an_error(
+    n_broken, by, data, two_workers, tmp_path
+):
+    def uninstall():
+        """Make the worker one where sketchforest is not installed."""
+        import sys
+
+        class Refusing:
+            def find_spec(self, name, path=None, target=None):
+                if name.partition(".")[0] == "sketchforest":
+                    raise ModuleNotFoundError("No module named 'sketchforest'")
+
+        sys.meta_path.insert(0, Refusing())
+        for name in [name for name in sys.modules if name.startswith("sketchforest")]:
+            del sys.modules[name]
+
+    errors = []
+
+    def run():
+        with pytest.raises(ModuleNotFoundError) as raised:
+            fit(clone(FORESTS["random forest"]), *data, two_workers, shared_dir=folder)
+        errors.append(str(raised.value))
+
+    folder = tmp_path if by == "file" else None
+    two_workers.run(uninstall, workers=list(two_workers.nthreads())[:n_broken])
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(timeout=60)
+    assert errors == ["No module named 'sketchforest'"]
+
+
 def test_finished_trees_are_kept_and_not_grown_again(data, client, tmp_path, monkeypatch):
     forest, folder = FORESTS["oblique"], tmp_path / "checkpoint"
-    as_done, asked = whole._trees_as_done, []
+    as_done, asked = replicated._trees_as_done, []
 
     def broken_off(*arguments):
         asked.append(arguments[-1])
@@ -120,7 +153,7 @@ def test_finished_trees_are_kept_and_not_grown_again(data, client, tmp_path, mon
                 raise KeyboardInterrupt
             yield found
 
-    monkeypatch.setattr(whole, "_trees_as_done", broken_off)
+    monkeypatch.setattr(replicated, "_trees_as_done", broken_off)
     with pytest.raises(KeyboardInterrupt):
         fit(clone(forest), *data, client, checkpoint_dir=folder)
     again = fit(clone(forest), *data, client, checkpoint_dir=folder)
@@ -130,15 +163,15 @@ def test_finished_trees_are_kept_and_not_grown_again(data, client, tmp_path, mon
 
 
 class Killer(threading.Thread):
-    """Kills a worker at a moment, unless it is stopped before."""
+    """Kill a worker after some seconds, unless stopped earlier."""
 
-    def __init__(self, client, moment):
+    def __init__(self, client, delay):
         super().__init__(daemon=True)
         self.pid = random.choice(list(client.run(os.getpid).values()))
-        self.moment, self.is_over, self.has_killed = moment, threading.Event(), False
+        self.delay, self.is_over, self.has_killed = delay, threading.Event(), False
 
     def run(self):
-        if not self.is_over.wait(self.moment):
+        if not self.is_over.wait(self.delay):
             os.kill(self.pid, signal.SIGKILL)
             self.has_killed = True
 
@@ -147,9 +180,9 @@ class Killer(threading.Thread):
         self.join()
 
 
-def fit_while_a_worker_dies(client, forest, data, moment):
-    """Whether it died during the fit."""
-    killer = Killer(client, moment)
+def fit_while_a_worker_dies(client, forest, data, delay):
+    """Return whether the worker died during the fit."""
+    killer = Killer(client, delay)
     killer.start()
     try:
         fit(forest, *data, client)
@@ -160,7 +193,7 @@ def fit_while_a_worker_dies(client, forest, data, moment):
 
 @pytest.fixture(scope="module")
 def long_fit():
-    """A forest that takes some seconds, its data, and what it is on one machine."""
+    """A forest that takes some seconds to fit, its data, and the forest fitted on one machine."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 60)).astype(np.float32)
     data = X, (X[:, :50] + rng.normal(size=(3000, 50)) > 1).astype(np.uint8)
@@ -180,7 +213,7 @@ def test_a_killed_worker_costs_only_its_trees(mortal_client, scheduler, long_fit
 def test_a_worker_is_killed_at_ten_random_moments(number, mortal_client, scheduler, long_fit):
     forest, data, plain = long_fit
     draw = random.Random(number)
-    while True:  # a moment may come too late
+    while True:  # the fit may end first
         ours = clone(forest)
         if fit_while_a_worker_dies(mortal_client, ours, data, draw.uniform(0, 4)):
             break

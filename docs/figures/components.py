@@ -1,7 +1,7 @@
 """Accuracy and time over the number of components, as `sketchforest bench components` measured."""
 
 import matplotlib.pyplot as plt
-from looks import COLOURS, means_by, rows_of, tidy
+from plot_style import COLOURS, means_by, rows_of, tidy
 
 SETS = ("delicious", "bibtex", "diatoms", "mediamill", "Expression-GO")
 COMPONENTS = (1, 4, 8, 16, 32, 64, 128)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import matplotlib.pyplot as plt
-from looks import BLUE, GREEN, ORANGE, tidy
+from plot_style import BLUE, GREEN, ORANGE, tidy
 
 from sketchforest.lab.studies.costs import TOLERANCE, table
 

@@ -1,7 +1,7 @@
 """A tree, the training rows in its leaves, and what a new row is predicted from them."""
 
 import matplotlib.pyplot as plt
-from looks import BLUE, GREY, ORANGE, without_ticks
+from plot_style import BLUE, GREY, ORANGE, without_ticks
 
 NODES = {"word 'soup'?": (4, 3), "word 'freeze'?": (2, 2), "word 'bake'?": (6.4, 2)}
 LEAVES = {

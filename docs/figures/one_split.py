@@ -2,7 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from looks import BLUE, GREY, ORANGE, tidy
+from plot_style import BLUE, GREY, ORANGE, tidy
 
 rng = np.random.default_rng(3)
 x = np.sort(rng.uniform(0, 10, 60))

@@ -1,7 +1,7 @@
 """Projections on Delicious, as `sketchforest reproduce figure3` measured them."""
 
 import matplotlib.pyplot as plt
-from looks import COLOURS, rows_of, tidy
+from plot_style import COLOURS, rows_of, tidy
 
 rows = rows_of("paper/figure3.csv")
 panels = list(dict.fromkeys(row["panel"] for row in rows))

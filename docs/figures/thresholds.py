@@ -2,7 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from looks import BLUE, GREEN, GREY, ORANGE, tidy
+from plot_style import BLUE, GREEN, GREY, ORANGE, tidy
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from sketchforest import SketchForestClassifier

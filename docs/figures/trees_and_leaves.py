@@ -1,7 +1,7 @@
 """What the number of trees, the size of leaves and the features drawn at a split do."""
 
 import matplotlib.pyplot as plt
-from looks import BLUE, GREEN, ORANGE, tidy
+from plot_style import BLUE, GREEN, ORANGE, tidy
 
 from sketchforest import ExtraTreesClassifier, RandomForestClassifier
 from sketchforest.datasets import make_delicious_like

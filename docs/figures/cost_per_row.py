@@ -1,7 +1,7 @@
 """What adding one row to one side of a cut costs, by the form of the outputs, for Delicious."""
 
 import matplotlib.pyplot as plt
-from looks import BLUE, GREEN, GREY, ORANGE, tidy
+from plot_style import BLUE, GREEN, GREY, ORANGE, tidy
 
 WAYS = (
     ("all 983 labels, as a dense row", 983, GREY),

@@ -2,7 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from looks import BLUE, ORANGE, tidy
+from plot_style import BLUE, ORANGE, tidy
 
 from sketchforest import DecisionTreeClassifier
 

@@ -27,7 +27,7 @@ print(ontology)
 leaves = np.flatnonzero(ontology.depths == 3)
 own = np.zeros((600, ontology.n_labels), np.uint8)
 own[np.arange(600)[:, None], rng.choice(leaves, (600, 2))] = 1
-Y = ontology.close(own)
+Y = ontology.ancestor_closure(own)
 profiles = rng.normal(size=(ontology.n_labels, 40))
 X = Y @ profiles + rng.normal(0, 3.0, (600, 40))
 

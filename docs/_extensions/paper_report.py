@@ -1,4 +1,4 @@
-"""The report on the paper, a page that `sketchforest reproduce` made: copied as it is."""
+"""Copy the report of `python -m benchmarks reproduce` unchanged."""
 
 import shutil
 from pathlib import Path

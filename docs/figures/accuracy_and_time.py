@@ -1,4 +1,4 @@
-"""The picture of the first page: what `sketchforest bench accuracy` measured."""
+"""Accuracy against fit time, for the front page: results of `benchmarks bench accuracy`."""
 
 import csv
 from pathlib import Path

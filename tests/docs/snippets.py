@@ -1,11 +1,11 @@
-"""Code in Markdown pages, run as it is written.
+"""Run the code blocks of Markdown pages.
 
-``python`` blocks share one namespace a page; those with prompts (>>>) must print what is below
-them. ``console`` blocks are commands after "$ " with what they print, run in one shell a page;
-``sh`` blocks are commands alone. "..." stands for any text. What a page needs and readers do not is
-in a comment, <!-- setup ... -->. Blocks of other languages, and of none, are not run.
+All ``python`` blocks of a page share one namespace; blocks with prompts (>>>) must print what the
+page shows. ``console`` blocks contain commands after "$ " with their output, and ``sh`` blocks only
+commands; all commands of a page run in one shell. "..." in an output matches any text. Setup code
+that readers do not need is in a comment, <!-- setup ... -->. Other blocks are not run.
 
-`python tests/docs/snippets.py PAGE...` writes what is printed now into pages.
+`python tests/docs/snippets.py PAGE...` updates the outputs shown on pages.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ class Snippet:
     language: str  # python, console, sh
     source: str
     line: int
-    start: int  # where the source stands in the page
+    start: int  # offset of the source in the page
 
 
 @dataclass
@@ -57,17 +57,17 @@ def snippets_of(text):
 
 
 class Page:
-    """Runs the snippets of a page, in order, in an empty folder with the examples."""
+    """Run the snippets of a page, in order, in an empty folder with a link to the examples."""
 
     def __init__(self, folder):
         self.folder = folder
         (folder / "examples").symlink_to(ROOT / "examples")
         self.names = {"__name__": "__main__"}
         self._shell = None
-        self._errors = folder / ".errors"  # progress goes there, too
+        self._errors = folder / ".errors"  # also receives progress
 
     def run(self, snippet):
-        """Line, source, expected and printed output of each command or expression."""
+        """Return line, source, expected and actual output of each command or expression."""
         if snippet.language == "python":
             with contextlib.chdir(self.folder):
                 return self._run_python(snippet)
@@ -75,7 +75,7 @@ class Page:
 
     def close(self):
         if self._shell is not None:
-            os.killpg(self._shell.pid, signal.SIGKILL)  # and what a failed page has left running
+            os.killpg(self._shell.pid, signal.SIGKILL)  # including processes left by a failed page
             self._shell.communicate()
 
     def _run_python(self, snippet):
@@ -117,7 +117,7 @@ class Page:
     def _command(self, command):
         if self._shell is None:
             path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-            # The width is that of a page; no colours and no bars, which are for terminals.
+            # Page width; no colours and no progress bars.
             environment = {"PATH": path, "COLUMNS": "90", "NO_COLOR": "1", "TERM": "dumb"}
             self._shell = subprocess.Popen(
                 ["bash", "--norc"],
@@ -136,14 +136,14 @@ class Page:
             if line.startswith(_END):
                 break
             lines.append(line)
-        # The empty line before the mark is ours, whether or not the command ended its last one.
+        # We printed the newline before the mark, even if the output already ended with one.
         printed = "".join(lines)
         printed = printed.removesuffix("\n")
         return printed, line.split()[-1]
 
 
 def check_page(path, folder):
-    """Raises SnippetError at the first snippet that does not print what the page says."""
+    """Raise SnippetError at the first snippet whose output differs from the page."""
     page = Page(folder)
     try:
         for snippet in snippets_of(path.read_text(encoding="utf-8")):
@@ -155,8 +155,8 @@ def check_page(path, folder):
 
 
 def is_as_wanted(wanted, printed, is_exact=False):
-    """Times and sizes of files are others each time. Decimals may be off by a little: what is grown
-    changes with the library, and a page is no test of its bits."""
+    """Compare outputs, ignoring times and file sizes, which vary. Unless `is_exact`, decimals may
+    differ slightly, because pages do not test results bit by bit."""
     texts = [_VARYING.sub("#", text or "\n") for text in (wanted, printed)]
     if doctest.OutputChecker().check_output(*texts, FLAGS) or is_exact:
         return doctest.OutputChecker().check_output(*texts, FLAGS)
@@ -169,7 +169,7 @@ def is_as_wanted(wanted, printed, is_exact=False):
 
 
 def renew(path):
-    """Writes what snippets print into the page, except where "..." already stands for it."""
+    """Update the outputs in a page, except where "..." already matches them."""
     text = path.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         page = Page(Path(folder))

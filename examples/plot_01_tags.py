@@ -23,9 +23,9 @@ forest = SketchForestClassifier(n_estimators=30, random_state=0, n_jobs=-1)
 forest.fit(vectorizer.fit_transform(texts), data.Y)
 forest.attach(label_names=data.label_names, vectorizer=vectorizer)
 
-wishes = ["Smallest value along an axis, ignoring NaN", "Fit a linear model with L1 penalty"]
-for wish, found in zip(wishes, forest.suggest(wishes, k=5), strict=True):
-    print(wish, "->", ", ".join(f"{tag} {score:.2f}" for tag, score in found))
+queries = ["Smallest value along an axis, ignoring NaN", "Fit a linear model with L1 penalty"]
+for query, found in zip(queries, forest.suggest(queries, k=5), strict=True):
+    print(query, "->", ", ".join(f"{tag} {score:.2f}" for tag, score in found))
 
 # %%
 # The most important words over all tags:

@@ -25,5 +25,5 @@ axes.plot(thresholds, 2 * hits / (predicted + truth.sum()), color=ORANGE, label=
 axes.axvline(forest.thresholds_, color=GREY, linestyle="--")
 axes.annotate(' chosen by "f1",\n without these rows', (forest.thresholds_, 0.06), color="#444444")
 axes.set(xlabel="threshold", ylim=(0, 1))
-axes.legend(frameon=False, loc="lower center")
+axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
 clean_axes(axes)

@@ -1,4 +1,4 @@
-"""The `benchmark-table` directive: a table of the measurements in docs/benchmark."""
+"""`benchmark-table` shows what `sketchforest bench` measured, from its files in docs/benchmark."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Copy the report of `python -m benchmarks reproduce` unchanged."""
+"""The report on the paper, a page that `sketchforest reproduce` made: copied as it is."""
 
 import shutil
 from pathlib import Path

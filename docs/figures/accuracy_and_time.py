@@ -1,4 +1,4 @@
-"""Accuracy against fit time, for the front page: results of `benchmarks bench accuracy`."""
+"""The picture of the first page: what `sketchforest bench accuracy` measured."""
 
 import csv
 from pathlib import Path

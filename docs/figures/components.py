@@ -1,7 +1,4 @@
-"""Accuracy and fit time against the number of components.
-
-Measured by `python -m benchmarks bench components`.
-"""
+"""Accuracy and time against the number of components, from the study of components."""
 
 import matplotlib.pyplot as plt
 from plot_style import COLOURS, clean_axes, means_by, read_rows

@@ -1,4 +1,4 @@
-"""Projections on Delicious. Measured by `python -m benchmarks reproduce figure3`."""
+"""Projections on Delicious, as `python -m benchmarks reproduce figure3` measured them."""
 
 import matplotlib.pyplot as plt
 from plot_style import COLOURS, clean_axes, read_rows

@@ -1,4 +1,4 @@
-"""The documentation site: `make docs`. Nothing is downloaded, and a warning fails the build."""
+"""Sphinx configuration: `make docs`. The build downloads nothing and fails on any warning."""
 
 import sys
 from pathlib import Path
@@ -20,25 +20,25 @@ extensions = [
     "numpydoc",
     "matplotlib.sphinxext.plot_directive",
     "sphinx_gallery.gen_gallery",
-    "benchmark_table",  # figures, made from the files of measurements
-    "command_line",  # the reference of the commands, made from the commands
-    "gallery_links",  # examples/ in the repository, the gallery on the site
-    "own_members",  # what classes inherit from scikit-learn is described there
-    "paper_report",  # docs/paper as it is
+    "benchmark_table",  # benchmark tables from the measurements
+    "command_line",  # command reference from the commands themselves
+    "gallery_links",  # links to examples/ point to the gallery
+    "own_members",  # leaves out members inherited from other libraries
+    "paper_report",  # copies docs/paper unchanged
 ]
 exclude_patterns = ["_build", "_templates", "paper/**"]
 templates_path = ["_templates"]
-# A name in `backticks` of a docstring is a link where there is something of that name.
+# `backticks` in docstrings link to the object of that name, if there is one.
 default_role = "py:obj"
 python_use_unqualified_type_names = True
 toc_object_entries_show_parents = "hide"
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
-smartquotes = False  # quotes on these pages are mostly code
+smartquotes = False  # most quotes on these pages are code
 
 autosummary_generate = True
-autodoc_typehints = "none"  # docstrings say it in words
+autodoc_typehints = "none"  # docstrings describe types in words
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
@@ -56,7 +56,7 @@ sphinx_gallery_conf = {
     "doc_module": ("sketchforest",),
     "download_all_examples": False,
     "show_signature": False,
-    "write_computation_times": False,  # on pages that load scripts from elsewhere
+    "write_computation_times": False,  # these pages would load external scripts
     "remove_config_comments": True,
     "reference_url": {"sketchforest": None},
 }
@@ -80,5 +80,5 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-# Pages of one level have nothing beside them.
+# Top-level pages need no sidebar.
 html_sidebars = {name: [] for name in ("index", "tutorial", "how-it-works", "cli", "comparison")}

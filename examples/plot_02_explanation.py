@@ -1,8 +1,8 @@
 """
-Why this tag?
-=============
+Explain a prediction
+====================
 
-What each word adds to the score of a tag, and the training rows that vote for it.
+Show what each word contributes to the score of a tag, and which training rows support it.
 """
 
 # %%
@@ -19,7 +19,8 @@ forest.fit(vectorizer.fit_transform(texts), data.Y)
 forest.attach(label_names=data.label_names, vectorizer=vectorizer)
 
 # %%
-# Scores are sums: from the share of the tag in all rows, word by word, to the prediction.
+# Contributions are additive: the share of the tag among all rows plus the contribution of each word
+# is the score.
 explanation = forest.explain(["Test whether two samples have the same mean"], label="stats")
 explanation
 
@@ -27,7 +28,7 @@ explanation
 _ = explanation.plot()
 
 # %%
-# Any label may be asked about: why not `random`?
+# You can ask about any label. Why not `random`?
 why_not = forest.explain(["Test whether two samples have the same mean"], label="random")
 print(np.round(why_not.scores, 3))
 why_not.to_frame().head(3)

@@ -1,10 +1,10 @@
 """
-Similar documents by leaf weights
-=================================
+Find similar documents
+======================
 
-Two rows are alike where they often share a leaf. `leaf_weights` says how much each training row
-counts for a prediction; `similar` gives the nearest ones. Labels decide what counts as alike, not
-words alone.
+Two rows are similar if they often share a leaf. `leaf_weights` returns the weight of each training
+row in a prediction, and `similar` the nearest training rows. This similarity depends on the labels,
+not only on the words.
 """
 
 # %%
@@ -25,12 +25,12 @@ for row, weight in zip(rows[0], weights[0], strict=True):
     print(f"{weight:.3f} {texts[row]}")
 
 # %%
-# Beside them, what shares the most words:
+# For comparison, the texts with the most words in common:
 for row in linear_kernel(query, X)[0].argsort()[::-1][:4]:
     print(texts[row])
 
 # %%
-# A prediction is the product of weights and labels.
+# A prediction is the product of leaf weights and labels.
 weights = forest.leaf_weights(query)
 print(weights.shape, weights.nnz, "training rows count;", f"weights sum to {weights.sum():.6f}")
 print(abs(weights @ data.Y - forest.predict_proba(query)).max() < 1e-6)

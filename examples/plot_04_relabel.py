@@ -1,9 +1,9 @@
 """
-New tags without regrowing
+Add tags without refitting
 ==========================
 
-Leaves keep training rows, so that trees can be given other labels of the same rows: new tags,
-merged or corrected ones, at once.
+Leaves store training rows, so you can replace the labels of these rows without growing new trees:
+add new tags, or merge and correct old ones.
 """
 
 # %%
@@ -23,7 +23,7 @@ forest = RandomForestClassifier(50, random_state=0).fit(X, data.Y)
 print(f"grown in {time.perf_counter() - start:.2f} s")
 
 # %%
-# A tag that nobody had thought of: is the description short?
+# Add a new tag: is the description short?
 is_short = sparse.csr_array(np.array([[len(text) < 60] for text in texts], np.uint8))
 start = time.perf_counter()
 forest_with = forest.relabel(sparse.hstack([data.Y, is_short], format="csr"))
@@ -31,6 +31,6 @@ print(f"relabelled in {1000 * (time.perf_counter() - start):.0f} ms")
 print(forest.n_outputs_, "->", forest_with.n_outputs_)
 
 # %%
-# The old tags are predicted as before.
+# Predictions of the old tags do not change.
 old, new = forest.predict_proba(X[:100]), forest_with.predict_proba(X[:100])
 print(np.array_equal(old, new[:, :-1]), new[:5, -1].round(2))

@@ -1,9 +1,9 @@
 """
-Thresholds
-==========
+Compare thresholds
+==================
 
-When is a label predicted? One threshold chosen by F1 on rows that trees did not see, one for each
-label, a number, or the k best.
+Predict all labels above a fixed threshold, above one or more thresholds chosen out-of-bag for F1,
+or simply the k best.
 """
 
 # %%
@@ -22,7 +22,7 @@ found = {}
 for threshold in (0.5, 0.2, "top-8", "f1-per-label", "f1"):
     decided = forest.set_params(threshold=threshold).predict(data.X[test])
     found[str(threshold)] = f1_score(data.Y[test], decided, average="micro")
-    print(f"{threshold!s:>12}: {np.mean(decided.sum(axis=1)):.1f} labels a row")
+    print(f"{threshold!s:>12}: {np.mean(decided.sum(axis=1)):.1f} labels per row")
 
 # %%
 figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")

@@ -1,8 +1,8 @@
 """
-Do probabilities come true?
-===========================
+Check calibration
+=================
 
-Of all pairs of a row and a label that got about 0.3, about three in ten should be true.
+If probabilities are well calibrated, about three in ten labels predicted at 0.3 are true.
 """
 
 # %%
@@ -18,5 +18,5 @@ result = evaluate(forest, data.X[test], data.Y[test])
 result
 
 # %%
-# `plot` draws three pictures: decisions by threshold, labels, and the calibration.
+# `plot` shows decisions by threshold, scores of labels, and calibration.
 _ = result.plot()

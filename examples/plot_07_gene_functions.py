@@ -1,15 +1,15 @@
 """
-Functions of genes, with an ontology
-====================================
+Predict gene functions with an ontology
+=======================================
 
-Labels of an ontology imply those above them. Where the rows of Y have all labels above their own,
-so do averages of rows: the scores of a forest respect the ontology by themselves. Thresholds for
-each label do not; an option of prediction does.
+In an ontology, each label implies its ancestors. If all rows of Y include these ancestors, so do
+averages of rows, and the scores of a forest are consistent with the ontology. Decisions with one
+threshold per label may not be, unless you pass the ontology to `predict`.
 """
 
 # %%
-# An ontology in the shape of a tree of three levels; a gene has the labels on the way to some of
-# its leaves, and a profile of expression that depends on them.
+# The ontology is a tree with three levels. The labels of each gene are two leaves of this tree and
+# their ancestors, and its expression profile depends on these labels.
 import numpy as np
 
 from sketchforest import SketchForestClassifier
@@ -36,7 +36,7 @@ scores = forest.predict_proba(X[400:])
 print(f"LRAP {lrap(Y[400:], scores):.3f}; {ontology.n_violations(scores)} labels above a parent")
 
 # %%
-# Thresholds for each label decide one by one, and a label may then come without its parent.
+# With one threshold per label, a label may be predicted without its parent.
 forest.set_params(threshold="f1-per-label")
 decided = forest.predict(X[400:])
 print(f"{ontology.n_violations(decided)} labels without their parent")

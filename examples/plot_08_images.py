@@ -1,9 +1,8 @@
 """
-Features of images
-==================
+Label images
+============
 
-Dense features: the pixels of handwritten digits. Labels are ten digits, and what they have in
-common.
+Predict ten digits and some shared properties from dense features, the pixels of handwritten digits.
 """
 
 # %%
@@ -32,7 +31,7 @@ for kind in (RandomForestClassifier, ExtraTreesClassifier, SketchForestClassifie
     print(f"P@1 {precision_at_k(Y_test, scores, 1):.4f}")
 
 # %%
-# The image that is the least sure of its digit, and what the forest says.
+# The image with the least certain digit, and the predicted probabilities:
 unsure = int(scores[:, :10].max(axis=1).argmin())
 figure, (image, bars) = plt.subplots(1, 2, figsize=(7, 3), layout="constrained")
 image.imshow(X_test[unsure].reshape(8, 8), cmap="Greys")

@@ -1,8 +1,8 @@
 """
-Many real outputs
-=================
+Multi-output regression
+=======================
 
-The lower half of a face or, here, of a digit from its upper half: 32 numbers at once.
+Predict the lower half of a digit from its upper half: 32 real outputs at once.
 """
 
 # %%

@@ -1,8 +1,8 @@
 """
-Pipelines and searches of scikit-learn
-======================================
+Pipelines and grid search
+=========================
 
-The estimators go wherever scikit-learn's go: pipelines, columns, searches, scorers.
+The estimators work with scikit-learn's pipelines, column transformers, searches and scorers.
 """
 
 # %%
@@ -34,7 +34,7 @@ search = GridSearchCV(
 print(search.best_params_, f"{search.best_score_:.3f}")
 
 # %%
-# A data frame Y names the labels.
+# The columns of a data frame Y become label names.
 forest = search.best_estimator_[-1]
 new = search.best_estimator_[:-1].transform(pd.DataFrame({"question": ["Can soup be frozen?"]}))
 print(forest.suggest(new, k=2))

@@ -1,8 +1,8 @@
 """
-Tuning
-======
+Tune a forest
+=============
 
-`tune` looks for the best setting by rows that trees did not see, within a budget.
+`tune` searches for the best setting within a budget. It scores settings out-of-bag.
 """
 
 # %%
@@ -17,7 +17,7 @@ print(result.advice)
 print(f"LRAP on test rows: {lrap(data.Y[test], result.forest.predict_proba(data.X[test])):.3f}")
 
 # %%
-# Every setting that was tried, with the score that is predicted for it:
+# All settings tried, with their predicted scores:
 result.to_frame().head(6)
 
 # %%

@@ -2,7 +2,8 @@
 Missing values and weights
 ==========================
 
-NaN means missing: a split learns where such rows go. Rows may count more or less, or not at all.
+NaN means missing, and each split learns which side such rows go to. Weights let rows count more,
+less, or not at all.
 """
 
 # %%
@@ -24,11 +25,11 @@ for share in shares:
 
 figure, axes = plt.subplots(figsize=(5, 3), layout="constrained")
 axes.plot(shares, found, "o-", color="#0072b2")
-axes.set(xlabel="share of values that are missing", ylabel="R² on test rows", ylim=(0, None))
+axes.set(xlabel="share of missing values", ylabel="R² on test rows", ylim=(0, None))
 axes.spines[["top", "right"]].set_visible(False)
 
 # %%
-# A weight of 0 leaves a row out; only ratios of weights count.
+# A weight of 0 leaves a row out. Only ratios of weights matter.
 weights = np.ones(300)
 weights[:100] = 0
 some = SketchForestRegressor(20, random_state=0).fit(X[:300], y[:300], sample_weight=weights)

@@ -1,9 +1,9 @@
 """
-Projections of the labels
-=========================
+Random projections of labels
+============================
 
-Splits are searched in a sketch of the labels: how close distances stay in it, kinds of projections,
-and one of your own.
+Splits are searched in a sketch of the labels. See how well the sketch preserves distances, compare
+kinds of projections, and write your own.
 """
 
 # %%
@@ -24,12 +24,12 @@ for m, colour in ((4, "#56b4e9"), (16, "#0072b2"), (64, "#d55e00")):
     Z = sketch("gaussian", Y, m, np.random.default_rng(0))
     ratio = euclidean_distances(Z)[np.triu_indices(200, 1)] / true
     axes.hist(ratio, np.linspace(0, 2, 60), histtype="step", color=colour, label=f"m = {m}")
-axes.set(xlabel="distance in the sketch / distance of labels", yticks=[])
+axes.set(xlabel="distance in the sketch / distance of the labels", yticks=[])
 axes.legend(frameon=False)
 axes.spines[["top", "right", "left"]].set_visible(False)
 
 # %%
-# One of your own: the most frequent labels alone.
+# A custom projection: keep only the most frequent labels.
 
 
 class Frequent(Projection):

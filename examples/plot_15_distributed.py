@@ -1,13 +1,13 @@
 """
-On a cluster
-============
+Train on a Dask cluster
+=======================
 
-Trees grow on the workers of a Dask cluster, with the same bits as on one machine; predictions are
-mapped over blocks of rows.
+Grow trees on the workers of a Dask cluster. The forest is bit-identical to one grown on a single
+machine. Predictions run on blocks of rows.
 """
 
 # %%
-# The cluster of this example is within this process; `Client("scheduler:8786")` would ask another.
+# Here the cluster runs inside this process. `Client("scheduler:8786")` connects to a real one.
 import dask.array as da
 import numpy as np
 from distributed import Client
@@ -23,9 +23,9 @@ with Client(processes=False, n_workers=1, dashboard_address=":0") as client:
     rows = da.from_array(X[1000:], chunks=(200, 64))
     labels, scores = predict_topk(distributed, rows, k=2)
     labels = labels.compute()
-print(f"{(labels[:, 0] == y[1000:]).mean():.3f} right, by blocks of 200 rows")
+print(f"accuracy {(labels[:, 0] == y[1000:]).mean():.3f}, in blocks of 200 rows")
 
 # %%
-# The same forest, bit by bit:
+# The forest is the same, bit by bit:
 alone = SketchForestClassifier(20, random_state=0).fit(X[:1000], y[:1000])
 print(np.array_equal(alone.predict_proba(X), distributed.predict_proba(X)))

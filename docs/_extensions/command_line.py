@@ -1,4 +1,4 @@
-"""`command-line` writes the reference of all commands, from the commands themselves."""
+"""The `command-line` directive: a reference generated from the commands."""
 
 import inspect
 import re
@@ -40,7 +40,7 @@ class CommandLine(SphinxDirective):
 
 
 def _as_rst(help_text):
-    """A paragraph that begins with "Example:" holds commands, one in each line."""
+    """Convert help text to reST. Paragraphs starting with "Example:" hold one command per line."""
     paragraphs = inspect.cleandoc(help_text.replace("\b", "")).split("\n\n")
     return "\n\n".join(map(_paragraph, paragraphs))
 
@@ -53,7 +53,7 @@ def _paragraph(text):
 
 
 def _options(params, context):
-    """Definitions of arguments and options, by the panels that `-h` shows them in."""
+    """List arguments and options, grouped by panel as in `-h`."""
     panels = {}
     for param in params:
         record = param.get_help_record(context)
@@ -64,7 +64,7 @@ def _options(params, context):
         lines += [f"**{panel}**", ""] if panel else []
         for names, described in records:
             described = " ".join(described.replace("`", "``").split())
-            described = re.sub(r"\w+://[\w:.]*\w", r"``\g<0>``", described)  # no links
+            described = re.sub(r"\w+://[\w:.]*\w", r"``\g<0>``", described)  # avoid links
             lines += [f"``{' '.join(names.split())}``", f"   {described}", ""]
     return "\n".join(lines)
 

@@ -1,8 +1,8 @@
-"""Links to examples/ lead to the gallery on the site, so that they also work in the repository."""
+"""Point links to examples/ to the gallery, so that they work in the repository and on the site."""
 
 import re
 
-# The gallery stands in docs, a folder below that of the examples: one ".." less.
+# The gallery is inside docs/ while examples/ is next to it, so gallery links need one ".." less.
 _EXAMPLE = re.compile(r"\]\(((?:\.\./)*)\.\./examples/(?:(plot_\w+)\.py)?\)")
 
 

@@ -1,4 +1,4 @@
-"""Leaves out what classes inherit from other libraries: it is described there."""
+"""Skip members inherited from other libraries, which document them."""
 
 
 def is_foreign(app, what, name, obj, skip, options):

@@ -1,11 +1,11 @@
 """Accuracy and time against the number of components, from the study of components."""
 
 import matplotlib.pyplot as plt
-from looks import COLOURS, means_by, rows_of, tidy
+from plot_style import COLOURS, clean_axes, means_by, read_rows
 
 SETS = ("delicious", "bibtex", "diatoms", "mediamill", "Expression-GO")
 COMPONENTS = (1, 4, 8, 16, 32, 64, 128)
-rows = rows_of("study/components-100-trees.csv")
+rows = read_rows("study/components-100-trees.csv")
 scores = means_by(rows, ("dataset", "method"), "lrap")
 seconds = means_by(rows, ("dataset", "method"), "seconds")
 
@@ -19,8 +19,8 @@ for axes in (quality, time):
     axes.axhline(1, color="black", linewidth=0.8)
     axes.set_xscale("log", base=2)
     axes.set_xticks(COMPONENTS, COMPONENTS)
-    axes.set_xlabel("components m")
-    tidy(axes)
-quality.set_ylabel("LRAP / LRAP on the original outputs")
-time.set_ylabel("time of a fit / that on the original outputs")
+    axes.set_xlabel("number of components m")
+    clean_axes(axes)
+quality.set_ylabel("LRAP / LRAP on original outputs")
+time.set_ylabel("fit time / fit time on original outputs")
 time.legend(frameon=False)

@@ -1,9 +1,9 @@
-"""What the rules of thumb say, over what was measured."""
+"""Estimated against measured costs."""
 
 from pathlib import Path
 
 import matplotlib.pyplot as plt
-from looks import BLUE, GREEN, ORANGE, tidy
+from plot_style import BLUE, GREEN, ORANGE, clean_axes
 
 from benchmarks.studies.costs import TOLERANCE, table
 
@@ -13,9 +13,9 @@ figure, panels = plt.subplots(1, 3, figsize=(10.5, 3.8))
 for axes, (cost, unit, title) in zip(
     panels,
     (
-        ("seconds", 1, "processor seconds of a fit"),
-        ("model_bytes", 1e6, "MB of a model"),
-        ("fit_bytes", 1e6, "MB added by a fit"),
+        ("seconds", 1, "fit time (processor seconds)"),
+        ("model_bytes", 1e6, "model size (MB)"),
+        ("fit_bytes", 1e6, "memory added by a fit (MB)"),
     ),
     strict=True,
 ):
@@ -29,6 +29,6 @@ for axes, (cost, unit, title) in zip(
     low, high = ([(1 + sign * TOLERANCE) * end for end in ends] for sign in (-1, 1))
     axes.fill_between(ends, low, high, color="#eeeeee", zorder=0)
     axes.set(xscale="log", yscale="log", xlabel="measured", title=title)
-    tidy(axes)
-panels[0].set_ylabel("by the rule")
+    clean_axes(axes)
+panels[0].set_ylabel("estimated")
 panels[0].legend(frameon=False)

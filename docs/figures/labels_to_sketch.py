@@ -1,4 +1,4 @@
-"""Y, P and Z = Y P, as matrices."""
+"""The matrices Y, P and Z = Y P."""
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -1,7 +1,7 @@
-"""A tree, the training rows in its leaves, and what a new row is predicted from them."""
+"""A tree with the training rows in its leaves, and the prediction for a new row."""
 
 import matplotlib.pyplot as plt
-from looks import BLUE, GREY, ORANGE, without_ticks
+from plot_style import BLUE, GREY, ORANGE, hide_axes
 
 NODES = {"word 'soup'?": (4, 3), "word 'freeze'?": (2, 2), "word 'bake'?": (6.4, 2)}
 LEAVES = {
@@ -18,26 +18,30 @@ EDGES = (
     ((6.4, 2), (5.2, 1)),
     ((6.4, 2), (7.6, 1)),
 )
-WAY = {((4, 3), (2, 2)), ((2, 2), (3.2, 1))}
+PATH = {((4, 3), (2, 2)), ((2, 2), (3.2, 1))}
 
 figure, axes = plt.subplots(figsize=(8.6, 4.4))
 for start, end in EDGES:
-    colour, width = (ORANGE, 3) if (start, end) in WAY else (GREY, 1.2)
+    colour, width = (ORANGE, 3) if (start, end) in PATH else (GREY, 1.2)
     axes.plot(*zip(start, end, strict=True), color=colour, linewidth=width, zorder=1)
 for text, place in NODES.items():
     axes.text(*place, text, ha="center", va="center", bbox={"fc": "white", "ec": GREY, "pad": 5})
 for place, rows in LEAVES.items():
-    is_met = place == (3.2, 1)
-    box = {"fc": "#fff0e0" if is_met else "white", "ec": ORANGE if is_met else BLUE, "pad": 5}
+    is_reached = place == (3.2, 1)
+    box = {
+        "fc": "#fff0e0" if is_reached else "white",
+        "ec": ORANGE if is_reached else BLUE,
+        "pad": 5,
+    }
     axes.text(*place, "\n".join(rows), ha="center", va="center", fontsize=9, bbox=box)
 axes.text(4, 3.45, '"How long does soup keep if I freeze it?"', ha="center", color=ORANGE)
 axes.text(
     3.2,
     0.25,
-    "this tree: storage 3/3, soup 2/3\nthe forest: the mean over trees",
+    "this tree: storage 3/3, soup 2/3\nforest: mean over all trees",
     ha="center",
     va="center",
 )
 axes.annotate("", (3.2, 0.42), (3.2, 0.72), arrowprops={"arrowstyle": "->", "color": ORANGE})
 axes.set(xlim=(-0.2, 8.8), ylim=(0, 3.7))
-without_ticks(axes)
+hide_axes(axes)

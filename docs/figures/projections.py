@@ -1,9 +1,9 @@
 """Projections on Delicious, as `python -m benchmarks reproduce figure3` measured them."""
 
 import matplotlib.pyplot as plt
-from looks import COLOURS, rows_of, tidy
+from plot_style import COLOURS, clean_axes, read_rows
 
-rows = rows_of("paper/figure3.csv")
+rows = read_rows("paper/figure3.csv")
 panels = list(dict.fromkeys(row["panel"] for row in rows))
 figure, all_axes = plt.subplots(1, len(panels), figsize=(3.6 * len(panels), 3.6), sharey=True)
 for axes, panel in zip(all_axes, panels, strict=True):
@@ -16,7 +16,7 @@ for axes, panel in zip(all_axes, panels, strict=True):
             axes.plot(m, lrap, ".-", color=colour, label=curve)
     axes.set_xscale("log")
     axes.set_title(panel)
-    axes.set_xlabel("components m")
+    axes.set_xlabel("number of components m")
     axes.legend(frameon=False)
-    tidy(axes)
+    clean_axes(axes)
 all_axes[0].set_ylabel("LRAP on Delicious")

@@ -1,8 +1,8 @@
-"""What a threshold trades: precision and recall of all decisions, on descriptions of functions."""
+"""Precision and recall against the threshold, on function descriptions."""
 
 import matplotlib.pyplot as plt
 import numpy as np
-from looks import BLUE, GREEN, GREY, ORANGE, tidy
+from plot_style import BLUE, GREEN, GREY, ORANGE, clean_axes
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from sketchforest import SketchForestClassifier
@@ -25,5 +25,5 @@ axes.plot(thresholds, 2 * hits / (predicted + truth.sum()), color=ORANGE, label=
 axes.axvline(forest.thresholds_, color=GREY, linestyle="--")
 axes.annotate(' chosen by "f1",\n without these rows', (forest.thresholds_, 0.06), color="#444444")
 axes.set(xlabel="threshold", ylim=(0, 1))
-axes.legend(frameon=False, loc="lower center")
-tidy(axes)
+axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+clean_axes(axes)

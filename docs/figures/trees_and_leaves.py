@@ -1,7 +1,7 @@
-"""What the number of trees, the size of leaves and the features drawn at a split do."""
+"""Accuracy against the number of trees, the leaf size and the number of features per split."""
 
 import matplotlib.pyplot as plt
-from looks import BLUE, GREEN, ORANGE, tidy
+from plot_style import BLUE, GREEN, ORANGE, clean_axes
 
 from sketchforest import ExtraTreesClassifier, RandomForestClassifier
 from sketchforest.datasets import make_delicious_like
@@ -34,6 +34,6 @@ for axes, name, values, fixed in (
     axes.set_xticks(values, values)
     axes.minorticks_off()
     axes.set_xlabel(name)
-    tidy(axes)
+    clean_axes(axes)
 panels[0].set_ylabel("LRAP on test rows")
 panels[0].legend(frameon=False, loc="lower right")

@@ -1,11 +1,11 @@
-"""Run the code in Markdown pages, and compare its output with the page.
+"""Run the code blocks of Markdown pages.
 
-``python`` blocks of a page share a namespace; those with prompts (>>>) must print what the page
-shows. ``console`` blocks are commands after "$ " with their output, run in one shell per page;
-``sh`` blocks are commands without output. "..." matches any text. Code that readers need not see
-is in a comment, <!-- setup ... -->. Other blocks are not run.
+All ``python`` blocks of a page share one namespace; blocks with prompts (>>>) must print what the
+page shows. ``console`` blocks contain commands after "$ " with their output, and ``sh`` blocks only
+commands; all commands of a page run in one shell. "..." in an output matches any text. Setup code
+that readers do not need is in a comment, <!-- setup ... -->. Other blocks are not run.
 
-`python tests/docs/snippets.py PAGE...` updates the output shown in pages.
+`python tests/docs/snippets.py PAGE...` updates the outputs shown on pages.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ class Snippet:
     language: str  # python, console, sh
     source: str
     line: int
-    start: int  # position of the source in the page
+    start: int  # offset of the source in the page
 
 
 @dataclass
@@ -59,15 +59,14 @@ def snippets_of(text):
 
 
 class Page:
-    """Run the snippets of a page in order, in an empty folder with the examples."""
+    """Run the snippets of a page, in order, in an empty folder with a link to the examples."""
 
     def __init__(self, folder):
         self.folder = folder
         (folder / "examples").symlink_to(ROOT / "examples")
         self.names = {"__name__": "__main__"}
         self._shell = None
-        self._ports = {}  # port on the page -> free port used here
-        self._errors = folder / ".errors"  # progress is written there as well
+        self._errors = folder / ".errors"  # also receives progress
 
     def run(self, snippet):
         """Return line, source, expected and actual output of each command or expression."""
@@ -78,7 +77,7 @@ class Page:
 
     def close(self):
         if self._shell is not None:
-            os.killpg(self._shell.pid, signal.SIGKILL)  # and what the page left running
+            os.killpg(self._shell.pid, signal.SIGKILL)  # including processes left by a failed page
             self._shell.communicate()
 
     def _run_python(self, snippet):
@@ -120,7 +119,7 @@ class Page:
     def _command(self, command):
         if self._shell is None:
             path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-            # As wide as a page, without the colors and progress bars of a terminal.
+            # Page width; no colours and no progress bars.
             environment = {"PATH": path, "COLUMNS": "90", "NO_COLOR": "1", "TERM": "dumb"}
             self._shell = subprocess.Popen(
                 ["bash", "--norc"],
@@ -140,7 +139,7 @@ class Page:
             if line.startswith(_END):
                 break
             lines.append(line)
-        # The newline before the mark is ours, also after output that does not end with one.
+        # We printed the newline before the mark, even if the output already ended with one.
         printed = "".join(lines)
         printed = printed.removesuffix("\n")
         return printed, line.split()[-1]
@@ -154,7 +153,7 @@ class Page:
 
 
 def check_page(path, folder):
-    """Raise SnippetError for the first snippet whose output differs from the page."""
+    """Raise SnippetError at the first snippet whose output differs from the page."""
     page = Page(folder)
     try:
         for snippet in snippets_of(path.read_text(encoding="utf-8")):
@@ -166,8 +165,8 @@ def check_page(path, folder):
 
 
 def is_as_wanted(wanted, printed, is_exact=False):
-    """Whether the output matches. Times and file sizes are ignored; decimals may differ a little,
-    because forests change slightly between versions of the library."""
+    """Compare outputs, ignoring times and file sizes, which vary. Unless `is_exact`, decimals may
+    differ slightly, because pages do not test results bit by bit."""
     texts = [_VARYING.sub("#", text or "\n") for text in (wanted, printed)]
     if doctest.OutputChecker().check_output(*texts, FLAGS) or is_exact:
         return doctest.OutputChecker().check_output(*texts, FLAGS)
@@ -180,7 +179,7 @@ def is_as_wanted(wanted, printed, is_exact=False):
 
 
 def renew(path):
-    """Update the output in a page, except where "..." already matches it."""
+    """Update the outputs in a page, except where "..." already matches them."""
     text = path.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         page = Page(Path(folder))

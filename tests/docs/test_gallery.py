@@ -1,4 +1,4 @@
-"""Every example of the gallery runs as it is written."""
+"""Every example of the gallery runs."""
 
 import contextlib
 import runpy

@@ -1,8 +1,8 @@
-"""Rows of two kinds that no single feature parts, and one direction does."""
+"""Two classes that no single feature separates, but one direction does."""
 
 import matplotlib.pyplot as plt
 import numpy as np
-from looks import BLUE, ORANGE, tidy
+from plot_style import BLUE, ORANGE, clean_axes
 
 from sketchforest import DecisionTreeClassifier
 
@@ -14,8 +14,8 @@ Y = np.stack([y, 1 - y], 1)
 
 figure, panels = plt.subplots(1, 2, figsize=(8, 3.8), sharey=True)
 for axes, splitter, title in (
-    (panels[0], "best", "cuts along features: a staircase"),
-    (panels[1], "oblique", "cuts along directions"),
+    (panels[0], "best", "axis-aligned splits"),
+    (panels[1], "oblique", "oblique splits"),
 ):
     tree = DecisionTreeClassifier(splitter, random_state=0, max_leaf_nodes=8).fit(X, Y)
     found = tree.predict_proba(grid)[:, 0].reshape(300, 300)
@@ -23,7 +23,7 @@ for axes, splitter, title in (
     for kind, colour in enumerate((BLUE, ORANGE)):
         axes.plot(*X[y == kind].T, ".", color=colour, markersize=4)
     accuracy = (tree.predict(grid)[:, 0] == (grid.sum(1) > 1)).mean()
-    axes.set_title(f"{title}\n{tree.get_n_leaves()} leaves, {accuracy:.1%} right", fontsize=10)
+    axes.set_title(f"{title}\n{tree.get_n_leaves()} leaves, accuracy {accuracy:.1%}", fontsize=10)
     axes.set(xlabel="feature 1", aspect="equal")
-    tidy(axes)
+    clean_axes(axes)
 panels[0].set_ylabel("feature 2")

@@ -1,4 +1,4 @@
-"""What the drawings share: colours that everybody can tell apart, axes without frames."""
+"""Style shared by all figures: colours safe for colour-blind readers, axes without frames."""
 
 import csv
 from collections import defaultdict
@@ -17,25 +17,25 @@ BLUE, ORANGE, GREEN, PINK, GREY, SKY = (
 COLOURS = (BLUE, ORANGE, GREEN, PINK, SKY, GREY)
 
 
-def tidy(axes):
+def clean_axes(axes):
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#e6e6e6")
     axes.set_axisbelow(True)
 
 
-def without_ticks(axes):
+def hide_axes(axes):
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
 
 
-def rows_of(name):
-    """Rows of a table that the documentation keeps, as dicts of texts."""
+def read_rows(name):
+    """Read a CSV file below docs/ as a list of dicts of strings."""
     with Path("..", name).open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
 def means_by(rows, keys, value):
-    """{keys of a row: mean of a column}"""
+    """Average a column over all rows with the same keys."""
     found = defaultdict(list)
     for row in rows:
         found[tuple(row[key] for key in keys)].append(float(row[value]))

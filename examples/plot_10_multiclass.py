@@ -1,8 +1,8 @@
 """
-One class a row
-===============
+Multi-class classification
+==========================
 
-Classifiers take a vector of classes as scikit-learn's do, with names of any type.
+Like those of scikit-learn, classifiers accept a vector of classes of any type.
 """
 
 # %%
@@ -17,7 +17,7 @@ wine = load_wine()
 classes = wine.target_names[wine.target]
 forest = SketchForestClassifier(50, random_state=0)
 predicted = cross_val_predict(forest, wine.data, classes, cv=3)
-print(f"{(predicted == classes).mean():.3f} right")
+print(f"accuracy {(predicted == classes).mean():.3f}")
 
 # %%
 figure, axes = plt.subplots(figsize=(4, 4), layout="constrained")

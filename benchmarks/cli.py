@@ -15,7 +15,7 @@ INTERRUPTED = 130  # what a shell reports after Ctrl-C
 
 
 class _Group(TyperGroup):
-    def invoke(self, ctx: typer.Context) -> Any:
+    def invoke(self, ctx: Any) -> Any:
         """Report wrong values in one line instead of a traceback."""
         try:
             return super().invoke(ctx)
@@ -156,8 +156,7 @@ def scaling(
 
     Example:  python -m benchmarks bench scaling --axes n,m --base n=8000,t=32
     """
-    from benchmarks.bench.scaling import ScalingSettings, run_scaling
-    from benchmarks.bench.scaling_axes import Point, parse_base
+    from benchmarks.bench.scaling import Point, ScalingSettings, parse_base, run_scaling
 
     settings = ScalingSettings(
         base=parse_base(base, Point(n=2000, p=500, d=200, t=8) if quick else Point()),

@@ -5,8 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.bench.scaling_axes import Point
-from benchmarks.data import Matrix, as_array, better_dense, load_split
+from benchmarks.data import as_array, better_dense, load_split
 from benchmarks.measure import current_bytes, peak_bytes, pickled_size, reset_peak, timed
 from sketchforest import RandomForestClassifier
 from sketchforest.datasets import Dataset, make_sparse_multilabel
@@ -23,17 +22,14 @@ def measure_point(
     data_home: str | None = None,
 ) -> dict[str, float]:
     """Measure seconds to fit and to rank labels of 2,000 rows, and memory without data."""
-    sizes = Point(**point)
-    n = sizes.n
-    X: Matrix
-    X_test: Matrix
+    n, p, m, d, t, threads = (point[name] for name in ("n", "p", "m", "d", "t", "threads"))
     if dataset is None:
         data = make_sparse_multilabel(
             n + _TEST_ROWS,
-            sizes.p,
-            sizes.d,
-            labels_per_row=min(_LABELS_PER_ROW, sizes.d),
-            features_per_row=min(_FEATURES_PER_ROW, sizes.p),
+            p,
+            d,
+            labels_per_row=min(_LABELS_PER_ROW, d),
+            features_per_row=min(_FEATURES_PER_ROW, p),
             random_state=seed,
             n_topics=100,
         )
@@ -44,8 +40,8 @@ def measure_point(
         X, Y, X_test = split.X_train[rows], split.Y_train[rows], split.X_test[:_TEST_ROWS]
         if better_dense(split.X_train):
             X, X_test = as_array(X), as_array(X_test)
-    forest = _forest(sizes.t, sizes.m, sizes.threads, seed)
-    _warm_up(sizes.threads)
+    forest = _forest(t, m, threads, seed)
+    _warm_up(threads)
     baseline = current_bytes()
     reset_peak()
     fit_seconds, _ = timed(partial(forest.fit, X, Y))

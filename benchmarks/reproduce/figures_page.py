@@ -1,5 +1,7 @@
 """The paper's Figures 1 to 4 as sections of the report."""
 
+from typing import Any
+
 import pandas as pd
 from matplotlib.axes import Axes
 
@@ -10,7 +12,7 @@ from benchmarks.reproduce.page import Finding, Grid, Picture, Section, text_grid
 from benchmarks.reproduce.scores import Score, gap, score_of, verdict
 from benchmarks.reproduce.settings import ReproduceSettings
 
-Points = dict[int | None, Score]
+Points = dict[Any, Score]  # by m or k; without a projection, m is None
 
 _CONVERGED_BY = 25  # components, by the paper, for algorithm 2 on Delicious
 _TITLES = {
@@ -56,7 +58,7 @@ def figure_section(figure: str, settings: ReproduceSettings, lookup: Lookup) -> 
 
 def points_of(rows: pd.DataFrame, panel: Panel) -> dict[str, Points]:
     """Collect the scores of a panel by curve, then by m or k."""
-    points: dict[str, Points] = {label: {} for label in panel.curves}
+    points: dict[str, dict[Any, Any]] = {label: {} for label in panel.curves}
     is_shown = (rows["panel"] == panel.key) & (rows["dataset"] == panel.dataset)
     for row in rows[is_shown].itertuples():
         x = getattr(row, panel.x_label[0])
@@ -165,7 +167,7 @@ def _pictures(panel: Panel, points: dict[str, Points]) -> list[Picture]:
 
 def _grid(panel: Panel, points: dict[str, Points]) -> Grid:
     """Make a row for each m or k, and one for the forest without m."""
-    tried = {x for curve in panel.curves.values() for x in curve}
+    tried: set[Any] = {x for curve in panel.curves.values() for x in curve}
     names = {x: f"{panel.x_label[0]} = {x:,}" for x in sorted(tried - {None})}
     names |= {None: "no m"} if None in tried else {}
     rows = [

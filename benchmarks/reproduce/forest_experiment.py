@@ -77,7 +77,7 @@ class ForestExperiment:
         )
 
     def _forest(self, n_jobs: int) -> Any:
-        params = {
+        params: dict[str, Any] = {
             "projection": self.projection,
             "n_components": self.n_components,
             "max_features": self.max_features,

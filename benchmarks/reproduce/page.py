@@ -4,6 +4,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader
@@ -67,7 +68,7 @@ class Section:
     rows: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
 
 
-def text_grid(headers: Sequence[str], rows: Sequence[Sequence[Entry | str]], caption: str) -> Grid:
+def text_grid(headers: Sequence[str], rows: Sequence[Sequence[Any]], caption: str) -> Grid:
     """Make a table of entries and plain texts."""
     entries = [[cell if isinstance(cell, Entry) else Entry(cell) for cell in row] for row in rows]
     return Grid(headers, entries, caption)

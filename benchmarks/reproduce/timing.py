@@ -111,7 +111,7 @@ class TimingExperiment:
         return spent, np.asarray(Z)
 
     def _forest(self) -> Any:
-        params = {
+        params: dict[str, Any] = {
             "n_estimators": self.n_grown,
             "max_features": "sqrt",
             "n_jobs": self.n_jobs,

@@ -57,6 +57,7 @@ _Jobs = Annotated[int, _option("Threads of each method; -1 uses all cores.")]
 _Repeats = Annotated[int, _option("Runs of each method; the table shows medians.", min=1)]
 _Out = Annotated[Path, _option("Folder for tables and pictures; replaces those of earlier runs.")]
 _Study = Annotated[Path, _option("Folder for tables; results found there are not measured again.")]
+_Components = Annotated[int, _option("Projected outputs.", min=1)]
 _Json = Annotated[bool, _option("Print JSON instead of tables.", "--json")]
 _DataHome = Annotated[str | None, _option("Folder of data sets; searched before any download.")]
 _BENCH, _STUDY = Path("sketchforest-bench"), Path("sketchforest-study")
@@ -175,7 +176,7 @@ def large(
     n_features: Annotated[int, _option("Features, 50 per row.", min=50)] = 100_000,
     n_labels: Annotated[int, _option("Labels, 5 per row.", min=5)] = 100_000,
     n_estimators: _Trees = 20,
-    n_components: Annotated[int, _option("Projected outputs.", min=1)] = 16,
+    n_components: _Components = 16,
     n_jobs: _Jobs = 2,
     json: _Json = False,
 ) -> None:
@@ -206,7 +207,7 @@ def extreme(
         int | None, _option("Test rows.", min=1, show_default="as in the data set")
     ] = None,
     n_estimators: _Trees = 50,
-    n_components: Annotated[int, _option("Projected outputs.", min=1)] = 32,
+    n_components: _Components = 32,
     n_jobs: _Jobs = 2,
     out: _Out = _BENCH,
 ) -> None:

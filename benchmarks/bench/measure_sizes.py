@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from benchmarks.data import as_array, better_dense, load_split
-from benchmarks.measure import current_bytes, peak_bytes, pickled_size, reset_peak, timed
+from benchmarks.measure import current_bytes, fit_costs, peak_bytes, pickled_size, timed
 from sketchforest import RandomForestClassifier
 from sketchforest.datasets import Dataset, make_sparse_multilabel
 
@@ -42,17 +42,14 @@ def measure_point(
             X, X_test = as_array(X), as_array(X_test)
     forest = _forest(t, m, threads, seed)
     _warm_up(threads)
-    baseline = current_bytes()
-    reset_peak()
-    fit_seconds, _ = timed(partial(forest.fit, X, Y))
-    peak = peak_bytes()
+    costs = fit_costs(partial(forest.fit, X, Y))
     forest.predict_topk(X_test[:1], k=1)
     predict_seconds, _ = timed(partial(forest.predict_topk, X_test, k=min(TOP, Y.shape[1])))
     return {
-        "fit_seconds": fit_seconds,
+        "fit_seconds": costs["fit_seconds"],
         "predict_seconds": predict_seconds,
-        "added_bytes": max(0, peak - baseline),
-        "peak_bytes": peak,
+        "added_bytes": max(0, costs["peak_bytes"] - costs["baseline_bytes"]),
+        "peak_bytes": costs["peak_bytes"],
         "model_bytes": pickled_size(forest),
     }
 

@@ -36,7 +36,7 @@ class ReproduceSettings:
         return min(usual, _QUICK_REPEATS) if self.quick else usual
 
     @cached_property
-    def here(self) -> set[str]:
+    def loadable(self) -> set[str]:
         """The paper's data sets that can be loaded."""
         found = set(list_datasets(self.data_home))
         return {paper_set.dataset for paper_set in paper_sets()} & found
@@ -44,7 +44,7 @@ class ReproduceSettings:
     def available(self, name: str) -> PaperSet:
         """Find a data set of the paper, and fail at once if its file is missing."""
         found = find_set(name)
-        if found.dataset not in self.here:
+        if found.dataset not in self.loadable:
             raise FileNotFoundError(
                 f"Data set {found.dataset!r} was not found: name its folder by --data-home or "
                 "SKETCHFOREST_DATA."
@@ -53,7 +53,7 @@ class ReproduceSettings:
 
     def chosen(self) -> list[str]:
         """List data sets in the order of the paper."""
-        wanted = {self.available(name).dataset for name in self.datasets} or self.here
+        wanted = {self.available(name).dataset for name in self.datasets} or self.loadable
         if not wanted:
             raise FileNotFoundError(
                 "None of the paper's data sets was found: name their folder by --data-home or "

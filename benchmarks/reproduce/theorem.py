@@ -35,7 +35,7 @@ _TOLERATED_SHARE = 0.1
 
 @dataclass(frozen=True)
 class TheoremResult:
-    """Distortions of squared distances and of variances: the changes of ratios, for each draw."""
+    """Relative changes of squared distances and of variances, for each draw."""
 
     largest_distortion: list[float]
     typical_distortion: list[float]

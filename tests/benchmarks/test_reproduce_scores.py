@@ -110,7 +110,7 @@ def test_a_score_far_from_the_papers_is_listed_with_what_is_known_about_it(monke
         far = 0.2 if experiment.n_components == 1 else 0.8
         return ForestResult(far + 0.001 * experiment.split, 1.0, 0.0, 1, 1.0)
 
-    monkeypatch.setattr(ReproduceSettings, "here", {"emotions"})
+    monkeypatch.setattr(ReproduceSettings, "loadable", {"emotions"})
     settings = ReproduceSettings(repeats=3)
     scores, differences = table_section("random_forest", settings, lookup).grids
     assert [row[0].text for row in differences.rows] == ["emotions, m = 1"]

@@ -14,12 +14,18 @@ import benchmarks
 INTERRUPTED = 130  # what a shell reports after Ctrl-C
 
 
+# Messages about a parameter begin with its name.
+_PARAMETERS = {"axes", "base", "datasets", "methods", "shape", "sklearn_trees", "what"}
+
+
 class _Group(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
-        """Report wrong values in one line instead of a traceback."""
+        """Report wrong values and missing files in one line instead of a traceback."""
         try:
             return super().invoke(ctx)
         except ValueError as error:
+            if str(error).split(" ")[0] not in _PARAMETERS:
+                raise
             raise typer.BadParameter(str(error), ctx=ctx) from error
         except OSError as error:
             typer.echo(f"Error: {error}", err=True)
@@ -281,7 +287,7 @@ def tuning(
     _exit_if_interrupted(run_tuning(study, _list(predicted)))
 
 
-def _add_study(name: str, help: str, default_datasets: str, default_splits: int) -> None:
+def _add_study(name: str, compared: str, default_datasets: str, default_splits: int) -> None:
     """Add the command of a study that has the usual options."""
 
     def command(
@@ -298,28 +304,18 @@ def _add_study(name: str, help: str, default_datasets: str, default_splits: int)
         study = Study(_list(datasets), out, splits, n_estimators, n_jobs, data_home)
         _exit_if_interrupted(run(study))
 
-    bench_app.command(name, help=help)(command)
+    bench_app.command(name, help=f"Compare {compared}.")(command)
 
 
-_add_study(
-    "components",
-    "Compare numbers of components with the original outputs, on every data set.",
-    "",
-    5,
-)
-_add_study(
-    "partitions",
-    "Compare forests grown on partitions of the rows with forests grown on all rows.",
-    "imdb,mediamill",
-    1,
-)
-_add_study(
-    "projections",
-    "Compare kinds of projections at several numbers of components.",
-    "delicious,bibtex,medical,stackex_chess,stackex_cooking",
-    3,
-)
-_add_study("thresholds", "Compare rules that decide which labels are predicted.", "", 3)
+_FIVE_SETS = "delicious,bibtex,medical,stackex_chess,stackex_cooking"
+# Name of a study, what it compares, default data sets and splits.
+for study in (
+    ("components", "numbers of components with the original outputs", "", 5),
+    ("partitions", "forests grown on partitions with forests on all rows", "imdb,mediamill", 1),
+    ("projections", "kinds of projections at several numbers of components", _FIVE_SETS, 3),
+    ("thresholds", "rules that decide which labels are predicted", "", 3),
+):
+    _add_study(*study)
 
 
 @bench_app.command()

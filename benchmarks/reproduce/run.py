@@ -28,7 +28,6 @@ from benchmarks.reproduce.timing import timing_experiments, timing_section
 from benchmarks.reproduce.variance import variance_experiments
 from benchmarks.reproduce.variance_page import variance_section
 from benchmarks.store import ResultStore
-from sketchforest._units import duration
 
 Experiments = Callable[[ReproduceSettings], Sequence[Experiment]]
 MakeSection = Callable[[ReproduceSettings, Lookup], Section]
@@ -156,7 +155,7 @@ def _write_page(
     result: ReproduceResult, sections: Sequence[Section], times: dict[str, float], path: Path
 ) -> None:
     n_jobs = effective_n_jobs(result.settings.n_jobs)
-    spent = ", ".join(f"{s.name} {duration(times[s.name])}" for s in sections if s.name in times)
+    spent = ", ".join(f"{s.name} {_duration(times[s.name])}" for s in sections if s.name in times)
     lead = [
         "Every table and figure of Joly, Geurts and Wehenkel (ECML/PKDD 2014), computed by "
         "sketchforest, beside the paper's own numbers.",
@@ -167,6 +166,14 @@ def _write_page(
     if not result.is_complete:
         lead.append("This run was interrupted: numbers are missing or from fewer repeats.")
     path.write_text(render_page(_TITLE, lead, sections), encoding="utf-8")
+
+
+def _duration(seconds: float) -> str:
+    """Format a time: "45 s", "3 min" or "2 h 5 min"."""
+    minutes = round(seconds / 60)
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def _terminal_table(section: Section) -> Table:

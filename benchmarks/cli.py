@@ -14,12 +14,18 @@ import benchmarks
 INTERRUPTED = 130  # what a shell reports after Ctrl-C
 
 
+# Messages about a parameter begin with its name.
+_PARAMETERS = {"axes", "base", "datasets", "methods", "shape", "sklearn_trees", "what"}
+
+
 class _Group(TyperGroup):
-    def invoke(self, ctx: typer.Context) -> Any:
-        """Report wrong values in one line instead of a traceback."""
+    def invoke(self, ctx: Any) -> Any:
+        """Report wrong values and missing files in one line instead of a traceback."""
         try:
             return super().invoke(ctx)
         except ValueError as error:
+            if str(error).split(" ")[0] not in _PARAMETERS:
+                raise
             raise typer.BadParameter(str(error), ctx=ctx) from error
         except OSError as error:
             typer.echo(f"Error: {error}", err=True)
@@ -57,6 +63,7 @@ _Jobs = Annotated[int, _option("Threads of each method; -1 uses all cores.")]
 _Repeats = Annotated[int, _option("Runs of each method; the table shows medians.", min=1)]
 _Out = Annotated[Path, _option("Folder for tables and pictures; replaces those of earlier runs.")]
 _Study = Annotated[Path, _option("Folder for tables; results found there are not measured again.")]
+_Components = Annotated[int, _option("Projected outputs.", min=1)]
 _Json = Annotated[bool, _option("Print JSON instead of tables.", "--json")]
 _DataHome = Annotated[str | None, _option("Folder of data sets; searched before any download.")]
 _BENCH, _STUDY = Path("sketchforest-bench"), Path("sketchforest-study")
@@ -156,8 +163,7 @@ def scaling(
 
     Example:  python -m benchmarks bench scaling --axes n,m --base n=8000,t=32
     """
-    from benchmarks.bench.scaling import ScalingSettings, run_scaling
-    from benchmarks.bench.scaling_axes import Point, parse_base
+    from benchmarks.bench.scaling import Point, ScalingSettings, parse_base, run_scaling
 
     settings = ScalingSettings(
         base=parse_base(base, Point(n=2000, p=500, d=200, t=8) if quick else Point()),
@@ -176,7 +182,7 @@ def large(
     n_features: Annotated[int, _option("Features, 50 per row.", min=50)] = 100_000,
     n_labels: Annotated[int, _option("Labels, 5 per row.", min=5)] = 100_000,
     n_estimators: _Trees = 20,
-    n_components: Annotated[int, _option("Projected outputs.", min=1)] = 16,
+    n_components: _Components = 16,
     n_jobs: _Jobs = 2,
     json: _Json = False,
 ) -> None:
@@ -207,7 +213,7 @@ def extreme(
         int | None, _option("Test rows.", min=1, show_default="as in the data set")
     ] = None,
     n_estimators: _Trees = 50,
-    n_components: Annotated[int, _option("Projected outputs.", min=1)] = 32,
+    n_components: _Components = 32,
     n_jobs: _Jobs = 2,
     out: _Out = _BENCH,
 ) -> None:
@@ -281,7 +287,7 @@ def tuning(
     _exit_if_interrupted(run_tuning(study, _list(predicted)))
 
 
-def _add_study(name: str, help: str, default_datasets: str, default_splits: int) -> None:
+def _add_study(name: str, compared: str, default_datasets: str, default_splits: int) -> None:
     """Add the command of a study that has the usual options."""
 
     def command(
@@ -298,28 +304,18 @@ def _add_study(name: str, help: str, default_datasets: str, default_splits: int)
         study = Study(_list(datasets), out, splits, n_estimators, n_jobs, data_home)
         _exit_if_interrupted(run(study))
 
-    bench_app.command(name, help=help)(command)
+    bench_app.command(name, help=f"Compare {compared}.")(command)
 
 
-_add_study(
-    "components",
-    "Compare numbers of components with the original outputs, on every data set.",
-    "",
-    5,
-)
-_add_study(
-    "partitions",
-    "Compare forests grown on partitions of the rows with forests grown on all rows.",
-    "imdb,mediamill",
-    1,
-)
-_add_study(
-    "projections",
-    "Compare kinds of projections at several numbers of components.",
-    "delicious,bibtex,medical,stackex_chess,stackex_cooking",
-    3,
-)
-_add_study("thresholds", "Compare rules that decide which labels are predicted.", "", 3)
+_FIVE_SETS = "delicious,bibtex,medical,stackex_chess,stackex_cooking"
+# Name of a study, what it compares, default data sets and splits.
+for study in (
+    ("components", "numbers of components with the original outputs", "", 5),
+    ("partitions", "forests grown on partitions with forests on all rows", "imdb,mediamill", 1),
+    ("projections", "kinds of projections at several numbers of components", _FIVE_SETS, 3),
+    ("thresholds", "rules that decide which labels are predicted", "", 3),
+):
+    _add_study(*study)
 
 
 @bench_app.command()

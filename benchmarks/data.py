@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -9,7 +10,7 @@ from scipy import sparse
 from sketchforest.datasets import Dataset, list_datasets, load, make_delicious_like
 
 Folder = str | os.PathLike[str]
-Matrix = np.ndarray | sparse.csr_array
+Matrix = Any  # a NumPy array or a CSR array
 
 TRAIN_SHARE = 2 / 3
 GENERATED = "generated"

@@ -83,6 +83,15 @@ def reset_peak() -> None:
         _CLEAR.write_text("5")
 
 
+def fit_costs(fit: Callable[[], Any]) -> dict[str, float]:
+    """Run a fit, and measure its seconds, the memory before it and the peak during it."""
+    baseline = current_bytes()
+    reset_peak()
+    seconds, _ = timed(fit)
+    # Before anything else happens, because saving takes memory, too.
+    return {"fit_seconds": seconds, "baseline_bytes": baseline, "peak_bytes": peak_bytes()}
+
+
 def physical_bytes() -> int:
     """Return the memory of the machine, 0 if unknown."""
     try:

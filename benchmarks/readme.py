@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmarks.reproduce.page import Section
+from benchmarks.reproduce.tables_page import NAMES, section_of_rows
 from benchmarks.studies.accuracy_page import (
     FLAGSHIP,
     accuracy_page,
@@ -124,6 +126,13 @@ def paper_agreement(docs: Path) -> str:
         f"vary less than single splits: {len(apart)}\nscores differ by more than two standard "
         f"errors of the difference, {n_extra} of them of extra-trees."
     )
+
+
+def paper_table(docs: Path, forest: str) -> Section:
+    """Make the section of a table of the paper from its CSV file."""
+    rows = pd.read_csv(docs / "paper" / f"{NAMES[forest]}.csv")
+    marks = ["mark", "against_original", "paper_against_original"]
+    return section_of_rows(forest, rows.fillna(dict.fromkeys(marks, "")), n_estimators=100)
 
 
 def machine(docs: Path) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from sketchforest import __version__
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE / "_extensions"), str(HERE / "figures")]
+sys.path[:0] = [str(HERE / "_extensions"), str(HERE / "figures"), str(HERE.parent)]
 
 project = "sketchforest"
 author = "The sketchforest developers"

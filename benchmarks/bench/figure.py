@@ -19,7 +19,7 @@ from sketchforest._utils.units import ratio, seconds, size
 _COLOURS = {
     "scikit-learn": "#d55e00",
     "sketchforest, projected outputs": "#0072b2",
-    "sketchforest, outputs as they are": "#222222",
+    "sketchforest, original outputs": "#222222",
     "label trees of linear models": "#009e73",
 }
 _ROW_HEIGHT = 0.34  # inches
@@ -54,7 +54,7 @@ def family(method: str) -> str:
     if "-m" in method or "-z" in method:
         return "sketchforest, projected outputs"
     if method.startswith(("rf", "et")):
-        return "sketchforest, outputs as they are"
+        return "sketchforest, original outputs"
     return "label trees of linear models"
 
 

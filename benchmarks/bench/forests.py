@@ -3,9 +3,7 @@
 from typing import Any
 
 import numpy as np
-from sklearn import ensemble
 
-import sketchforest
 from benchmarks.bench.adapter import ModelAdapter, Options
 from benchmarks.data import Matrix, TrainTestSplit, as_array
 from benchmarks.measure import pickled_size
@@ -15,11 +13,7 @@ class ForestAdapter(ModelAdapter):
     """An estimator with scikit-learn's interface."""
 
     def __init__(
-        self,
-        estimator: Any,
-        data: TrainTestSplit,
-        options: Options,
-        Z: np.ndarray | None = None,
+        self, estimator: Any, data: TrainTestSplit, options: Options, Z: np.ndarray | None
     ):
         self.estimator = estimator
         self.n_estimators = options.n_estimators
@@ -47,11 +41,7 @@ class SklearnForest(ForestAdapter):
     """A forest of scikit-learn, which takes dense outputs only."""
 
     def __init__(
-        self,
-        estimator: Any,
-        data: TrainTestSplit,
-        options: Options,
-        Z: np.ndarray | None = None,
+        self, estimator: Any, data: TrainTestSplit, options: Options, Z: np.ndarray | None
     ):
         super().__init__(estimator, data, options, Z)
         # The type that its trees read, so that no conversion is timed.
@@ -95,6 +85,9 @@ def sklearn_forest(
     n_shared: int | None = None,
 ) -> SklearnForest:
     """Make a forest on the original outputs, or on `n_shared` outputs that all trees share."""
+    # Imported here: the memory of other libraries is measured without it.
+    from sklearn import ensemble
+
     estimator = getattr(ensemble, f"{kind}Regressor")(
         n_estimators=options.n_grown,
         max_features="sqrt",
@@ -113,6 +106,8 @@ def sketch_forest(
     n_shared: int | None = None,
 ) -> SketchForest:
     """Make a forest on the original outputs, on one projection per tree, or on a shared one."""
+    import sketchforest
+
     family = "Classifier" if n_shared is None else "Regressor"
     estimator = getattr(sketchforest, kind + family)(
         n_estimators=options.n_estimators,

@@ -1,4 +1,4 @@
-"""One fit on a generated set with very many rows, features and labels."""
+"""One fit on a generated data set with very many rows, features and labels."""
 
 import json
 from dataclasses import asdict

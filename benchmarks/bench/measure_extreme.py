@@ -13,14 +13,7 @@ from scipy import sparse
 from benchmarks.bench.adapter import Options
 from benchmarks.bench.other_libraries import NapkinXC, Omikuji
 from benchmarks.data import TrainTestSplit, take_rows
-from benchmarks.measure import (
-    PRECISION_DEPTHS,
-    current_bytes,
-    peak_bytes,
-    processor_timed,
-    reset_peak,
-    timed,
-)
+from benchmarks.measure import PRECISION_DEPTHS, fit_costs, processor_timed, timed
 from sketchforest import (
     ExtraTreesClassifier,
     RandomForestClassifier,
@@ -34,8 +27,6 @@ SHAPES = {"wiki10-31k": make_wiki10_31k_like, "amazon-670k": make_amazon_670k_li
 FORESTS = {"rf": RandomForestClassifier, "et": ExtraTreesClassifier, "sf": SketchForestClassifier}
 OTHERS = {"napkinxc": NapkinXC, "omikuji": Omikuji}
 TOP = max(PRECISION_DEPTHS)
-
-Work = Callable[[], Any]
 
 
 def measure_extreme(
@@ -57,24 +48,21 @@ def measure_extreme(
             model = _Forest(forest.set_params(random_state=0), data, Path(folder) / "model.sf")
         else:
             model = _Other(method, data, Options(n_jobs=n_jobs))
-        baseline = current_bytes()
-        reset_peak()
-        fit_seconds, (fit_processor_seconds, _) = timed(partial(processor_timed, model.fit))
-        fit_peak = peak_bytes()
+        fit_processor_seconds, costs = processor_timed(partial(fit_costs, model.fit))
         save_seconds, n_bytes = timed(model.save)
         load_seconds, _ = timed(model.load)
         top_seconds, (top_processor_seconds, found) = timed(partial(processor_timed, model.top))
     scores = _as_scores(found, data.Y_test.shape)
     return {
-        "fit_seconds": fit_seconds,
+        "fit_seconds": costs["fit_seconds"],
         "fit_processor_seconds": fit_processor_seconds,
         "top_seconds": top_seconds,
         "top_processor_seconds": top_processor_seconds,
         "save_seconds": save_seconds,
         "load_seconds": load_seconds,
         "model_bytes": n_bytes,
-        "baseline_bytes": baseline,
-        "fit_peak_bytes": fit_peak,
+        "baseline_bytes": costs["baseline_bytes"],
+        "fit_peak_bytes": costs["peak_bytes"],
         "n_test": data.Y_test.shape[0],
         **{f"precision_at_{k}": precision_at_k(data.Y_test, scores, k) for k in PRECISION_DEPTHS},
     }

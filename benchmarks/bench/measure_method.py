@@ -4,7 +4,6 @@ import os
 import statistics
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -12,14 +11,7 @@ from scipy import sparse
 from benchmarks.bench.adapter import ModelAdapter, Options
 from benchmarks.bench.methods import Method, find_method
 from benchmarks.data import TrainTestSplit, better_dense, given_split, load_split
-from benchmarks.measure import (
-    PRECISION_DEPTHS,
-    current_bytes,
-    peak_bytes,
-    ranking_quality,
-    reset_peak,
-    timed,
-)
+from benchmarks.measure import PRECISION_DEPTHS, fit_costs, ranking_quality, timed
 from sketchforest.datasets import make_multilabel
 
 TRIAL_ROWS = 4000
@@ -50,11 +42,19 @@ def measure(
     model = _warmed_up(find_method(method), options).build(data, options)
     Y_test = data.Y_test
     del data  # do not count what the method does not use
-    costs = _measure_fit(model, options.n_grown)
+    costs = fit_costs(model.fit)
+    costs["model_bytes"] = model.n_bytes()
+    n_grown = min(options.n_grown, model.n_estimators)
     if model.predicts_labels:
-        is_scaled = costs["n_grown"] < costs["n_estimators"]
-        costs |= _measure_predictions(model, Y_test, is_scaled)
-    return {"pid": os.getpid(), **costs}
+        costs |= _measure_predictions(model, Y_test, n_grown < model.n_estimators)
+    return {
+        "pid": os.getpid(),
+        "n_estimators": model.n_estimators,
+        "n_grown": n_grown,
+        "x_format": model.x_format,
+        "nodes_per_tree": model.nodes_per_tree,
+        **costs,
+    }
 
 
 def trial(
@@ -100,24 +100,6 @@ def _warmed_up(method: Method, options: Options) -> Method:
         model.prepare_predictions()
         model.predict(model.X_test)
     return method
-
-
-def _measure_fit(model: ModelAdapter, n_grown: int) -> dict[str, Any]:
-    baseline = current_bytes()
-    reset_peak()
-    seconds, _ = timed(model.fit)
-    # Before anything else happens, because saving takes memory, too.
-    peak = peak_bytes()
-    return {
-        "n_estimators": model.n_estimators,
-        "n_grown": min(n_grown, model.n_estimators),
-        "x_format": model.x_format,
-        "fit_seconds": seconds,
-        "baseline_bytes": baseline,
-        "peak_bytes": peak,
-        "model_bytes": model.n_bytes(),
-        "nodes_per_tree": model.nodes_per_tree,
-    }
 
 
 def _measure_predictions(

@@ -5,9 +5,8 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.bench.scaling_axes import Point
-from benchmarks.data import Matrix, as_array, better_dense, load_split
-from benchmarks.measure import current_bytes, peak_bytes, pickled_size, reset_peak, timed
+from benchmarks.data import as_array, better_dense, load_split
+from benchmarks.measure import current_bytes, fit_costs, peak_bytes, pickled_size, timed
 from sketchforest import RandomForestClassifier
 from sketchforest.datasets import Dataset, make_sparse_multilabel
 
@@ -23,17 +22,14 @@ def measure_point(
     data_home: str | None = None,
 ) -> dict[str, float]:
     """Measure seconds to fit and to rank labels of 2,000 rows, and memory without data."""
-    sizes = Point(**point)
-    n = sizes.n
-    X: Matrix
-    X_test: Matrix
+    n, p, m, d, t, threads = (point[name] for name in ("n", "p", "m", "d", "t", "threads"))
     if dataset is None:
         data = make_sparse_multilabel(
             n + _TEST_ROWS,
-            sizes.p,
-            sizes.d,
-            labels_per_row=min(_LABELS_PER_ROW, sizes.d),
-            features_per_row=min(_FEATURES_PER_ROW, sizes.p),
+            p,
+            d,
+            labels_per_row=min(_LABELS_PER_ROW, d),
+            features_per_row=min(_FEATURES_PER_ROW, p),
             random_state=seed,
             n_topics=100,
         )
@@ -44,19 +40,16 @@ def measure_point(
         X, Y, X_test = split.X_train[rows], split.Y_train[rows], split.X_test[:_TEST_ROWS]
         if better_dense(split.X_train):
             X, X_test = as_array(X), as_array(X_test)
-    forest = _forest(sizes.t, sizes.m, sizes.threads, seed)
-    _warm_up(sizes.threads)
-    baseline = current_bytes()
-    reset_peak()
-    fit_seconds, _ = timed(partial(forest.fit, X, Y))
-    peak = peak_bytes()
+    forest = _forest(t, m, threads, seed)
+    _warm_up(threads)
+    costs = fit_costs(partial(forest.fit, X, Y))
     forest.predict_topk(X_test[:1], k=1)
     predict_seconds, _ = timed(partial(forest.predict_topk, X_test, k=min(TOP, Y.shape[1])))
     return {
-        "fit_seconds": fit_seconds,
+        "fit_seconds": costs["fit_seconds"],
         "predict_seconds": predict_seconds,
-        "added_bytes": max(0, peak - baseline),
-        "peak_bytes": peak,
+        "added_bytes": max(0, costs["peak_bytes"] - costs["baseline_bytes"]),
+        "peak_bytes": costs["peak_bytes"],
         "model_bytes": pickled_size(forest),
     }
 

@@ -1,4 +1,4 @@
-"""Measurements in processes of their own, so that no method affects the next.
+"""Measurements in separate processes, so that no method affects the next.
 
 A worker reads one request in JSON from standard input and answers in JSON.
 """

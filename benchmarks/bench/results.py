@@ -26,7 +26,7 @@ RATIOS = {
 
 
 def as_run(dataset: str, method: str, repeat: int, answer: dict[str, Any]) -> dict[str, Any]:
-    """Make a row of what a worker answered, or of its error."""
+    """Make a row from the answer or the error of a worker."""
     values = {"error": "", **answer, "dataset": dataset, "method": method, "repeat": repeat}
     return {name: values.get(name) for name in RUN_COLUMNS}
 

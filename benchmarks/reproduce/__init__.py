@@ -1,7 +1,6 @@
 """The tables and figures of Joly, Geurts and Wehenkel (2014), from one command.
 
-`paper` has the printed figures and `data` the data sets. `tables`, `figures`, `timing`, `variance`
-and `theorem` say which experiments each needs and what they show; the files `..._page` beside them
-make it a section of the report, and `..._findings` hold it against the paper's claims. `contents`
-lists them by name; `run` does it all.
+`paper` has the printed numbers and `data` the data sets. `tables`, `figures`, `timing`, `variance`
+and `theorem` list experiments and turn their results into sections of the report, some of them in a
+file `..._page`. `run` lists all of them by name, runs them and writes the report.
 """

@@ -12,7 +12,7 @@ from sketchforest.datasets import Dataset
 
 
 def paper_workspace(data_home: Folder | None = None, n_jobs: int = 1) -> Workspace:
-    """Data sets as the paper had them."""
+    """Make a workspace whose data sets are prepared as in the paper."""
     return Workspace(data_home, n_jobs, prepare=without_missing)
 
 
@@ -25,7 +25,7 @@ def find_set(dataset: str) -> PaperSet:
 
 
 def paper_split(workspace: Workspace, name: str, split: int | None, seed: int) -> TrainTestSplit:
-    """A random split of the paper's sizes; with None, the one that the data set came with."""
+    """Draw a random split of the paper's sizes; with None, take the data set's own split."""
     data = workspace.dataset(name)
     if split is None and data.splits:
         return take_rows(data, data.splits["train"], data.splits["test"])
@@ -35,20 +35,22 @@ def paper_split(workspace: Workspace, name: str, split: int | None, seed: int) -
 def rows_of_split(
     data: Dataset, sizes: PaperSet, seed: int, split: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to fit and rows to predict, of all rows shuffled; every forest gets the same ones."""
+    """Draw training and test rows; every forest gets the same split."""
     n_samples, n_needed = data.X.shape[0], sizes.n_train + sizes.n_test
     if n_samples < n_needed:
         raise ValueError(
             f"data set {sizes.dataset!r} must have at least {n_needed:,} rows, {sizes.n_train:,} "
-            f"to fit and {sizes.n_test:,} to predict; got {n_samples:,}. Use the file that the "
-            "catalogue describes."
+            f"for training and {sizes.n_test:,} for testing; got {n_samples:,}. Use the file that "
+            "the catalogue describes."
         )
     return random_rows(n_samples, sizes.n_train, [seed, split], sizes.n_test)
 
 
 def without_missing(data: Dataset) -> Dataset:
-    """The same data with the paper's replacements, taken from all rows: the median of a feature,
-    or the most frequent value of a nominal one."""
+    """Replace missing values as in the paper, by statistics of all rows.
+
+    That is the median of a feature, or the most frequent value of a nominal one.
+    """
     if not np.isnan(data.X.data).any():
         return data
     X = data.X.tocsc(copy=True)
@@ -58,7 +60,7 @@ def without_missing(data: Dataset) -> Dataset:
 
 
 def _replace_missing(values: np.ndarray, n_rows: int) -> None:
-    """In the stored values of one column; the rest of its rows are 0."""
+    """Replace NaN in the stored values of one column; its other rows are 0."""
     is_missing = np.isnan(values)
     if not is_missing.any():
         return
@@ -73,7 +75,7 @@ def _replace_missing(values: np.ndarray, n_rows: int) -> None:
 def _with_frequent_values(
     X: sparse.csc_array, feature_names: np.ndarray | None
 ) -> sparse.csc_array:
-    """A one-hot feature whose columns ("name=value") are all zero in a row was missing there."""
+    """Fill one-hot features ("name=value") that are zero in all columns: they were missing."""
     groups: dict[str, list[int]] = {}
     for column, name in enumerate([] if feature_names is None else feature_names):
         feature, has_value, _ = str(name).partition("=")

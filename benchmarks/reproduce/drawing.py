@@ -1,17 +1,16 @@
-"""Pictures of the report; none without matplotlib."""
+"""Pictures of the report."""
 
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
-from typing import TYPE_CHECKING
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
 from benchmarks.reproduce.page import Picture
 from benchmarks.reproduce.scores import Score
 from sketchforest._utils.pictures import picture_bytes
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-# Told apart by readers who see few colours, too.
+# Colours that are easy to tell apart with any kind of colour vision.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00", "#56b4e9", "#7a3fb0")
 ORIGINAL = "#222222"
 MARKERS = "os^DvPX"
@@ -20,14 +19,9 @@ ROUNDING = 1e-9
 
 
 def draw(
-    name: str, caption: str, paint: Callable[["Axes"], None], height: float = _HEIGHT
+    name: str, caption: str, paint: Callable[[Axes], None], height: float = _HEIGHT
 ) -> list[Picture]:
-    """One picture, painted on its axes; none if matplotlib is not installed."""
-    if find_spec("matplotlib") is None:
-        return []
-    # A bare Figure needs no display and leaves the caller's pyplot alone.
-    from matplotlib.figure import Figure
-
+    """Make one picture by painting on its axes."""
     figure = Figure(figsize=(_WIDTH, height), layout="constrained")
     axes = figure.subplots()
     axes.grid(color="#e6e6e6")
@@ -38,20 +32,17 @@ def draw(
     return [Picture(name, png, svg, caption)]
 
 
-def draw_lines(axes: "Axes", lines: dict[str, dict[int, Score]], *, log_y: bool = False) -> None:
-    """Means joined by lines, standard deviations as bars, on a logarithmic x."""
-    from matplotlib.ticker import NullLocator
-
+def draw_lines(axes: Axes, lines: dict[str, dict[int, Score]], *, log_y: bool = False) -> None:
+    """Draw means joined by lines and standard deviations as bars, on a logarithmic x axis."""
     for place, (label, points) in enumerate(lines.items()):
-        # What is nothing but rounding has no place on a logarithmic axis.
+        # A logarithmic axis would stretch down to mere rounding errors.
         x = [at for at in sorted(points) if not log_y or points[at].mean > ROUNDING]
-        is_original = label == "original outputs"
         axes.errorbar(
             x,
             [points[value].mean for value in x],
             [points[value].sd or 0.0 for value in x],
             label=label,
-            color=ORIGINAL if is_original else COLOURS[place % len(COLOURS)],
+            color=ORIGINAL if label == "original outputs" else COLOURS[place % len(COLOURS)],
             marker=MARKERS[place % len(MARKERS)],
             markersize=4.5,
             linewidth=1.6,
@@ -67,7 +58,7 @@ def draw_lines(axes: "Axes", lines: dict[str, dict[int, Score]], *, log_y: bool 
 
 
 def _readable(ticks: Sequence[int]) -> tuple[list[int], list[str]]:
-    """Ticks that are at least a sixth of a decade apart, so that their labels do not touch."""
+    """Choose ticks at least a sixth of a decade apart, so that their labels do not touch."""
     kept: list[int] = []
     for tick in ticks:
         if not kept or tick >= 1.45 * kept[-1]:

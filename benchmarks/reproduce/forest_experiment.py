@@ -1,9 +1,9 @@
-"""One forest on one split: what the paper's tables and figures are made of."""
+"""One forest on one split: the experiment behind the paper's tables and figures."""
 
 import time
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from benchmarks.experiments import Workspace
 from benchmarks.measure import timed
@@ -14,10 +14,7 @@ from sketchforest import (
     RandomForestClassifier,
     __version__,
 )
-from sketchforest._estimators.parameters import MaxFeatures, NComponents
 from sketchforest.metrics import lrap
-
-Forest = RandomForestClassifier | ExtraTreesClassifier | DecisionTreeClassifier
 
 
 @dataclass(frozen=True)
@@ -31,11 +28,11 @@ class ForestResult:
 
 @dataclass(frozen=True)
 class ForestExperiment:
-    """A forest fitted to a split of a data set, and how well it ranks the labels of the rest.
+    """A forest fitted to a split of a data set, and how well it ranks labels of the test rows.
 
-    ``forest`` is "random_forest", "extra_trees" or "tree"; ``n_components`` is a number, "log" or
-    "all"; without a projection it is None. ``split`` is the number of a random split, or None
-    for the one that the data set came with.
+    `forest` is "random_forest", "extra_trees" or "tree"; `n_components` is a number, "log", "all",
+    or None without a projection. `split` is the number of a random split, or None for the data
+    set's own split.
     """
 
     table: ClassVar = "forests"
@@ -44,8 +41,8 @@ class ForestExperiment:
     dataset: str
     forest: str = "random_forest"
     projection: str | None = "gaussian"
-    n_components: NComponents = None
-    max_features: MaxFeatures = "sqrt"
+    n_components: int | str | None = None
+    max_features: int | str | None = "sqrt"
     shared: bool = False
     n_estimators: int = 100
     split: int | None = 0
@@ -79,23 +76,20 @@ class ForestExperiment:
             run_seconds=time.perf_counter() - start,
         )
 
-    def _forest(self, n_jobs: int) -> Forest:
-        # The forests of a split share their seed, so that they differ in their outputs alone.
-        random_state = 1000 * self.seed + self.repeat
+    def _forest(self, n_jobs: int) -> Any:
+        params: dict[str, Any] = {
+            "projection": self.projection,
+            "n_components": self.n_components,
+            "max_features": self.max_features,
+            # Forests of a split share their seed, so that they differ in their outputs alone.
+            "random_state": 1000 * self.seed + self.repeat,
+        }
         if self.forest == "tree":
-            return DecisionTreeClassifier(
-                projection=self.projection,
-                n_components=self.n_components,
-                max_features=self.max_features,
-                random_state=random_state,
-            )
+            return DecisionTreeClassifier(**params)
         kinds = {"random_forest": RandomForestClassifier, "extra_trees": ExtraTreesClassifier}
         return kinds[self.forest](
             n_estimators=self.n_estimators,
-            projection=self.projection,
-            n_components=self.n_components,
-            max_features=self.max_features,
             shared_projection=self.shared,
             n_jobs=n_jobs,
-            random_state=random_state,
+            **params,
         )

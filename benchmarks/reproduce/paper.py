@@ -1,14 +1,13 @@
-"""What the paper prints: its data sets and the scores of its two tables.
+"""What the paper prints: its data sets, and the scores of its two tables.
 
 The three EUR-Lex sets were cross-validated in ten folds; their sizes here are those of a fold.
 """
 
-import csv
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
-from benchmarks.reproduce.scores import Score
+import pandas as pd
 
 OUTPUTS = ("original", "1", "log", "all")  # the columns of both tables
 OUTPUT_TITLES = {"original": "original", "1": "m = 1", "log": "m = ln d", "all": "m = d"}
@@ -17,10 +16,10 @@ FORESTS = {"random_forest": "Random forests", "extra_trees": "Extra-trees"}
 
 @dataclass(frozen=True)
 class PaperSet:
-    """A data set of the paper, ``dataset`` being its name in the catalogue.
+    """A data set of the paper; `dataset` is its name in the catalogue.
 
-    ``n_train``, ``n_test`` and ``n_features`` are those of our data. ``deviation`` says where they
-    differ from the paper's; scores of another problem are not comparable.
+    The sizes are those of our data, and `deviation` says where they differ from the paper's. Scores
+    on a different problem are not comparable.
     """
 
     name: str
@@ -43,75 +42,65 @@ _OTHER_TEST_SIZES = {"Expression-GO": 1288}
 _OTHER_FEATURES = {"scene": 294, "tmc2007-500": 500, "genbase": 1185, "Expression-GO": 559}
 _OTHER_PROBLEMS = {"tmc2007-500"}
 _DEVIATIONS = {
-    "tmc2007-500": "Another feature set: the paper's rows, split sizes and labels, but the 500 "
-    "selected features instead of all 49,060. Its scores are shown beside the paper's and not "
-    "counted. (The paper's tables call it tmc2017.)",
+    "tmc2007-500": "A different feature set: the paper's rows, split sizes and labels, but the 500 "
+    "selected features instead of all 49,060. Its scores are shown but not counted. "
+    "(The paper's tables call it tmc2017.)",
     "scene": "The paper prints 2,407 features, which is the number of rows; the data have 294.",
-    "genbase": "1,185 features instead of 1,186: the unique name of each row is left out. As a "
-    "feature it can only be noise.",
+    "genbase": "1,185 features instead of 1,186: the unique name of each row is left out, because "
+    "it could only be noise.",
     "diatoms": "The paper says one label for each node of the hierarchy, which gives 398, but "
-    "prints 359 labels. Only the components of the path labels give 359, and they are used here: "
-    "this reading is inferred. The paper prints its scores with two digits.",
-    "Expression-GO": "The paper's test size and number of features look interchanged (551 and "
-    "1,288): the data have 551 features and 1,288 test rows, and splits of 2,485 + 1,288 rows are "
-    "drawn. Missing values are replaced as in the paper: by the median of the whole data set, or "
-    "by its most frequent value for nominal features, of which two are one-hot encoded here (559 "
+    "prints 359 labels. Only the components of the path labels give 359, so they are used here; "
+    "that is our reading. The paper prints its scores with two digits.",
+    "Expression-GO": "The paper's test size and number of features look swapped (551 and 1,288): "
+    "the data have 551 features and 1,288 test rows, so splits of 2,485 + 1,288 rows are drawn. "
+    "Missing values are replaced as in the paper: by the median of the whole data set, or by its "
+    "most frequent value for nominal features, of which two are one-hot encoded here (559 "
     "columns).",
 }
 
 
 # Checked in the source of scikit-learn 0.14; scores are means over four splits, by this library.
 EXTRA_TREES_REMARK = (
-    "Extra-trees on sparse data: the paper's come from scikit-learn 0.14, where the k features of "
-    "a split were those that are not constant in the node. Since 0.15, and here, constant ones "
-    "count, so that the same k is a weaker search on sparse data. The paper's scores fit a larger "
-    "k here: on the original outputs, m = 1 and m = ln d, medical has 0.859, 0.873, 0.866 with "
-    "k = 300 (0.860, 0.857, 0.862 with k = √p = 38), genbase 0.990, 0.992, 0.991 with k = 600, "
-    "corel5k 0.286, 0.318, 0.317 with k = 60 (0.304, 0.319, 0.320 with k = 22). Random forests "
-    "are not concerned: they count constant features in both."
+    "Extra-trees on sparse data: the paper used scikit-learn 0.14, which drew the k features of a "
+    "split among those that are not constant in the node. Since 0.15, and here, constant features "
+    "count as draws, so the same k is a weaker search on sparse data. The paper's scores match a "
+    "larger k here: on the original outputs, m = 1 and m = ln d, medical has 0.859, 0.873, 0.866 "
+    "with k = 300 (0.860, 0.857, 0.862 with k = √p = 38), genbase 0.990, 0.992, 0.991 with "
+    "k = 600, corel5k 0.286, 0.318, 0.317 with k = 60 (0.304, 0.319, 0.320 with k = 22). Random "
+    "forests are not affected: both count constant features."
 )
 
 
 @cache
 def paper_sets() -> tuple[PaperSet, ...]:
-    """The 24 data sets in the order of the paper: by number of labels."""
-    return tuple(_paper_set(row) for row in _read("paper_sets.csv"))
+    """List the 24 data sets in the order of the paper: by number of labels."""
+    found = []
+    for row in _read("paper_sets.csv").itertuples():
+        dataset = _RENAMED.get(row.name, row.name)
+        found.append(
+            PaperSet(
+                name=row.name,
+                dataset=dataset,
+                n_train=row.n_train,
+                n_test=_OTHER_TEST_SIZES.get(dataset, row.n_test),
+                n_features=_OTHER_FEATURES.get(dataset, row.p),
+                n_labels=row.d,
+                deviation=_DEVIATIONS.get(dataset, ""),
+                is_comparable=dataset not in _OTHER_PROBLEMS,
+            )
+        )
+    return tuple(found)
 
 
 @cache
-def paper_scores() -> dict[tuple[str, str, str], Score]:
-    """The score printed for (forest, dataset, outputs)."""
-    return {_key(row): Score(float(row["mean"]), float(row["sd"])) for row in _scores()}
+def paper_scores() -> pd.DataFrame:
+    """Read the printed scores by (forest, dataset, outputs), with their marks."""
+    scores = _read("paper_scores.csv")
+    scores["dataset"] = scores["name"].replace(_RENAMED)
+    columns = {"mean": "paper", "sd": "paper_sd", "mark": "paper_against_original"}
+    scores = scores.rename(columns=columns).set_index(["forest", "dataset", "outputs"])
+    return scores[[*columns.values()]].fillna({"paper_against_original": ""})
 
 
-@cache
-def paper_marks() -> dict[tuple[str, str, str], str]:
-    """The mark printed for (forest, dataset, outputs): "worse", "better" or ""."""
-    return {_key(row): row["mark"] for row in _scores()}
-
-
-def _paper_set(row: dict[str, str]) -> PaperSet:
-    dataset = _RENAMED.get(row["name"], row["name"])
-    return PaperSet(
-        name=row["name"],
-        dataset=dataset,
-        n_train=int(row["n_train"]),
-        n_test=_OTHER_TEST_SIZES.get(dataset, int(row["n_test"])),
-        n_features=_OTHER_FEATURES.get(dataset, int(row["p"])),
-        n_labels=int(row["d"]),
-        deviation=_DEVIATIONS.get(dataset, ""),
-        is_comparable=dataset not in _OTHER_PROBLEMS,
-    )
-
-
-def _scores() -> list[dict[str, str]]:
-    return _read("paper_scores.csv")
-
-
-def _key(row: dict[str, str]) -> tuple[str, str, str]:
-    return row["forest"], _RENAMED.get(row["name"], row["name"]), row["outputs"]
-
-
-def _read(name: str) -> list[dict[str, str]]:
-    text = files(__package__).joinpath(name).read_text(encoding="utf-8")
-    return list(csv.DictReader(text.splitlines()))
+def _read(name: str) -> pd.DataFrame:
+    return pd.read_csv(Path(__file__).parent / name)

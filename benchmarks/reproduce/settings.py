@@ -1,10 +1,10 @@
 """What to reproduce, and with how much effort."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from benchmarks.reproduce.data import find_set
 from benchmarks.reproduce.paper import PaperSet, paper_sets
-from sketchforest._utils.lazy import locked_property
 from sketchforest.datasets import list_datasets
 
 _QUICK_REPEATS, _QUICK_TREES = 2, 20
@@ -12,10 +12,10 @@ _QUICK_REPEATS, _QUICK_TREES = 2, 20
 
 @dataclass(frozen=True)
 class ReproduceSettings:
-    """Without names, all of the paper's data sets that are here; without a number of repeats, as
-    many as the paper has, or as a study can afford.
+    """The options of a run.
 
-    ``with_all`` adds m = d.
+    Without names, all of the paper's data sets that are available; without a number of repeats, as
+    many as in the paper, or as are affordable. `with_all` adds m = d.
     """
 
     datasets: tuple[str, ...] = ()
@@ -35,28 +35,28 @@ class ReproduceSettings:
             return self.repeats
         return min(usual, _QUICK_REPEATS) if self.quick else usual
 
-    @locked_property
-    def here(self) -> set[str]:
+    @cached_property
+    def loadable(self) -> set[str]:
         """The paper's data sets that can be loaded."""
         found = set(list_datasets(self.data_home))
         return {paper_set.dataset for paper_set in paper_sets()} & found
 
     def available(self, name: str) -> PaperSet:
-        """The paper's data set of that name, refused now rather than after an hour of work."""
+        """Find a data set of the paper, and fail at once if its file is missing."""
         found = find_set(name)
-        if found.dataset not in self.here:
+        if found.dataset not in self.loadable:
             raise FileNotFoundError(
-                f"Data set {found.dataset!r} is not here: name its folder by --data-home or "
+                f"Data set {found.dataset!r} was not found: name its folder by --data-home or "
                 "SKETCHFOREST_DATA."
             )
         return found
 
     def chosen(self) -> list[str]:
-        """Names of data sets in the order of the paper."""
-        wanted = {self.available(name).dataset for name in self.datasets} or self.here
+        """List data sets in the order of the paper."""
+        wanted = {self.available(name).dataset for name in self.datasets} or self.loadable
         if not wanted:
             raise FileNotFoundError(
-                "None of the paper's data sets is here: name their folder by --data-home or "
+                "None of the paper's data sets was found: name their folder by --data-home or "
                 "SKETCHFOREST_DATA."
             )
         return [s.dataset for s in paper_sets() if s.dataset in wanted]

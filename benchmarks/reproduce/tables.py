@@ -1,79 +1,28 @@
 """Tables 1 and 2: forests on the original outputs and on gaussian projections of them."""
 
-import statistics
-from dataclasses import dataclass
+import numpy as np
+import pandas as pd
 
 from benchmarks.experiments import Lookup
 from benchmarks.reproduce.data import find_set
-from benchmarks.reproduce.forest_experiment import ForestExperiment, ForestResult
-from benchmarks.reproduce.paper import OUTPUTS, PaperSet, paper_marks, paper_scores
-from benchmarks.reproduce.scores import Score, gap, mark, score, verdict
+from benchmarks.reproduce.forest_experiment import ForestExperiment
+from benchmarks.reproduce.paper import OUTPUTS, paper_scores
+from benchmarks.reproduce.scores import gap, mark, score_of, verdict
 from benchmarks.reproduce.settings import ReproduceSettings
-from sketchforest._estimators.parameters import NComponents
-
-_Results = dict[tuple[str, str], dict[int, ForestResult]]  # (data set, outputs) -> split -> result
 
 _SPLITS = 10
-_N_COMPONENTS: dict[str, NComponents] = {"original": None, "1": 1, "log": "log", "all": "all"}
+_N_COMPONENTS: dict[str, int | str | None] = {"original": None, "1": 1, "log": "log", "all": "all"}
+_COLUMNS = ["forest", "dataset", "is_comparable", "n_train", "n_test", "outputs", "n_splits"]
+_COLUMNS += ["lrap", "lrap_sd", "paper", "paper_sd", "gap_in_sd", "mark", "against_original"]
+_COLUMNS += ["gain", "gain_sd", "paper_against_original", "fit_seconds"]
 
 
-@dataclass(frozen=True)
-class TableCell:
-    """One score of ours beside the paper's; None where there is none.
-
-    ``gap`` is their distance in units of the larger standard deviation. ``verdict`` compares with
-    our forest on the original outputs, and ``gain`` is the difference to it, split by split;
-    ``paper_verdict`` is the paper's own mark.
-    """
-
-    outputs: str
-    n_splits: int
-    ours: Score | None
-    paper: Score | None
-    fit_seconds: float | None
-    verdict: str = ""
-    paper_verdict: str = ""
-    gain: Score | None = None
-
-    @property
-    def gap(self) -> float | None:
-        return None if self.ours is None or self.paper is None else gap(self.ours, self.paper)
-
-    @property
-    def mark(self) -> str:
-        return "" if self.ours is None or self.paper is None else mark(self.ours, self.paper)
-
-
-@dataclass(frozen=True)
-class TableRow:
-    """The scores of one data set, by outputs."""
-
-    paper_set: PaperSet
-    cells: dict[str, TableCell]
-
-    @property
-    def is_comparable(self) -> bool:
-        return self.paper_set.is_comparable
-
-    @property
-    def label(self) -> str:
-        """The data set, marked if its problem is not the paper's."""
-        return self.paper_set.dataset + ("" if self.is_comparable else " †")
+def _outputs(settings: ReproduceSettings) -> list[str]:
+    return [outputs for outputs in OUTPUTS if outputs != "all" or settings.with_all]
 
 
 def table_experiments(forest: str, settings: ReproduceSettings) -> list[ForestExperiment]:
-    """The runs of one table: data set by data set, and in each split by split."""
-    return [
-        experiment
-        for dataset in settings.chosen()
-        for split in range(settings.n_repeats(_SPLITS))
-        for experiment in _split_experiments(forest, dataset, split, settings)
-    ]
-
-
-def _split_experiments(
-    forest: str, dataset: str, split: int, settings: ReproduceSettings
-) -> list[ForestExperiment]:
+    """List the runs of one table."""
     return [
         ForestExperiment(
             dataset=dataset,
@@ -85,45 +34,60 @@ def _split_experiments(
             repeat=split,
             seed=settings.seed,
         )
-        for outputs in OUTPUTS
-        if outputs != "all" or settings.with_all
-    ]
-
-
-def table_rows(forest: str, settings: ReproduceSettings, lookup: Lookup) -> list[TableRow]:
-    """What is known so far, a row for each data set."""
-    results: _Results = {}
-    for experiment in table_experiments(forest, settings):
-        result = lookup(experiment)
-        if result is not None:
-            outputs = str(experiment.n_components or "original")
-            results.setdefault((experiment.dataset, outputs), {})[experiment.repeat] = result
-    return [
-        TableRow(
-            paper_set=find_set(dataset),
-            cells={
-                outputs: _cell(forest, dataset, outputs, results)
-                for outputs in OUTPUTS
-                if outputs != "all" or settings.with_all
-            },
-        )
         for dataset in settings.chosen()
+        for split in range(settings.n_repeats(_SPLITS))
+        for outputs in _outputs(settings)
     ]
 
 
-def _cell(forest: str, dataset: str, outputs: str, results: _Results) -> TableCell:
-    mine = results.get((dataset, outputs), {})
-    original = results.get((dataset, "original"), {})
-    ours = score([result.lrap for result in mine.values()])
-    reference = score([result.lrap for result in original.values()])
-    key = forest, dataset, outputs
-    return TableCell(
-        outputs=outputs,
-        n_splits=len(mine),
-        ours=ours,
-        paper=paper_scores().get(key),
-        fit_seconds=statistics.fmean(r.fit_seconds for r in mine.values()) if mine else None,
-        verdict="" if ours is None or reference is None else verdict(ours, reference),
-        paper_verdict=paper_marks().get(key, ""),
-        gain=score([mine[s].lrap - original[s].lrap for s in mine if s in original]),
+def table_rows(forest: str, settings: ReproduceSettings, lookup: Lookup) -> pd.DataFrame:
+    """Put what is known beside the paper's scores: a row for each data set and kind of outputs.
+
+    `against_original` compares with our forest on the original outputs, and `gain` is the
+    difference to it, split by split.
+    """
+    known = [
+        (one.dataset, str(one.n_components or "original"), one.split, result)
+        for one in table_experiments(forest, settings)
+        if (result := lookup(one)) is not None
+    ]
+    runs = pd.DataFrame(
+        [(*key, result.lrap, result.fit_seconds) for *key, result in known],
+        columns=["dataset", "outputs", "split", "lrap", "fit_seconds"],
     )
+    original = runs[runs["outputs"] == "original"].set_index(["dataset", "split"])["lrap"]
+    runs = runs.join(original.rename("original"), on=["dataset", "split"])
+    runs["gain"] = runs["lrap"] - runs["original"]
+    keys = pd.MultiIndex.from_product(
+        [settings.chosen(), _outputs(settings)], names=["dataset", "outputs"]
+    )
+    rows = (
+        runs.groupby(["dataset", "outputs"])
+        .agg(
+            n_splits=("lrap", "size"),
+            lrap=("lrap", "mean"),
+            lrap_sd=("lrap", "std"),
+            gain=("gain", "mean"),
+            gain_sd=("gain", "std"),
+            fit_seconds=("fit_seconds", "mean"),
+        )
+        .reindex(keys)
+        .reset_index()
+        .join(paper_scores().loc[forest], on=["dataset", "outputs"])
+    )
+    sets = [find_set(dataset) for dataset in rows["dataset"]]
+    references = dict(rows[rows["outputs"] == "original"].set_index("dataset").iterrows())
+    ours, paper = ([score_of(row, name) for row in rows.itertuples()] for name in ("lrap", "paper"))
+    return rows.assign(
+        forest=forest,
+        is_comparable=[found.is_comparable for found in sets],
+        n_train=[found.n_train for found in sets],
+        n_test=[found.n_test for found in sets],
+        n_splits=rows["n_splits"].fillna(0).astype(int),
+        gap_in_sd=np.array([gap(*pair) for pair in zip(ours, paper, strict=True)], float),
+        mark=[mark(*pair) for pair in zip(ours, paper, strict=True)],
+        against_original=[
+            verdict(one, score_of(references[dataset], "lrap"))
+            for one, dataset in zip(ours, rows["dataset"], strict=True)
+        ],
+    )[_COLUMNS]

@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import dataclass, replace
-from typing import ClassVar, TypedDict
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,7 +26,7 @@ _ALGORITHMS = (1, 2)
 
 
 class NoisyLabels:
-    """Labels that are drawn independently with known probabilities, given the features."""
+    """Independent labels with known probabilities, given the features."""
 
     def __init__(self, seed: int):
         rng = np.random.default_rng([seed, 11])
@@ -35,7 +35,7 @@ class NoisyLabels:
         self.points = rng.uniform(-1, 1, size=(_N_POINTS, _N_FEATURES))
 
     def bayes(self, X: Array) -> Array:
-        """P(y = 1 | x), (n_rows, n_labels)."""
+        """Compute P(y = 1 | x), (n_rows, n_labels)."""
         scores = X @ self._directions + np.sin(3 * X) @ self._waves - 1.5
         return 1 / (1 + np.exp(-scores))
 
@@ -44,35 +44,26 @@ class NoisyLabels:
         return X, (rng.uniform(size=(n_samples, _N_LABELS)) < self.bayes(X)).astype(np.uint8)
 
 
-class FormulaCheck(TypedDict):
-    """A variance or an error of forests of t trees, beside what the formula predicts."""
-
-    algorithm: int
-    t: int
-    quantity: str  # "variance" or "error"
-    measured: float
-    measured_se: float
-    predicted: float
-    difference_se: float
-
-
 @dataclass(frozen=True)
 class VarianceResult:
-    """Each term with its standard error."""
+    """Each term with its standard error, and checks of the formulas.
+
+    A check compares a variance or an error of forests of t trees with its prediction.
+    """
 
     terms: dict[str, list[float]]
     noise: float
-    checks: list[FormulaCheck]
+    checks: list[dict[str, Any]]
     run_seconds: float
 
 
 @dataclass(frozen=True)
 class VarianceExperiment:
-    """The terms of forests on m outputs, and forests of t trees by both algorithms.
+    """The terms of forests on m outputs, compared with forests of t trees by both algorithms.
 
-    ``n_components`` is m. The terms come from ``n_projections`` projections of ``n_trees`` trees
-    on each of ``n_sets`` learning samples; what they predict is compared with ``n_forests``
-    separate forests of each size on the same samples.
+    `n_components` is m. The terms come from `n_projections` projections with `n_trees` trees each,
+    on each of `n_sets` learning samples. Their predictions are compared with `n_forests` separate
+    forests of each size on the same samples.
     """
 
     table: ClassVar = "variances"
@@ -153,8 +144,7 @@ class VarianceExperiment:
         }
 
     def _nested(self, X: Array, Y: Array, points: Array, rng: np.random.Generator) -> NestedSample:
-        # The trees of a forest with one projection are independent draws of the algorithm, given
-        # the learning sample and the projection.
+        # Given the sample and the projection, the trees of a forest are independent draws.
         forests = [self._fit(X, Y, 1, self.n_trees, rng) for _ in range(self.n_projections)]
         return NestedSample.of(
             np.array([[_predict(tree, points) for tree in f.estimators_] for f in forests])

@@ -1,78 +1,33 @@
 """The bias/variance decomposition as a section of the report."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import pandas as pd
+from matplotlib.axes import Axes
 
 from benchmarks.experiments import Lookup
 from benchmarks.reproduce.drawing import COLOURS, draw
-from benchmarks.reproduce.page import Entry, Finding, Grid, Picture, Section
+from benchmarks.reproduce.page import Entry, Finding, Grid, Picture, Section, text_grid
 from benchmarks.reproduce.settings import ReproduceSettings
-from benchmarks.reproduce.variance import (
-    FormulaCheck,
-    VarianceExperiment,
-    VarianceResult,
-    variance_experiments,
-)
-from benchmarks.store import Row
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from benchmarks.reproduce.variance import VarianceExperiment, variance_experiments
 
 _TERMS = {"bias": "bias²", "v_ls": "V_LS", "v_proj": "V_proj", "v_algo": "V_algo"}
-# Of independent normal errors, one in twenty is beyond two standard errors.
+# One in twenty independent normal errors exceeds two standard errors.
 _TOLERATED_SHARE, _NEVER_BEYOND = 0.1, 4.0
 
 
 def variance_section(settings: ReproduceSettings, lookup: Lookup) -> Section:
-    """Measured terms, and what they predict beside what forests do."""
+    """Show measured terms, and what they predict beside what forests do."""
     experiments = variance_experiments(settings)
     known = [(one, result) for one in experiments if (result := lookup(one)) is not None]
-    checks = [(one.n_components, check) for one, result in known for check in result.checks]
-    return Section(
-        name="variance",
-        title="Section 3.3: the bias/variance decomposition",
-        intro=_intro(experiments[0]),
-        findings=[_agreement([_z(check) for _, check in checks])],
-        pictures=[picture for one in known for picture in _picture(*one)],
-        grids=[_terms_grid(known), _checks_grid(checks)],
-        rows=[_csv_row(m, check) for m, check in checks],
+    checks = pd.DataFrame(
+        [
+            {"n_components": one.n_components, **check}
+            for one, result in known
+            for check in result.checks
+        ],
+        columns=["n_components", *_CHECK_COLUMNS],
     )
-
-
-def _intro(first: VarianceExperiment) -> list[str]:
-    return [
-        "Labels are generated with known probabilities, so that the Bayes predictor is known. "
-        f"{first.n_sets} learning samples of {first.n_samples} rows are drawn, for each of them "
-        f"{first.n_projections} gaussian projections, for each of those {first.n_trees} trees. A "
-        "nested analysis of variance gives unbiased estimates of the terms; their standard errors "
-        "are by leaving out one learning sample at a time.",
-        "The paper's formulas then predict the variance of t trees given the learning sample, "
-        "V_algo/t + V_proj for one shared projection (algorithm 1) and (V_algo + V_proj)/t for one "
-        "in each tree (algorithm 2), and with bias² and V_LS the squared distance to the Bayes "
-        f"predictor. Beside them: {first.n_forests} other forests of each kind on each sample.",
-    ]
-
-
-def _z(check: FormulaCheck) -> float:
-    """Measured minus predicted in standard errors of the difference."""
-    return (check["measured"] - check["predicted"]) / check["difference_se"]
-
-
-def _agreement(distances: Sequence[float]) -> Finding:
-    n_one, n_two = (sum(abs(z) <= bound for z in distances) for bound in (1, 2))
-    text = (
-        f"The variances and errors of forests agree with the formulas: {n_one} of "
-        f"{len(distances)} within one standard error, {n_two} within two (68% and 95% would be "
-        "chance alone)."
-    )
-    if not distances:
-        return Finding(text, None)
-    is_close = n_two >= (1 - _TOLERATED_SHARE) * len(distances)
-    return Finding(text, is_close and max(map(abs, distances)) <= _NEVER_BEYOND)
-
-
-def _terms_grid(known: Sequence[tuple[VarianceExperiment, VarianceResult]]) -> Grid:
-    rows: list[list[Entry | str]] = [
+    apart = (checks["measured"] - checks["predicted"]) / checks["difference_se"]
+    terms = [
         [
             f"m = {one.n_components}",
             f"{result.noise:.3f}",
@@ -80,54 +35,92 @@ def _terms_grid(known: Sequence[tuple[VarianceExperiment, VarianceResult]]) -> G
         ]
         for one, result in known
     ]
-    return Grid(["", "noise", *_TERMS.values()], rows, "Terms, with standard errors")
+    return Section(
+        name="variance",
+        title="Section 3.3: the bias/variance decomposition",
+        intro=_intro(experiments[0]),
+        findings=[_agreement(apart)],
+        pictures=[
+            picture
+            for m, found in checks[checks["quantity"] == "variance"].groupby("n_components")
+            for picture in _picture(m, found)
+        ],
+        grids=[
+            text_grid(["", "noise", *_TERMS.values()], terms, "Terms, with standard errors"),
+            _checks_grid(checks.assign(apart=apart)),
+        ],
+        rows=checks.round(6).assign(standard_errors_apart=apart.astype(float).round(2)),
+    )
 
 
-def _checks_grid(checks: Sequence[tuple[int, FormulaCheck]]) -> Grid:
-    rows: list[list[Entry | str]] = [
+_CHECK_COLUMNS = ["algorithm", "t", "quantity", "measured", "measured_se", "predicted"]
+_CHECK_COLUMNS += ["difference_se"]
+
+
+def _intro(first: VarianceExperiment) -> list[str]:
+    return [
+        "Labels are generated with known probabilities, so that the Bayes predictor is known. "
+        f"There are {first.n_sets} learning samples of {first.n_samples} rows, "
+        f"{first.n_projections} gaussian projections for each sample, and {first.n_trees} trees "
+        "for each projection. A nested analysis of variance gives unbiased estimates of the terms; "
+        "standard errors come from leaving out one learning sample at a time.",
+        "The paper's formulas then predict the variance of t trees given the learning sample: "
+        "V_algo/t + V_proj for one shared projection (algorithm 1) and (V_algo + V_proj)/t for one "
+        "per tree (algorithm 2). With bias² and V_LS they predict the squared distance to the "
+        f"Bayes predictor. They are compared with {first.n_forests} other forests of each kind on "
+        "each sample.",
+    ]
+
+
+def _agreement(apart: pd.Series) -> Finding:
+    n_one, n_two = (int((apart.abs() <= bound).sum()) for bound in (1, 2))
+    text = (
+        f"The variances and errors of forests agree with the formulas: {n_one} of {len(apart)} "
+        f"within one standard error, {n_two} within two (68% and 95% would be chance alone)."
+    )
+    if apart.empty:
+        return Finding(text, None)
+    is_close = n_two >= (1 - _TOLERATED_SHARE) * len(apart)
+    return Finding(text, is_close and bool(apart.abs().max() <= _NEVER_BEYOND))
+
+
+def _checks_grid(checks: pd.DataFrame) -> Grid:
+    rows = [
         [
-            f"m = {m}, algorithm {c['algorithm']}, t = {c['t']}",
-            {"variance": "variance given LS", "error": "distance to Bayes"}[c["quantity"]],
-            _with_error(c["measured"], c["measured_se"]),
-            f"{c['predicted']:.4f}",
-            f"{_z(c):+.1f}",
+            f"m = {check.n_components}, algorithm {check.algorithm}, t = {check.t}",
+            {"variance": "variance given LS", "error": "distance to Bayes"}[check.quantity],
+            _with_error(check.measured, check.measured_se),
+            f"{check.predicted:.4f}",
+            f"{check.apart:+.1f}",
         ]
-        for m, c in checks
+        for check in checks.itertuples()
     ]
     headers = ["", "quantity", "measured", "predicted", "standard errors apart"]
-    return Grid(headers, rows, "Forests beside the formulas")
+    return text_grid(headers, rows, "Forests beside the formulas")
 
 
 def _with_error(value: float, error: float) -> Entry:
     return Entry(f"{value:.4f}", f"± {error:.4f}")
 
 
-def _picture(experiment: VarianceExperiment, result: VarianceResult) -> list[Picture]:
-    m = experiment.n_components
-    variances = [c for c in result.checks if c["quantity"] == "variance"]
-
-    def paint(axes: "Axes") -> None:
+def _picture(m: int, variances: pd.DataFrame) -> list[Picture]:
+    def paint(axes: Axes) -> None:
         for number, algorithm in enumerate((2, 1)):
-            mine = [c for c in variances if c["algorithm"] == algorithm]
-            sizes = [c["t"] for c in mine]
-            axes.plot(
-                sizes,
-                [c["predicted"] for c in mine],
-                color=COLOURS[number],
-                label=f"algorithm {algorithm}, formula",
-            )
+            found, colour = variances[variances["algorithm"] == algorithm], COLOURS[number]
+            label = f"algorithm {algorithm}, formula"
+            axes.plot(found["t"], found["predicted"], color=colour, label=label)
             axes.errorbar(
-                sizes,
-                [c["measured"] for c in mine],
-                [2 * c["measured_se"] for c in mine],
-                color=COLOURS[number],
+                found["t"],
+                found["measured"],
+                2 * found["measured_se"],
+                color=colour,
                 fmt="os"[number],
                 capsize=3,
                 label=f"algorithm {algorithm}, measured ± 2 standard errors",
             )
         axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.set_xticks(sorted({c["t"] for c in variances}))
+        axes.set_xticks(sorted(variances["t"].unique()))
         axes.xaxis.set_major_formatter("{x:g}")
         axes.set_xlabel("t, trees")
         axes.set_ylabel("variance given the learning sample")
@@ -136,15 +129,3 @@ def _picture(experiment: VarianceExperiment, result: VarianceResult) -> list[Pic
 
     caption = f"Variance of t trees on m = {m} outputs, by formula and measured."
     return draw(f"m{m}", caption, paint)
-
-
-def _csv_row(m: int, check: FormulaCheck) -> Row:
-    return {
-        "n_components": m,
-        **{name: _rounded(value) for name, value in check.items()},
-        "standard_errors_apart": round(_z(check), 2),
-    }
-
-
-def _rounded(value: object) -> object:
-    return round(value, 6) if isinstance(value, float) else value

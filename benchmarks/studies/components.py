@@ -1,6 +1,7 @@
 """The default of n_components: projected forests against the forest on the original outputs."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -46,7 +47,7 @@ def _distinct(n_labels: int) -> list[int | str]:
     return [m for m in COMPONENTS if (resolve_n_components(m, n_labels) or n_labels) < n_labels]
 
 
-def _measure(kind: str, m: int | str, params: dict[str, int], data: TrainTestSplit) -> FitResult:
+def _measure(kind: str, m: int | str, params: dict[str, Any], data: TrainTestSplit) -> FitResult:
     outputs = {"projection": None} if m == PLAIN else {"n_components": m}
     return fit_and_score(KINDS[kind](**params, **outputs), data)
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from benchmarks.bench.process import in_own_process
 from benchmarks.data import better_dense
-from benchmarks.measure import current_bytes, peak_bytes, processor_timed, reset_peak
+from benchmarks.measure import fit_costs, processor_timed
 from sketchforest import ExtraTreesClassifier, RandomForestClassifier, SketchForestClassifier
 from sketchforest.datasets import load
 
@@ -91,16 +91,13 @@ def measure_costs(name: str, kind: str) -> dict[str, object]:
     half = n_rows // 2
     estimator = KINDS[kind](N_TREES, n_jobs=1, random_state=0)
     KINDS[kind](1).fit(X[:100], Y[:100])  # lazy imports do not count
-    before = current_bytes()
-    reset_peak()
-    first, forest = processor_timed(lambda: estimator.fit(X, Y))
-    added = peak_bytes() - before
+    first, found = processor_timed(lambda: fit_costs(lambda: estimator.fit(X, Y)))
     pilot = KINDS[kind](PILOT_TREES, n_jobs=1, random_state=0)
     pilots = [processor_timed(lambda: pilot.fit(X[:half], Y[:half]))[0] for _ in range(3)]
     seconds = [first, *(processor_timed(lambda: estimator.fit(X, Y))[0] for _ in range(2))]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.sf")
-        forest.save(path)
+        estimator.save(path)
         size = path.stat().st_size
     n_stored = X.size if isinstance(X, np.ndarray) else X.nnz
     m = min(64, Y.shape[1])
@@ -113,7 +110,7 @@ def measure_costs(name: str, kind: str) -> dict[str, object]:
         "pilot_seconds": round(min(pilots), 4),
         "seconds": round(min(seconds), 4),
         "model_bytes": size,
-        "fit_bytes": added,
+        "fit_bytes": found["peak_bytes"] - found["baseline_bytes"],
     }
 
 

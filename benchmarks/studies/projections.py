@@ -1,6 +1,7 @@
 """Kinds of projections at several m, beside the original outputs."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -37,8 +38,9 @@ def run_projections(study: Study) -> bool:
     def methods(dataset: str, split: int) -> dict[str, Measure]:
         measure = partial(_measure, study.forest_params | {"random_state": split})
         projected = [m for m in COMPONENTS if m < n_labels(dataset, study.data_home)]
-        return {PLAIN: partial(measure, None, None)} | {
-            f"{name}-{m}": partial(measure, name, m) for m in projected for name in PROJECTIONS
+        return {
+            PLAIN: partial(measure, None, None),
+            **{f"{p}-{m}": partial(measure, p, m) for m in projected for p in PROJECTIONS},
         }
 
     page = partial(projections_page, n_estimators=study.n_estimators)
@@ -46,7 +48,7 @@ def run_projections(study: Study) -> bool:
 
 
 def _measure(
-    params: dict[str, int], projection: str | None, m: int | None, data: TrainTestSplit
+    params: dict[str, Any], projection: str | None, m: int | None, data: TrainTestSplit
 ) -> FitResult:
     forest = RandomForestClassifier(**params, projection=projection, n_components=m)
     return fit_and_score(forest, data)

@@ -67,7 +67,7 @@ class Study:
     console: Console = field(default_factory=Console)
 
     @property
-    def forest_params(self) -> dict[str, int]:
+    def forest_params(self) -> dict[str, Any]:
         return {"n_estimators": self.n_estimators, "n_jobs": self.n_jobs}
 
     def run(

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -50,7 +51,7 @@ def run_thresholds(study: Study) -> bool:
     return study.run("thresholds", ThresholdResult, lambda *_: methods, thresholds_page)
 
 
-def _measure(params: dict[str, int], data: TrainTestSplit) -> ThresholdResult:
+def _measure(params: dict[str, Any], data: TrainTestSplit) -> ThresholdResult:
     forest = SketchForestClassifier(**params, random_state=0)
     seconds, _ = timed(partial(forest.fit, data.X_train, data.Y_train))
     other = clone(forest).set_params(threshold=0.5)

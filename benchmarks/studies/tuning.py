@@ -78,7 +78,7 @@ def run_tuning(study: Study, predicted: Sequence[str]) -> bool:
     return study.run("tuning", TunedResult, methods, page, first)
 
 
-def _set(forest: Any, params: dict[str, int]) -> Any:
+def _set(forest: Any, params: dict[str, Any]) -> Any:
     return clone(forest).set_params(**params)
 
 
@@ -87,7 +87,7 @@ def _measure_forest(forest: Any, data: TrainTestSplit) -> TunedResult:
     return TunedResult(result.lrap, result.seconds, None)
 
 
-def _measure_tuned(params: dict[str, int], data: TrainTestSplit) -> TunedResult:
+def _measure_tuned(params: dict[str, Any], data: TrainTestSplit) -> TunedResult:
     search = partial(tune, data.X_train, data.Y_train, estimators=TUNED_KINDS, **params)
     seconds, result = timed(search)
     return TunedResult(lrap_on_test(result.forest, data), seconds, str(result.winner.setting))

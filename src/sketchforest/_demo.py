@@ -78,7 +78,7 @@ def run_demo(
     with watched(), stage("scikit-learn", 1 + len(components)) as shown:
         measurements = [measure_sklearn(data, n_estimators, n_jobs, seed)]
         for m in components:
-            outputs = "original outputs" if m is None else f"{m} projected outputs"
+            outputs = "original outputs" if m is None else f"m = {m}"
             shown.update(len(measurements), name=f"sketchforest, {outputs}")
             measurements.append(measure_sketchforest(data, m, n_estimators, n_jobs, seed))
     console.print(comparison_table(measurements, n_estimators, n_labels))
@@ -187,10 +187,12 @@ def components_figure(measurements: Sequence[Measurement], n_estimators: int) ->
 
 
 def _draw(axes: Axes, rows: Sequence[Measurement], field: str, label: str, above: int) -> None:
+    n_all = max(row.n_grown for row in rows)
     for row in rows:
         if row.n_components is None:
             value = getattr(row, field)
-            name = f"{row.package}, original outputs: {label.format(value)}"
+            scaled = " (scaled)" if row.n_grown < n_all else ""
+            name = f"{row.package}, original outputs{scaled}: {label.format(value)}"
             axes.axhline(value, color=_COLOURS[row.package], linestyle="--", label=name)
     points = sorted((row.n_components, getattr(row, field)) for row in rows if row.n_components)
     m, values = zip(*points, strict=True)

@@ -3,29 +3,33 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 from benchmarks.reproduce import tables_page
 from benchmarks.reproduce.data import find_set
-from benchmarks.reproduce.figures_findings import converged_at
+from benchmarks.reproduce.figures_page import converged_at
 from benchmarks.reproduce.forest_experiment import ForestResult
-from benchmarks.reproduce.paper import OUTPUTS, paper_marks, paper_scores, paper_sets
-from benchmarks.reproduce.scores import Score, gap, mark, score, verdict
+from benchmarks.reproduce.paper import paper_scores, paper_sets
+from benchmarks.reproduce.scores import Score, gap, mark, score, score_of, verdict
 from benchmarks.reproduce.settings import ReproduceSettings
-from benchmarks.reproduce.tables import TableCell, TableRow
-from benchmarks.reproduce.tables_findings import agreement, gains_at_low_m
-from benchmarks.reproduce.tables_page import table_section
+from benchmarks.reproduce.tables_page import agreement, gains_at_low_m, table_section
 
 # ---- what the paper prints
+
+
+def printed_score(*key):
+    return score_of(paper_scores().loc[key], "paper")
 
 
 def test_the_paper_has_24_sets_and_all_scores_of_both_tables():
     assert len(paper_sets()) == 24
     scores = paper_scores()
-    assert len([key for key in scores if key[0] == "random_forest"]) == 24 * 4
-    assert len([key for key in scores if key[0] == "extra_trees"]) == 23 * 4
-    assert scores["random_forest", "delicious", "all"] == Score(0.383, 0.004)
-    assert scores["extra_trees", "tmc2007-500", "log"] == Score(0.77, 0.002)
+    assert len(scores.loc["random_forest"]) == 24 * 4
+    assert len(scores.loc["extra_trees"]) == 23 * 4
+    assert printed_score("random_forest", "delicious", "all") == Score(0.383, 0.004)
+    assert printed_score("extra_trees", "tmc2007-500", "log") == Score(0.77, 0.002)
 
 
 def test_test_rows_of_expression_go_are_those_of_the_data_not_the_interchanged_ones():
@@ -35,10 +39,10 @@ def test_test_rows_of_expression_go_are_those_of_the_data_not_the_interchanged_o
 
 def test_the_underline_test_gives_the_papers_own_marks_on_its_own_scores():
     """But for one: printed scores are rounded, and its difference may well exceed its sd."""
-    scores, n_checked = paper_scores(), 0
-    for (forest, dataset, outputs), printed in paper_marks().items():
-        ours = scores[forest, dataset, outputs]
-        original = scores[forest, dataset, "original"]
+    n_checked = 0
+    for (forest, dataset, outputs), printed in paper_scores()["paper_against_original"].items():
+        ours = printed_score(forest, dataset, outputs)
+        original = printed_score(forest, dataset, "original")
         is_rounded = abs(gap(ours, original) - 1) < 1e-6
         is_exception = (dataset, outputs, printed) == ("eurlex-dc", "log", "worse")
         if outputs == "original" or is_rounded or (is_exception and forest == "extra_trees"):
@@ -83,23 +87,22 @@ def test_scores_are_means_and_unbiased_standard_deviations():
 
 
 def test_agreement_counts_comparable_cells_only():
-    def row(dataset: str, means: list[float]) -> TableRow:
-        paper = Score(0.5, 0.01)
-        cells = {
-            outputs: TableCell(outputs, 10, Score(mean, 0.01), paper, 1.0)
-            for outputs, mean in zip(OUTPUTS, means, strict=True)
-        }
-        return TableRow(find_set(dataset), cells)
+    def rows(dataset: str, means: list[float]) -> pd.DataFrame:
+        is_comparable = find_set(dataset).is_comparable
+        gaps = [gap(Score(mean, 0.01), Score(0.5, 0.01)) for mean in means]
+        marks = [mark(Score(mean, 0.01), Score(0.5, 0.01)) for mean in means]
+        return pd.DataFrame({"is_comparable": is_comparable, "gap_in_sd": gaps, "mark": marks})
 
-    good = [row("yeast", [0.5, 0.5, 0.5, 0.5]), row("enron", [0.51, 0.49, 0.52, 0.5])]
-    other = row("tmc2007-500", [0.9] * 4)
-    finding = agreement("random_forest", [*good, other], is_full=True)
+    good = [rows("yeast", [0.5, 0.5, 0.5, 0.5]), rows("enron", [0.51, 0.49, 0.52, 0.5])]
+    other = rows("tmc2007-500", [0.9] * 4)
+    finding = agreement("Forests", pd.concat([*good, other]), is_full=True)
     assert finding.holds is True
     assert "0 of 8" in finding.text
-    finding = agreement("random_forest", [*good, row("scene", [0.53, 0.47, 0.5, 0.5])], True)
+    worse = [*good, rows("scene", [0.53, 0.47, 0.5, 0.5])]
+    finding = agreement("Forests", pd.concat(worse), is_full=True)
     assert finding.holds is False  # 2 of 12
     assert "2 of 12" in finding.text
-    assert agreement("random_forest", good, is_full=False).holds is None
+    assert agreement("Forests", pd.concat(good), is_full=False).holds is None
 
 
 def test_a_score_far_from_the_papers_is_listed_with_what_is_known_about_it(monkeypatch):
@@ -107,41 +110,38 @@ def test_a_score_far_from_the_papers_is_listed_with_what_is_known_about_it(monke
         far = 0.2 if experiment.n_components == 1 else 0.8
         return ForestResult(far + 0.001 * experiment.split, 1.0, 0.0, 1, 1.0)
 
-    monkeypatch.setattr(ReproduceSettings, "here", {"emotions"})
+    monkeypatch.setattr(ReproduceSettings, "loadable", {"emotions"})
     settings = ReproduceSettings(repeats=3)
     scores, differences = table_section("random_forest", settings, lookup).grids
-    assert [row[0] for row in differences.rows] == ["emotions, m = 1"]
+    assert [row[0].text for row in differences.rows] == ["emotions, m = 1"]
     assert differences.rows[0][4].text.endswith("no reason is known.")
     assert scores.rows[0][2].text == "0.201 ± 0.001 **"
     assert scores.rows[0][2].style == "worse far"
     assert len(table_section("random_forest", replace(settings, quick=True), lookup).grids) == 1
 
 
-def test_the_legend_of_the_gaps_is_not_among_the_points(monkeypatch):
-    pytest.importorskip("matplotlib")
-    from matplotlib.figure import Figure
+def table_of(dataset: str, gain: float = 0.0, gain_sd: float = 0.0) -> pd.DataFrame:
+    """Ten splits, of which all scores are the paper's."""
+    gains = {"original": (0.0, 0.0), "1": (gain, gain_sd), "log": (gain, gain_sd)}
+    rows = [(dataset, True, outputs, 10, *found) for outputs, found in gains.items()]
+    columns = ["dataset", "is_comparable", "outputs", "n_splits", "gain", "gain_sd"]
+    return pd.DataFrame(rows, columns=columns).assign(lrap=0.3, paper=0.3, gap_in_sd=0.0)
 
+
+def test_the_legend_of_the_gaps_is_not_among_the_points(monkeypatch):
     figure = Figure(layout="constrained")
     monkeypatch.setattr(tables_page, "draw", lambda *given, **_: given[2](figure.subplots()))
-    cell = TableCell("original", 10, Score(0.5, 0.01), Score(0.5, 0.01), 1.0)
-    tables_page._gap_pictures("Title", [TableRow(find_set("yeast"), {"original": cell})])
+    tables_page.gap_pictures("Title", table_of("yeast")[:1])
     assert figure.axes[0].get_legend() is None
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["original"]
 
 
 def test_extra_trees_gain_where_every_split_does():
     """Splits differ a lot from each other and little from m to m: they are compared in pairs."""
-
-    def row(gain: Score) -> TableRow:
-        cells = {
-            outputs: TableCell(outputs, 10, Score(0.3, 0.02), Score(0.3, 0.01), 1.0, gain=one)
-            for outputs, one in (("original", Score(0.0, 0.0)), ("1", gain), ("log", gain))
-        }
-        return TableRow(find_set("corel5k"), cells)
-
-    assert [finding.holds for finding in gains_at_low_m([row(Score(0.005, 0.003))])] == [True]
-    assert [finding.holds for finding in gains_at_low_m([row(Score(0.001, 0.003))])] == [False]
-    assert gains_at_low_m([replace(row(Score(0.005, 0.003)), paper_set=find_set("yeast"))]) == []
+    for gain, holds in ((0.005, True), (0.001, False)):
+        found = gains_at_low_m(table_of("corel5k", gain, 0.003))
+        assert [finding.holds for finding in found] == [holds]
+    assert gains_at_low_m(table_of("yeast", 0.005, 0.003)) == []
 
 
 def test_convergence_is_where_no_later_point_falls_behind():

@@ -2,13 +2,16 @@
 
 import re
 import sys
+from html import unescape
 from pathlib import Path
 
 import pytest
 from docs.snippets import ROOT
 
 import sketchforest
-from benchmarks.readme import study_pages, with_tables
+from benchmarks.readme import paper_table, study_pages, with_tables
+from benchmarks.reproduce.page import render_page
+from benchmarks.reproduce.tables_page import NAMES
 
 DOCS = ROOT / "docs"
 # What the build of the site makes.
@@ -78,6 +81,15 @@ def test_what_tuning_gains_is_said_as_it_was_measured():
 def test_the_page_of_a_study_is_that_of_its_measurements(page):
     made = study_pages(DOCS)[page]
     assert page.read_text(encoding="utf-8") == made, "run: python -m benchmarks readme"
+
+
+@pytest.mark.parametrize("forest", NAMES)
+def test_the_tables_on_the_page_of_the_paper_are_those_of_their_files(forest):
+    made = render_page("", [], [paper_table(DOCS, forest)])
+    page = unescape((DOCS / "paper" / "index.html").read_text(encoding="utf-8"))
+    tables = re.findall(r"^<details>.*</details>$", unescape(made), re.MULTILINE)
+    assert len(tables) == 1
+    assert tables[0] in page
 
 
 def public_names():

@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -229,43 +229,3 @@ def stage(
         yield shown
     finally:
         shown.finish()
-
-
-class RunProgress:
-    """Runs of very different lengths, each with a key, in order: a run with a known key will take
-    as long as before."""
-
-    def __init__(self, keys: Sequence[Hashable]):
-        self._waiting = list(keys)
-        self._seconds: dict[Hashable, float] = {}
-        self._contexts = ExitStack()
-
-    def __enter__(self) -> RunProgress:
-        self._contexts.enter_context(watched())
-        self._stage = self._contexts.enter_context(stage("runs", len(self._waiting)))
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._contexts.close()
-
-    def start(self, description: str) -> None:
-        """The next run begins."""
-        self._started = time.perf_counter()
-        self._stage.name = description
-
-    def finish(self) -> None:
-        """The run is done."""
-        self._seconds[self._waiting.pop(0)] = time.perf_counter() - self._started
-        self._stage.advance()
-        self._stage.ends_at = time.monotonic() + seconds_left(self._waiting, self._seconds)
-
-
-def seconds_left(waiting: Sequence[Hashable], seconds: dict[Hashable, float]) -> float:
-    """What the waiting runs will take: as long as the last of their kind, or as the average."""
-    average = sum(seconds.values()) / len(seconds)
-    return sum(seconds.get(key, average) for key in waiting)

@@ -33,19 +33,3 @@ def size(n_bytes: float | None) -> str:
             return f"{n_bytes:.3g} {unit}"
         n_bytes /= 1000
     return f"{n_bytes:.3g} GB"
-
-
-def percent(shares: tuple[float | None, ...]) -> str:
-    """ "65.2/59.6/55.3", or a dash if one is not known."""
-    known = [share for share in shares if share is not None]
-    if len(known) < len(shares):
-        return UNKNOWN
-    return "/".join(f"{100 * share:.1f}" for share in known)
-
-
-def duration(value: float) -> str:
-    """ "45 s", "3 min" or "2 h 5 min"."""
-    if value < 90:
-        return f"{value:.0f} s"
-    minutes = round(value / 60)
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"

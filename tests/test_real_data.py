@@ -62,9 +62,8 @@ def test_delicious_trees_are_as_large_as_scikit_learns(delicious):
     assert np.mean(n_nodes) == pytest.approx(13_220, rel=0.02)
 
 
-@pytest.mark.parametrize(
-    "kind", ["RandomForest", pytest.param("ExtraTrees", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["RandomForest", "ExtraTrees"])
 def test_bibtex_original_outputs_rank_as_well_as_scikit_learn(kind):
     split = given_split("bibtex")
     X, Y, X_test, Y_test = split

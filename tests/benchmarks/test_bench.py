@@ -170,7 +170,7 @@ def test_extreme_measures_each_method_and_says_which_failed(tmp_path):
         ["bench", "extreme", "--methods", "rf,sf", "--out", str(tmp_path), *options.split()],
     )
     assert result.exit_code == 0, result.output
-    rows = list(csv.DictReader((tmp_path / "wiki10-31k.csv").open()))
+    rows = rows_of(tmp_path / "wiki10-31k.csv")
     assert [row["method"] for row in rows] == ["rf", "sf"]
     for row in rows:
         assert float(row["fit_peak_bytes"]) > 0

@@ -35,11 +35,13 @@ def outcomes(tmp_path_factory):
     return scikit_learn_tests.outcomes(tmp_path_factory.mktemp("scikit-learn"), not_run=NOT_RUN)
 
 
+@pytest.mark.slow
 def test_a_test_that_does_not_pass_is_listed_with_its_reason(outcomes):
     failures = {test: said for test, said in outcomes.items() if said not in ("passed", "skipped")}
     assert {test: said for test, said in failures.items() if test not in REASONS} == {}
 
 
+@pytest.mark.slow
 def test_a_test_that_is_listed_does_not_pass(outcomes):
     assert [test for test in REASONS if outcomes.get(test) == "passed"] == []
     if parse_version("1.9") <= VERSION:  # older versions have fewer tests

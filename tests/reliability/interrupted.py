@@ -91,8 +91,7 @@ def run_cases(count: int, seed: int = 0) -> tuple[Counter[str], list[float]]:
         if took > 0.5:
             print(f"slow: {kind}: {took:.2f} s", flush=True)
         outcomes[outcome] += 1
-    child.stdin.close()
-    child.wait()
+    child.communicate()
     return outcomes, seconds
 
 

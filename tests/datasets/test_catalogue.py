@@ -197,9 +197,7 @@ def test_a_download_happens_only_when_asked_and_once(tmp_path, served):
 def test_a_file_of_another_sum_is_not_kept(tmp_path, served):
     folder, _ = served
     (folder / "a.arff").write_text(TRAIN + "9,a,1\n")
-    with pytest.raises(
-        ValueError, match=r"a\.arff has changed .* nothing was kep"
-    ):
+    with pytest.raises(ValueError, match=r"a\.arff has changed .* nothing was kep"):
         load("tiny", tmp_path / "home", download=True)
     assert [path for path in (tmp_path / "home").rglob("*") if path.is_file()] == []
 

@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Readable numbers with units."""
 
 UNKNOWN = "–"
 
@@ -36,7 +36,7 @@ def size(n_bytes: float | None) -> str:
 
 
 def percent(shares: tuple[float | None, ...]) -> str:
-    """ "65.2/59.6/55.3", or a dash if one is not known."""
+    """ "65.2/59.6/55.3", or a dash if any is unknown."""
     known = [share for share in shares if share is not None]
     if len(known) < len(shares):
         return UNKNOWN

@@ -17,8 +17,8 @@ class _Computing:
         self._locks = WeakValueDictionary[tuple[int, str], Any]()
 
     def lock_of(self, instance: object, name: str) -> Any:
-        # Since Python 3.14, Ctrl-C may arrive between the lock of a `with` and its block, so that the
-        # lock is never released. Returned locks are dropped anyway; the guard would stay locked.
+        # Since Python 3.14, Ctrl-C may arrive between the lock of a `with` and its block. The lock
+        # is then never released. Returned locks are dropped anyway; the guard would stay locked.
         try:
             self._guard.acquire()
             return self._locks.setdefault((id(instance), name), threading.RLock())

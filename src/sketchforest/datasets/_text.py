@@ -61,7 +61,7 @@ def numbered_lines(path: AnyPath) -> Iterator[tuple[int, bytes]]:
     Compression is detected by the first bytes, because file names are often wrong.
     """
     number = 0
-    with reporting_bad_compression(path, lambda: number + 1), opened_to_read(path) as file:
+    with reporting_bad_compression(path, lambda: number + 1), opened(path) as file:
         for number, line in enumerate(file, start=1):
             if number == 1:
                 line = line.removeprefix(_BYTE_ORDER_MARK)
@@ -73,7 +73,7 @@ def decoded_lines(path: AnyPath, encoding: str = "utf-8") -> Iterator[tuple[int,
     number = 0
     with (
         reporting_bad_text(path, lambda: number + 1, encoding) as codec,
-        opened_to_read(path) as raw,
+        opened(path) as raw,
     ):
         lines = io.TextIOWrapper(raw, encoding=codec)
         try:
@@ -125,14 +125,7 @@ def _standard_input() -> io.BufferedReader:
 
 
 @contextmanager
-def opened_to_read(path: AnyPath) -> Iterator[BinaryIO]:
-    """Like `opened`, with progress."""
-    with opened(path, is_shown=True) as file:
-        yield file
-
-
-@contextmanager
-def opened(path: AnyPath, is_shown: bool = False) -> Iterator[BinaryIO]:
+def opened(path: AnyPath, is_shown: bool = True) -> Iterator[BinaryIO]:
     """The decompressed bytes of a file; "-" is standard input."""
     with ExitStack() as stack:
         if str(path) == "-":
@@ -156,7 +149,7 @@ def first_line(path: AnyPath) -> bytes:
     if str(path) == "-":
         start = _standard_input().peek(1 << 16)
     else:
-        with reporting_bad_compression(path, lambda: 1), opened(path) as file:
+        with reporting_bad_compression(path, lambda: 1), opened(path, is_shown=False) as file:
             start = file.read(1 << 16)
     lines = start.removeprefix(_BYTE_ORDER_MARK).splitlines()
     return next((line for line in lines if line.strip()), b"")

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from sketchforest.datasets._arff import ArffRows, Attribute, Header, read_header, unescaped
 from sketchforest.datasets._rows import FLOAT32_MAX, Rows, check_filled, compact, csr
-from sketchforest.datasets._shared_docs import described
+from sketchforest.datasets._shared_docs import round_trip
 from sketchforest.datasets._text import (
     AnyPath,
     bad_file,
@@ -33,7 +33,7 @@ _PLAIN_NAME = re.compile(r"[^\s,{}%'\"\\?][^\s,{}'\"\\]*")
 _ROOT = "root"  # of a hierarchy given as a graph
 
 
-@described
+@round_trip("read_arff", "write_arff", "tags.arff")
 def read_arff(
     path: AnyPath,
     labels: Labels | None = None,
@@ -70,13 +70,6 @@ def read_arff(
     Returns
     -------
     Dataset
-
-    Examples
-    --------
-    >>> from sketchforest.datasets import make_multilabel, read_arff, write_arff
-    >>> write_arff(make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3), "tags.arff")
-    >>> read_arff("tags.arff")
-    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     lines = numbered_lines(path)
     header = read_header(path, lines)
@@ -132,7 +125,7 @@ def read_ontology(path: AnyPath) -> Ontology:
     return _ontology(path, header.attributes[header.hierarchical])
 
 
-@described
+@round_trip("read_arff", "write_arff", "tags.arff")
 def write_arff(dataset: Dataset, path: AnyPath) -> None:
     """Write a sparse MEKA ARFF file, labels first (``-C n``).
 
@@ -142,13 +135,6 @@ def write_arff(dataset: Dataset, path: AnyPath) -> None:
     Parameters
     ----------
     dataset, path
-
-    Examples
-    --------
-    >>> from sketchforest.datasets import make_multilabel, read_arff, write_arff
-    >>> write_arff(make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3), "tags.arff")
-    >>> read_arff("tags.arff")
-    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     check_finite(dataset, FLOAT32_MAX)
     n_labels = dataset.Y.shape[1]

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from sketchforest.datasets._shared_docs import described
+from sketchforest.datasets._shared_docs import round_trip
 from sketchforest.datasets._text import (
     AnyPath,
     bad_file,
@@ -63,7 +63,7 @@ class ReadOptions(TypedDict, total=False):
     zero_based_labels: ZeroBased
 
 
-@described
+@round_trip("read", "write", "tags.svm")
 def read(path: AnyPath, format: str | None = None, **options: Unpack[ReadOptions]) -> Dataset:
     """Read a file of any known format.
 
@@ -78,13 +78,6 @@ def read(path: AnyPath, format: str | None = None, **options: Unpack[ReadOptions
     Returns
     -------
     Dataset
-
-    Examples
-    --------
-    >>> from sketchforest.datasets import make_multilabel, read, write
-    >>> write(make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3), "tags.svm")
-    >>> read("tags.svm")
-    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     if format is None:
         format = recognise(path, has_labels=bool({"labels", "xml"} & set(options)))
@@ -100,7 +93,7 @@ def read(path: AnyPath, format: str | None = None, **options: Unpack[ReadOptions
     return reader(path, **options)
 
 
-@described
+@round_trip("read", "write", "tags.svm")
 def write(dataset: Dataset, path: AnyPath, format: str | None = None) -> None:
     """Write a data set in a format that `read` reads.
 
@@ -109,13 +102,6 @@ def write(dataset: Dataset, path: AnyPath, format: str | None = None) -> None:
     dataset, path
     format : "npz", "meka", "xc", "svmlight" or None, default=None
         None takes it from the name: `.npz`, `.arff`, `.txt` (xc) or `.svm`.
-
-    Examples
-    --------
-    >>> from sketchforest.datasets import make_multilabel, read, write
-    >>> write(make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3), "tags.svm")
-    >>> read("tags.svm")
-    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     if format is None:
         suffix = Path(plain_name(path)).suffix.lower()

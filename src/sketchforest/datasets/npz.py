@@ -10,6 +10,7 @@ from sketchforest._utils.files import written_whole
 from sketchforest._utils.progress import stage
 from sketchforest._utils.sparse import checked_arrays
 from sketchforest.datasets._rows import csr, sorted_repeats
+from sketchforest.datasets._shared_docs import round_trip
 from sketchforest.datasets._text import AnyPath, bad_file
 from sketchforest.datasets._writing import check_finite
 from sketchforest.datasets.dataset import Dataset
@@ -18,6 +19,7 @@ _REQUIRED = ("X_data", "X_indices", "X_indptr", "X_shape", "Y_indices", "Y_indpt
 _PARTS = ("train", "test")
 
 
+@round_trip("load_npz", "write_npz", "tags.npz")
 def load_npz(path: AnyPath) -> Dataset:
     """Read an archive of ``X_data, X_indices, X_indptr, X_shape`` and ``Y_...``.
 
@@ -31,13 +33,6 @@ def load_npz(path: AnyPath) -> Dataset:
     Returns
     -------
     Dataset
-
-    Examples
-    --------
-    >>> from sketchforest.datasets import make_multilabel, load_npz, write_npz
-    >>> write_npz(make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3), "tags.npz")
-    >>> load_npz("tags.npz")
-    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     arrays = _read_arrays(path)
     X = _matrix(path, "X", arrays)
@@ -61,6 +56,7 @@ def load_npz(path: AnyPath) -> Dataset:
     )
 
 
+@round_trip("load_npz", "write_npz", "tags.npz")
 def write_npz(dataset: Dataset, path: AnyPath) -> None:
     """Write the compressed archive that ``load_npz`` reads; only the name is lost.
 
@@ -68,13 +64,6 @@ def write_npz(dataset: Dataset, path: AnyPath) -> None:
     ----------
     dataset : Dataset
     path : str or path
-
-    Examples
-    --------
-    >>> from sketchforest.datasets import make_multilabel, load_npz, write_npz
-    >>> write_npz(make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3), "tags.npz")
-    >>> load_npz("tags.npz")
-    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     check_finite(dataset)
     X, Y = dataset.X, dataset.Y

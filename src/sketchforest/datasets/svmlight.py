@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from sketchforest.datasets._rows import PairRows, Rows, check_counts, compact, most_columns
-from sketchforest.datasets._shared_docs import described
+from sketchforest.datasets._shared_docs import round_trip
 from sketchforest.datasets._text import AnyPath, bad_file, numbered_lines, stem, text_writer
 from sketchforest.datasets._writing import check_pairs, pair_lines
 from sketchforest.datasets.dataset import Dataset
@@ -17,7 +17,7 @@ ZeroBased = bool | Literal["auto"]
 _SHAPE = re.compile(rb"#\s*zero-based, (\d{1,18}) features, (\d{1,18}) labels\s*")
 
 
-@described
+@round_trip("read_svmlight", "write_svmlight", "tags.svm")
 def read_svmlight(
     path: AnyPath,
     *,
@@ -43,13 +43,6 @@ def read_svmlight(
     Returns
     -------
     Dataset
-
-    Examples
-    --------
-    >>> from sketchforest.datasets import make_multilabel, read_svmlight, write_svmlight
-    >>> write_svmlight(make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3), "tags.svm")
-    >>> read_svmlight("tags.svm")
-    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     rows = PairRows(path)
     for number, line in numbered_lines(path):
@@ -77,7 +70,7 @@ def read_svmlight(
     )
 
 
-@described
+@round_trip("read_svmlight", "write_svmlight", "tags.svm")
 def write_svmlight(dataset: Dataset, path: AnyPath) -> None:
     """Write a multi-label svmlight file, numbered from 0.
 
@@ -86,13 +79,6 @@ def write_svmlight(dataset: Dataset, path: AnyPath) -> None:
     Parameters
     ----------
     dataset, path
-
-    Examples
-    --------
-    >>> from sketchforest.datasets import make_multilabel, read_svmlight, write_svmlight
-    >>> write_svmlight(make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3), "tags.svm")
-    >>> read_svmlight("tags.svm")
-    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     check_pairs(dataset, "svmlight")
     with text_writer(path) as file:

@@ -17,7 +17,7 @@ from sketchforest.datasets._text import (
     AnyPath,
     bad_file,
     decoded_lines,
-    opened_to_read,
+    opened,
     plain_name,
     reporting_bad_text,
     shown,
@@ -175,7 +175,7 @@ def _delimited_rows(
     def line() -> int:
         return 1 if reader is None else reader.line_num
 
-    with reporting_bad_text(path, line, encoding) as codec, opened_to_read(path) as raw:
+    with reporting_bad_text(path, line, encoding) as codec, opened(path) as raw:
         lines = io.TextIOWrapper(raw, encoding=codec, newline="")
         try:
             header = lines.readline()

@@ -1,13 +1,14 @@
 """Text of the Extreme Classification Repository: a header of three counts, then rows of pairs."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from sketchforest.datasets._rows import PairRows, check_counts, compact
-from sketchforest.datasets._shared_docs import described
+from sketchforest.datasets._shared_docs import round_trip
 from sketchforest.datasets._text import (
     AnyPath,
     bad_file,
@@ -26,7 +27,7 @@ _HEADER = re.compile(r"\s*(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s*")
 _SPLIT_FILES = {"train": "trSplit", "test": "tstSplit"}
 
 
-@described
+@round_trip("read_xc", "write_xc", "tags.txt")
 def read_xc(
     path: AnyPath,
     train_split: AnyPath | None = None,
@@ -51,27 +52,12 @@ def read_xc(
     Returns
     -------
     Dataset
-
-    Examples
-    --------
-    >>> from sketchforest.datasets import make_multilabel, read_xc, write_xc
-    >>> write_xc(make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3), "tags.txt")
-    >>> read_xc("tags.txt")
-    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
-    lines = numbered_lines(path)
-    n_samples, n_features, n_labels = read_xc_header(path, next(lines, (1, b""))[1])
+    (n_samples, n_features, n_labels), lines = open_xc(path)
     check_counts(path, n_features, n_labels)
     rows = PairRows(path)
-    number = 1
     for number, line in lines:
-        if len(rows.features) < n_samples:
-            rows.append(number, line)
-        elif line.strip():
-            raise bad_file(path, number, f"there are more rows than the {n_samples} of line 1")
-    if len(rows.features) < n_samples:
-        reason = f"the file ends after {len(rows.features)} of the {n_samples} rows of line 1"
-        raise bad_file(path, number, reason)
+        rows.append(number, line)
     return Dataset(
         name=re.sub(r"_data$", "", stem(path)),
         X=compact(rows.features.matrix(n_features, "feature")),
@@ -80,7 +66,7 @@ def read_xc(
     )
 
 
-@described
+@round_trip("read_xc", "write_xc", "tags.txt")
 def write_xc(dataset: Dataset, path: AnyPath) -> None:
     """Write a file of the Extreme Classification Repository, with split files beside it.
 
@@ -89,13 +75,6 @@ def write_xc(dataset: Dataset, path: AnyPath) -> None:
     Parameters
     ----------
     dataset, path
-
-    Examples
-    --------
-    >>> from sketchforest.datasets import make_multilabel, read_xc, write_xc
-    >>> write_xc(make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3), "tags.txt")
-    >>> read_xc("tags.txt")
-    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     check_pairs(dataset, "xc")
     with text_writer(path) as file:
@@ -111,13 +90,30 @@ def is_xc_header(line: bytes) -> bool:
     return _HEADER.fullmatch(line.decode("ascii", "replace")) is not None
 
 
-def read_xc_header(path: AnyPath, line: bytes) -> list[int]:
-    """The numbers of rows, features and labels."""
-    match = _HEADER.fullmatch(decoded(line, path, 1))
+def open_xc(path: AnyPath) -> tuple[list[int], Iterator[tuple[int, bytes]]]:
+    """The numbers of rows, features and labels, and the numbered lines of exactly these rows."""
+    lines = numbered_lines(path)
+    header = next(lines, (1, b""))[1]
+    match = _HEADER.fullmatch(decoded(header, path, 1))
     if match is None:
-        reason = f"expected the numbers of rows, features and labels, got {shown(line)}"
+        reason = f"expected the numbers of rows, features and labels, got {shown(header)}"
         raise bad_file(path, 1, reason)
-    return [int(count) for count in match.groups()]
+    counts = [int(count) for count in match.groups()]
+    return counts, _row_lines(path, lines, counts[0])
+
+
+def _row_lines(
+    path: AnyPath, lines: Iterator[tuple[int, bytes]], n_rows: int
+) -> Iterator[tuple[int, bytes]]:
+    number = 1
+    for number, line in lines:
+        if number <= n_rows + 1:
+            yield number, line
+        elif line.strip():
+            raise bad_file(path, number, f"there are more rows than the {n_rows} of line 1")
+    if number <= n_rows:
+        reason = f"the file ends after {number - 1} of the {n_rows} rows of line 1"
+        raise bad_file(path, number, reason)
 
 
 def _split_path(path: AnyPath, name: str) -> Path:

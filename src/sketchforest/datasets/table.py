@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
+from sklearn.preprocessing import MultiLabelBinarizer
 
 from sketchforest._utils.typing import Matrix
 from sketchforest.datasets._rows import csr
@@ -169,13 +170,11 @@ def read_table(
 
 def _tag_matrix(tags: Sequence[Sequence[str]]) -> tuple[sparse.csr_array, list[str]]:
     """(n_rows, n_tags) indicator matrix, and the sorted names of its columns."""
-    names = sorted({tag for row in tags for tag in row})
-    number = {name: at for at, name in enumerate(names)}
-    columns = [sorted(number[tag] for tag in row) for row in tags]
-    indptr = np.append(0, np.cumsum([len(row) for row in columns], dtype=np.int64))
-    indices = np.array([at for row in columns for at in row], np.int64)
-    shape = len(tags), len(names)
-    return csr(np.ones(len(indices), np.uint8), indices, indptr, shape), names
+    binarizer = MultiLabelBinarizer(sparse_output=True)
+    found = binarizer.fit_transform(tags)
+    found.sort_indices()
+    Y = csr(found.data.astype(np.uint8), found.indices, found.indptr, found.shape)
+    return Y, list(binarizer.classes_)
 
 
 def _labels(block: Block, names: Sequence[str]) -> np.ndarray:

@@ -87,6 +87,11 @@ def test_the_table_names_every_part_and_no_other():
     assert parts == set(MAY_IMPORT) - {"_core"}
 
 
+def test_the_top_of_the_package_holds_public_modules_alone():
+    private = {path.name for path in PACKAGE.glob("*.py") if path.name.startswith("_")}
+    assert private == {"__init__.py", "__main__.py"}
+
+
 def test_a_file_can_be_held_in_the_head():
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
     assert {path: n for path, n in lines.items() if n > 400} == {}

@@ -169,12 +169,12 @@ def test_what_points_outside_is_refused_in_one_sentence(layout, how):
     with pytest.raises(ValueError, match=REFUSED) as caught:
         checked_csr("X", broken(layout, how))
     assert "\n" not in str(caught.value)
-    assert re.search(r"Build it anew from its entries: scipy\.sparse\.csr_array", str(caught.value))
+    assert re.search(r"Rebuild it from its entries: scipy\.sparse\.csr_array", str(caught.value))
 
 
 @pytest.mark.parametrize("shape", [(4,), (2, 2, 2)])
 def test_other_than_two_dimensions_are_refused(shape):
-    with pytest.raises(ValueError, match=r"^X must have two dimensions where it is sparse; got"):
+    with pytest.raises(ValueError, match=r"^X must be 2-d if it is sparse; got"):
         checked_csr("X", sparse.coo_array(np.ones(shape)))
 
 

@@ -62,14 +62,14 @@ def test_every_command_has_an_example_in_its_help(command):
 BROKEN_TABLES = {
     "no rows": ("x,tags\n", "there are no rows"),
     "nothing": ("", "it is empty"),
-    "ragged": ("x,tags\n1,a\n1,a,b\n", r"line 3: there are 3 cells, and 2 names"),
+    "ragged": ("x,tags\n1,a\n1,a,b\n", r"line 3: the row has 3 cells, and the header 2"),
     "not a number": (
         "x,tags\n1,a\nred,b\n",
         r"line 3: column 'x': 'red' is not a number; name the col",
     ),
-    "no such column": ("x,labels\n1,a\n", r"there is no column 'tags'; there are x, labels"),
+    "no such column": ("x,labels\n1,a\n", r"there is no column 'tags'; the columns are x, labels"),
     "two of a name": ("x,x,tags\n1,2,a\n", r"two columns 'x'"),
-    "only tags": ("tags\na\n", "no column is left for features"),
+    "only tags": ("tags\na\n", "no columns are left for features"),
     "no tags at all": ("x,tags\n1,\n2,\n", "it has no labels"),
     "open quote": ('x,tags\n1,"a\n', "unexpected end of data"),
     "infinite": ("x,tags\n1,b\n\ninf,a\n", r"data.csv, line 4: column 'x': 'inf' is infinite or"),
@@ -131,7 +131,7 @@ def test_a_broken_parquet_file_gets_one_sentence(command, tmp_path):
         "train", tmp_path / "data.parquet", "--out", tmp_path / "m.sf", "--tags-column", "tags"
     )
     assert code == 1
-    assert "it is no Parquet file" in err
+    assert "it is not a Parquet file" in err
 
 
 WRONG_CALLS = {
@@ -185,7 +185,7 @@ FAILURES = {
     ),
     "a word for a label": (
         ("train", "GOOD", "--out", "n", "--label-columns", "text", "--ignore-columns", "tags"),
-        r"line 2: column 'text': 'red fox' is not a number; columns of labels hold numbers",
+        r"line 2: column 'text': 'red fox' is not a number; label columns hold numbers",
     ),
     "missing column": (("predict", "MODEL", "OTHER"), "there is no column 'x'"),
     "unknown labels": (("evaluate", "MODEL", "UNSEEN"), "it has none of the model's labels"),
@@ -207,11 +207,11 @@ WRONG_VALUES = {
     ),
     "a column of tags and of text": (
         ("train", "GOOD", "--out", "n", "--tags-column", "tags", "--text-column", "text,tags"),
-        "--text-column: must not name a column of tags, which is to be predicted; got 'tags'",
+        "--text-column: must not include a column of tags, the target; got 'tags'",
     ),
     "a column of labels and of numbers": (
         ("tune", "GOOD", "--label-columns", "x", "--number-column", "x,y"),
-        "--number-column: must not name a column of labels",
+        "--number-column: must not include a column of labels",
     ),
     "real numbers for labels": (
         ("train", "GOOD", "--out", "n", "--label-columns", "x", "--ignore-columns", "text,tags"),

@@ -160,7 +160,7 @@ def test_lines_of_fasttext_are_trained_on_and_predicted(command, tmp_path):
 
 
 BAD_LINES = {
-    "no json": ('{"text": "a", "tags": ["b"]}\n{"text": \n', "line 2: this is no JSON"),
+    "no json": ('{"text": "a", "tags": ["b"]}\n{"text": \n', "line 2: invalid JSON"),
     "no object": ('{"text": "a", "tags": ["b"]}\n[1]\n', "line 2: each line must be an object"),
     "nothing": ("\n", "there are no rows"),
 }
@@ -197,7 +197,7 @@ def test_an_infinite_number_of_json_lines_is_refused_by_line_and_column(number, 
 
 def test_a_column_that_is_predicted_is_no_feature(tmp_path):
     file = write_csv(tmp_path / "data.csv")
-    with pytest.raises(ValueError, match="categories must not name a column of tags"):
+    with pytest.raises(ValueError, match="categories must not include a column of tags"):
         read_table(file, Columns(tags="tags", categories=("site", "tags"), numbers="year"))
 
 
@@ -218,14 +218,14 @@ def test_a_workbook_is_called_one(command, tmp_path):
         archive.writestr("xl/workbook.xml", "")
     code, _, err = command("train", tmp_path / "data.xlsx", "-o", tmp_path / "m.sf")
     assert code == 1
-    assert "it is a workbook of Excel; save it as CSV" in err
+    assert "it is an Excel workbook; save it as CSV" in err
 
 
 def test_a_list_of_json_says_how_to_convert_it(command, tmp_path):
     (tmp_path / "data.json").write_text(json.dumps(ROWS))
     code, _, err = command("train", tmp_path / "data.json", "-o", tmp_path / "m.sf")
     assert code == 1
-    assert "an object in each line" in err
+    assert "one object per line" in err
 
 
 # ---- standard input
@@ -247,10 +247,10 @@ def test_a_header_from_a_pipe_is_no_document(command, tmp_path):
 def test_a_table_from_a_pipe_that_lacks_a_column_is_a_table(command, mixed):
     code, _, err = command("predict", mixed, "-", stdin="title,year,site\nsoup,2000,chess\n")
     assert code == 1
-    assert "standard input: there is no column 'body'; there are title, year, site" in err
+    assert "standard input: there is no column 'body'; the columns are title, year, site" in err
     code, _, err = command("predict", mixed, "-", stdin="")
     assert code == 1
-    assert "standard input: it is empty, without names of columns" in err
+    assert "standard input: it is empty: there is no header" in err
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "fasttext", "svmlight"])
@@ -305,7 +305,7 @@ def test_other_encodings_are_read_where_they_are_named(command, tmp_path):
         write_csv(file, rows, encoding=encoding)
         code, _, err = command("train", file, "-o", model, *columns, *QUICK)
         assert code == 1
-        assert "name its --encoding" in err
+        assert "pass its --encoding" in err
         named = ("--encoding", encoding)
         code, _, err = command("train", file, "-o", model, *columns, *QUICK, *named)
         assert code == 0, err
@@ -315,7 +315,7 @@ def test_other_encodings_are_read_where_they_are_named(command, tmp_path):
         assert command("evaluate", model, file, *named)[0] == 0
     code, _, err = command("predict", tmp_path / "plain.sf", plain, "--encoding", "klingon")
     assert code == 2
-    assert "--encoding: must be one that Python knows" in unframed(err)
+    assert "--encoding: must be known to Python" in unframed(err)
 
 
 # ---- separators of tags

@@ -159,4 +159,4 @@ def test_a_model_of_text_says_what_it_wants(command, model, tmp_path):
     (tmp_path / "other.csv").write_text("x\n1\n")
     code, _, err = command("predict", model, tmp_path / "other.csv")
     assert code == 1
-    assert "there is no column 'question'; there are x" in err
+    assert "there is no column 'question'; the columns are x" in err

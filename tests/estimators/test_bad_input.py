@@ -184,7 +184,7 @@ BAD_Y = {
     "complex": (Y * 1j, "Y must hold real numbers; got complex ones"),
     "sparse complex": (sparse.csr_array(Y * 1j), "Y must hold real numbers; got complex ones"),
     "lists": ([[1, 2], [3]] * 20, "Y must have rows of one length; .*MultiLabelBinarizer"),
-    "1-d sparse": (sparse.coo_array(ONES), "Y must have two dimensions where it is sparse"),
+    "1-d sparse": (sparse.coo_array(ONES), "Y must be 2-d if it is sparse"),
 }
 NO_INDICATOR = (
     "indicator matrix of zeros and ones where it is sparse; got the value {}. Use toarray"
@@ -374,7 +374,7 @@ class Broken(Projection):
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_a_projection_that_fails_changes_nothing(kind):
-    message = r"projection must give P of shape .*gave \(34, 6\)"
+    message = r"projection must return P of shape .*returned \(34, 6\)"
     refuse_to_fit(kind, message, projection=Wrong(), n_components=5)
     message = "no projection today"
     refuse_to_fit(kind, message, projection=Broken(), n_components=5, error=RuntimeError)

@@ -107,12 +107,12 @@ def try_one(path: Path, content: bytes, reader: Callable[[Path], object]) -> str
 
 # What is said of the whole file, of which no line is to blame.
 OF_THE_FILE = (
-    *("there are no rows", "nothing in it", "nothing says which", "it has no labels", "no feature"),
-    *("is too large a number", "the file is empty", "a table needs", "has no column", "header"),
+    *("there are no rows", "nothing but", "does not say which", "it has no labels", "no feature"),
+    *("is too large; pass", "the file is empty", "a table needs", "has no column", "header"),
     *(
         "there is no column",
         "it is empty",
-        "none of the known formats",
+        "the format is unknown",
         "there is no row",
         "-C in @relation",
         "it has no rows",

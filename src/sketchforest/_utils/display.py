@@ -1,4 +1,4 @@
-"""How results show themselves: lines of text, tables in a notebook, data frames, pictures."""
+"""Formatting of results: aligned text, HTML tables, data frames, plots."""
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-WIDTH = 80  # of a terminal, at least
-BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#999999"  # told apart by readers who see few colours
+WIDTH = 80  # of the narrowest terminal
+BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#999999"  # safe for colour-blind readers
 _BAR = (
     "display:inline-block;height:.7em;width:{width:.0f}px;background:{color};"
     "vertical-align:baseline"
@@ -21,26 +21,25 @@ MAX_BAR = 120  # pixels
 
 
 def shortened(text: str, width: int) -> str:
-    """One line of at most so many characters."""
+    """The text on one line, cut to `width` characters."""
     line = " ".join(text.split())
     return line if len(line) <= width else line[: max(width - 1, 0)] + "…"
 
 
 def listed(names: Iterable[str]) -> str:
-    """With commas between them; a name that has one itself stands in quotes, as in CSV."""
+    """The names separated by commas; a name that contains one is quoted, as in CSV."""
     return ", ".join(
         '"{}"'.format(name.replace('"', '""')) if "," in name else name for name in map(str, names)
     )
 
 
 def wrapped(text: str, indent: str = "") -> str:
-    """Lines of at most WIDTH characters."""
+    """The text wrapped at WIDTH characters."""
     return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent)
 
 
 def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] = (), indent: str = "  ") -> str:
-    """Columns of text, two spaces apart; those numbered in `right` end at one place. Lines are cut
-    at WIDTH."""
+    """Aligned columns of text; those in `right` are right-aligned. Lines are cut at WIDTH."""
     if not rows:
         return ""
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
@@ -58,7 +57,7 @@ def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] = (), indent: st
 def html_table(
     header: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "", bars: str = ""
 ) -> str:
-    """A table for notebooks. Cells are text; those of the column `bars` are HTML already."""
+    """An HTML table. Cells are text, except that the column `bars` is HTML."""
     is_html = [name == bars and bool(bars) for name in header]
     body = "".join(
         "<tr>"
@@ -75,7 +74,7 @@ def html_table(
 
 
 def html_bar(value: float, largest: float) -> str:
-    """A bar of a signed number, beside it."""
+    """A signed number with a bar beside it."""
     width = MAX_BAR * abs(value) / largest if largest > 0 else 0
     color = BLUE if value >= 0 else ORANGE
     return f'{value:+.4f} <span style="{_BAR.format(width=width, color=color)}"></span>'
@@ -90,7 +89,7 @@ def as_frame(columns: Mapping[str, Sequence[Any] | np.ndarray]) -> "DataFrame":
 
 
 def new_axes(width: float = 7.0, height: float = 4.0) -> "Axes":
-    """Axes of a figure of their own, which needs no display."""
+    """Axes of a new figure."""
     try:
         from matplotlib import pyplot
     except ImportError:
@@ -105,7 +104,7 @@ def new_axes(width: float = 7.0, height: float = 4.0) -> "Axes":
 def signed_bars(
     axes: "Axes", names: Sequence[str], values: Sequence[float], n_folded: int = 0
 ) -> None:
-    """Horizontal bars, the first at the top; those at the end that stand for several are grey."""
+    """Horizontal bars from top to bottom; the last `n_folded`, sums of several, are grey."""
     places = range(len(names))
     colors = [BLUE if value >= 0 else ORANGE for value in values]
     colors[len(names) - n_folded :] = [GREY] * n_folded

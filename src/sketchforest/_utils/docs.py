@@ -1,4 +1,4 @@
-"""Docstrings whose shared parts are written once."""
+"""Docstrings with shared descriptions of parameters."""
 
 import inspect
 import re
@@ -15,19 +15,21 @@ _SECTION = re.compile(
 
 
 class Described(NamedTuple):
-    """What stands after the name of a parameter, and below it."""
+    """Type and description of a parameter."""
 
     type: str
     text: str
 
 
-Tables = Mapping[str, Mapping[str, Described]]  # by the titles of sections
+Tables = Mapping[str, Mapping[str, Described]]  # by section title
 
 
 def fill(thing: Thing, tables: Tables) -> Thing:
-    """Writes descriptions below names that stand alone in a docstring, or in a list of such, with
-    the defaults of the signature."""
-    if thing.__doc__ is not None:  # there are none with python -OO
+    """Fill in the descriptions of names that stand alone, or in a list, in a docstring.
+
+    Defaults come from the signature.
+    """
+    if thing.__doc__ is not None:  # python -OO strips docstrings
         thing.__doc__ = _SECTION.sub(lambda found: _filled(found, thing, tables), thing.__doc__)
     return thing
 

@@ -1,4 +1,4 @@
-"""The pictures of an evaluation."""
+"""Plots of an evaluation."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -16,9 +16,9 @@ def draw_curve(axes: "Axes", curve: "Sequence[tuple[float, float]]") -> None:
     ks = range(1, len(precision) + 1)
     axes.plot(ks, precision, "o-", color=BLUE, label="precision")
     axes.plot(ks, ndcg, "s--", color=ORANGE, label="nDCG")
-    axes.set_title("The k best labels of a row", loc="left")
+    axes.set_title("Top k labels", loc="left")
     axes.set_xlabel("k")
-    axes.set_ylabel("mean over rows, 1 is best")
+    axes.set_ylabel("mean over rows (1 is best)")
     axes.set_ylim(0, 1)
     axes.legend(edgecolor="none")
 
@@ -27,8 +27,8 @@ def draw_labels(axes: "Axes", n_true: np.ndarray, f1: np.ndarray) -> None:
     is_there = n_true > 0
     axes.plot(n_true[is_there], f1[is_there], "o", color=BLUE, alpha=0.5, markersize=4)
     axes.set_xscale("log")
-    axes.set_title(f"F1 of {is_there.sum():,} labels, by their rows", loc="left")
-    axes.set_xlabel("rows that have the label (log scale)")
+    axes.set_title(f"F1 of {is_there.sum():,} labels by frequency", loc="left")
+    axes.set_xlabel("rows with the label (log scale)")
     axes.set_ylabel("F1")
     axes.set_ylim(-0.03, 1.03)
 
@@ -36,8 +36,8 @@ def draw_labels(axes: "Axes", n_true: np.ndarray, f1: np.ndarray) -> None:
 def draw_calibration(axes: "Axes", bins: "Sequence[tuple[float, float, int]]") -> None:
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=1)
     axes.plot([b[0] for b in bins], [b[1] for b in bins], "o-", color=BLUE)
-    axes.set_title("Do probabilities come true?", loc="left")
-    axes.set_xlabel("probability of a label")
-    axes.set_ylabel("share of rows that have it")
+    axes.set_title("Calibration", loc="left")
+    axes.set_xlabel("predicted probability")
+    axes.set_ylabel("observed frequency")
     axes.set_xlim(-0.03, 1.03)
     axes.set_ylim(-0.03, 1.03)

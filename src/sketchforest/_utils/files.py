@@ -1,4 +1,4 @@
-"""Files that are whole or not there."""
+"""Atomic writes, and files that are held by one process."""
 
 import errno
 import os
@@ -16,20 +16,19 @@ else:
     import fcntl
 
 _DRAFT = ".draft"
-_MOST_TRIES = 100  # of making what others remove at the same moment
-# What the system says of folders that cannot be synced or not be opened for it, as on some network
-# file systems. Other errors are those of a disk.
+_MAX_TRIES = 100  # to create what other processes keep removing
+# Errors for folders that cannot be synced, or not be opened to sync them, as on some network file
+# systems. Other errors come from the disk.
 _NOT_SYNCED = {errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EPERM}
 
 
 @contextmanager
 def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A path to write to; it becomes ``path`` when all went well, and nothing otherwise.
+    """A temporary path that replaces ``path`` if the block succeeds, and is removed if it fails.
 
-    It is beside the target, and on the disk before it takes the target's name: a file of that name
-    is whole, or it is the old one, whose mode it keeps; a link leads to it as before. What is no
-    file, as a device or a pipe, is written through. Errors name what the caller named, and come
-    before any work.
+    It lies beside the target and is synced before it is renamed, so the target is always either the
+    old file or the complete new one. It keeps the mode of the old file, and links stay links.
+    Devices and pipes are written through. Errors name the caller's path, and come before any work.
     """
     target = Path(os.path.realpath(path))  # a link stays one
     if target.is_dir():
@@ -57,7 +56,7 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 def _about(error: OSError, path: str | os.PathLike[str]) -> Exception:
     if error.errno == errno.ENOMEM:
-        return MemoryError(f"There is no memory to write {path}.")
+        return MemoryError(f"Not enough memory to write {path}.")
     return type(error)(error.errno, error.strerror, str(path))
 
 
@@ -71,8 +70,8 @@ def _put(draft: Path, target: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Puts the names in a folder on the disk: until then a loss of power may undo a rename."""
-    if sys.platform == "win32":  # which opens no folders
+    """Sync the entries of a folder: until then, a power failure may undo a rename."""
+    if sys.platform == "win32":  # cannot open folders
         return
     try:
         descriptor = os.open(folder, os.O_RDONLY)
@@ -86,7 +85,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """With its parents, all of them on the disk."""
+    """Create a folder with its parents, and sync them."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     for path in missing:
@@ -95,10 +94,10 @@ def make_folder(folder: Path) -> None:
 
 @contextmanager
 def _folder_beside(target: Path | None) -> Iterator[Path]:
-    """A folder that is gone afterwards, in that of the target, or among temporary ones.
+    """A temporary folder beside the target, or in the system's folder for temporary files.
 
-    A process that is killed leaves its folder; the next one that writes to the target removes it,
-    for nobody holds it any more. Nobody waits for another, and only its owner can hold a folder.
+    A killed process leaves its folder behind, unlocked, and the next one that writes to the target
+    removes it. No process waits for another, and only the owner can lock a folder.
     """
     if target is None:
         with tempfile.TemporaryDirectory() as name:
@@ -116,15 +115,14 @@ def _folder_beside(target: Path | None) -> Iterator[Path]:
 
 
 def _new_draft(parent: Path, prefix: str) -> tuple[Path, int | None]:
-    """A folder, and the descriptor that holds it. One that is swept before it is held is made
-    again."""
-    for _ in range(_MOST_TRIES):
+    """A new folder and the descriptor that locks it; retried if removed before it is locked."""
+    for _ in range(_MAX_TRIES):
         folder = Path(tempfile.mkdtemp(_DRAFT, prefix, parent))
-        if sys.platform == "win32":  # where drafts that were left behind are not told from others
+        if sys.platform == "win32":  # abandoned drafts cannot be told from others
             return folder, None
         with suppress(FileNotFoundError, BlockingIOError):
             return folder, _hold(folder, os.O_RDONLY)
-    raise OSError(errno.EAGAIN, "Other processes remove its drafts", str(parent))
+    raise OSError(errno.EAGAIN, "Other processes keep removing its drafts", str(parent))
 
 
 def _sweep(parent: Path, prefix: str) -> None:
@@ -144,9 +142,10 @@ def _sweep(parent: Path, prefix: str) -> None:
 
 
 def _lock(descriptor: int) -> bool:
-    """Whether it is locked now, until it is closed or the process ends, however it ends; False on
-    file systems without locks. BlockingIOError: another has the lock, who may be a thread of this
-    process."""
+    """Lock a file until it is closed or the process ends; False on file systems without locks.
+
+    Raises BlockingIOError if the lock is taken, perhaps by another thread of this process.
+    """
     try:
         if sys.platform == "win32":
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
@@ -162,8 +161,7 @@ def _lock(descriptor: int) -> bool:
 
 
 def _hold(path: Path, flags: int) -> int:
-    """A descriptor with the lock of what has that name; FileNotFoundError if it lost its name
-    before it was locked."""
+    """Open and lock a path; raises FileNotFoundError if it is replaced before it is locked."""
     descriptor = os.open(path, flags, 0o600)
     try:
         _lock(descriptor)
@@ -178,26 +176,28 @@ def _hold(path: Path, flags: int) -> int:
 
 @contextmanager
 def held(path: Path) -> Iterator[None]:
-    """A file that is there as long as it is held, in a folder that is made if there is none.
-    BlockingIOError: another holds it. Only its owner can open it: who may read the folder cannot
-    hold it."""
+    """Hold a lock file, which is removed afterwards; its folder is created if needed.
+
+    Raises BlockingIOError if it is held already. Only its owner can open the file, so read access
+    to the folder is not enough to hold it.
+    """
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-    for _ in range(_MOST_TRIES):
+    for _ in range(_MAX_TRIES):
         make_folder(path.parent)
-        with suppress(FileNotFoundError):  # removed by who held it until now
+        with suppress(FileNotFoundError):  # removed by its last holder
             descriptor = _hold(path, flags)
             break
     else:
-        raise OSError(errno.EAGAIN, "Other processes remove it", str(path))
+        raise OSError(errno.EAGAIN, "Other processes keep removing it", str(path))
     try:
         yield
     finally:
-        with suppress(OSError):  # Windows removes no open file; an old one does no harm
+        with suppress(OSError):  # Windows cannot remove open files; an old one does no harm
             path.unlink()
         os.close(descriptor)
 
 
 def check_out(out: Path) -> None:
-    """Before the work, which may take hours."""
+    """Check an output path before work that may take hours."""
     if out.is_dir() or not out.parent.is_dir():
-        raise ValueError(f"out must be a file in a folder that exists; got '{out}'.")
+        raise ValueError(f"out must be a file in an existing folder; got '{out}'.")

@@ -1,4 +1,4 @@
-"""Attributes that are computed when they are first read, by one thread."""
+"""Attributes computed on first access, by one thread."""
 
 import os
 import threading
@@ -10,41 +10,39 @@ Value = TypeVar("Value")
 
 
 class _Computing:
-    """Values that are being computed, each with its lock: gone as soon as no thread uses it."""
+    """Locks of the values being computed; each is dropped when no thread uses it."""
 
     def __init__(self) -> None:
         self._guard = threading.RLock()
         self._locks = WeakValueDictionary[tuple[int, str], Any]()
 
     def lock_of(self, instance: object, name: str) -> Any:
-        # Since Python 3.14, Ctrl-C may come between the lock of a `with` and its block, so that the
-        # lock is never given back. The returned ones are gone all the same; the guard would not be.
+        # Since Python 3.14, Ctrl-C may arrive between the lock of a `with` and its block. The lock
+        # is then never released. Returned locks are dropped anyway; the guard would stay locked.
         try:
             self._guard.acquire()
             return self._locks.setdefault((id(instance), name), threading.RLock())
         finally:
-            try:  # noqa: SIM105 - `suppress` may be interrupted before the lock is given back
+            try:  # noqa: SIM105 - `suppress` may be interrupted before the lock is released
                 self._guard.release()
-            except RuntimeError:  # the interrupt came before the lock
+            except RuntimeError:  # interrupted before the lock was acquired
                 pass
 
     def forget_other_threads(self) -> None:
-        """A forked child has copies of locks whose holders it does not have."""
+        """Reset after a fork: the child has copies of locks, but not the threads that hold them."""
         self.__init__()  # type: ignore[misc]
 
 
 _computing = _Computing()
-lock_of = _computing.lock_of  # of an attribute of an instance
+lock_of = _computing.lock_of  # takes an instance and the name of an attribute
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_computing.forget_other_threads)
 
 
 class locked_property(Generic[Value]):  # noqa: N801 - used like `property`
-    """As `functools.cached_property`, which may compute several values at once and keep the last:
-    here all threads get the same value, computed once.
+    """Like `functools.cached_property`, but computed only once, so all threads get the same value.
 
-    The lock belongs to one attribute of one instance, and to this process: nobody waits for another
-    instance, nor a forked child for a thread of its parent.
+    Each attribute of each instance has its own lock, which a forked child does not inherit.
     """
 
     def __init__(self, compute: Callable[[Any], Value]) -> None:
@@ -61,7 +59,7 @@ class locked_property(Generic[Value]):  # noqa: N801 - used like `property`
     def __get__(self, instance: object | None, owner: type) -> Self | Value:
         if instance is None:
             return self
-        # Once the value is there, Python finds it before it asks this descriptor.
+        # Once the value is stored, Python finds it before this descriptor.
         values = instance.__dict__
         with lock_of(instance, self._name):
             if self._name not in values:

@@ -1,8 +1,8 @@
-"""A sign of life from everything that takes a while: one display of the stages of the work.
+"""Progress of long work, shown in stages.
 
-A terminal shows a bar for each stage, with the time spent and left; elsewhere a line is printed now
-and then. Code that works says what it does by `stage`, which is cheap where nobody watches; who
-wants to see it enters `watched`.
+A terminal shows a bar per stage, with the time spent and left; elsewhere a line is printed now and
+then. Working code enters a `stage`, which costs little if nothing is shown. Callers show progress
+by entering `watched`.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Lines come after so many seconds, and later after this share of the time so far, up to a limit.
+# Seconds before the first line, then the share of the elapsed time between lines, up to a limit.
 FIRST_LINE, LINE_SHARE, LAST_INTERVAL = 4.0, 0.1, 60.0
 
 
 class Stage:
-    """A part of the work. `position` is asked when it is shown, where nobody counts."""
+    """A part of the work. `position` is polled for progress that is not reported by `update`."""
 
     def __init__(
         self, name: str, total: float | None = None, position: Callable[[], float] | None = None
     ):
         self.name, self.total, self.done = name, total, 0.0
         self.is_finished = False
-        self.ends_at: float | None = None  # where it is known better than by the average speed
+        self.ends_at: float | None = None  # if known better than from the average speed
         self._position = position
         self._started = self._changed = time.monotonic()
 
@@ -48,7 +48,7 @@ class Stage:
         self._changed = time.monotonic()
 
     def over(self, items: Iterable[T]) -> Iterator[T]:
-        """The items, each counted when the next one is asked for."""
+        """Yield the items, counting each when the next is requested."""
         for item in items:
             yield item
             self.advance()
@@ -58,9 +58,9 @@ class Stage:
         self._changed = time.monotonic()
 
     def look(self) -> None:
-        """Asks how far it is."""
+        """Poll the position."""
         if self._position is not None and not self.is_finished:
-            with suppress(OSError, ValueError):  # of a file that has been closed meanwhile
+            with suppress(OSError, ValueError):  # the file may have been closed
                 done = self._position()
                 if done != self.done:
                     self.update(done)
@@ -71,7 +71,7 @@ class Stage:
 
     @property
     def seconds_left(self) -> float | None:
-        """By the average speed; None where that is not known yet. It counts down between steps."""
+        """Estimate from the average speed, counting down between steps; None if unknown."""
         now = time.monotonic()
         if self.is_finished:
             return None
@@ -85,7 +85,7 @@ class Stage:
 
     @property
     def amount(self) -> str:
-        """How much is done: "35 of 100", "45%" or nothing."""
+        """Progress as "35 of 100", "45%" or an empty string."""
         if self._position is not None:
             return f"{min(1.0, self.done / self.total):.0%}" if self.total else ""
         if self.total:
@@ -107,8 +107,7 @@ def clock(seconds: float) -> str:
 
 
 class Display:
-    """Shows stages on standard error until it is left; without a terminal, how they ended if that
-    is asked for."""
+    """Shows stages on standard error; without a terminal, `shows_ends` prints the finished ones."""
 
     def __init__(self, renamed: dict[str, str] | None = None, shows_ends: bool = False):
         self._renamed, self._shows_ends = renamed or {}, shows_ends
@@ -142,7 +141,7 @@ class Display:
                 print(stage, file=sys.stderr, flush=True)
 
     def add(self, stage: Stage) -> None:
-        """Shows it, in place of one of its name that is over."""
+        """Show a stage, replacing a finished one of the same name."""
         stage.name = self._renamed.get(stage.name, stage.name)
         self._stages = [s for s in self._stages if not (s.is_finished and s.name == stage.name)]
         self._stages.append(stage)
@@ -183,7 +182,7 @@ class Display:
 
 
 def _live(bars: Callable[[], RenderableType]) -> Live:
-    # rich is slow to import, and most fits show nothing.
+    # Imported here because rich is slow to import and most fits show nothing.
     from rich.console import Console
     from rich.live import Live
 
@@ -191,21 +190,21 @@ def _live(bars: Callable[[], RenderableType]) -> Live:
         get_renderable=bars,
         console=Console(stderr=True),
         transient=True,
-        # What is printed meanwhile appears above the bars; a file that gets it must go on doing so.
+        # Output appears above the bars; redirected output must still reach its file.
         redirect_stdout=_is_terminal(sys.stdout),
     )
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
-    return stream is not None and stream.isatty()  # programs without a console have no streams
+    return stream is not None and stream.isatty()  # None in programs without a console
 
 
-_displays: list[Display] = []  # the one that is shown, if any
+_displays: list[Display] = []  # the active display, if any
 
 
 @contextmanager
 def watched(renamed: dict[str, str] | None = None, shows_ends: bool = False) -> Iterator[None]:
-    """Stages are shown meanwhile, by the display that there is or by a new one."""
+    """Show stages in the active display, or in a new one."""
     if _displays:
         yield
         return
@@ -221,7 +220,7 @@ def watched(renamed: dict[str, str] | None = None, shows_ends: bool = False) -> 
 def stage(
     name: str, total: float | None = None, position: Callable[[], float] | None = None
 ) -> Iterator[Stage]:
-    """A part of the work, shown if somebody watches."""
+    """A stage of the work, shown inside `watched`."""
     shown = Stage(name, total, position)
     for display in _displays:
         display.add(shown)

@@ -1,7 +1,7 @@
-"""Sparse matrices as users give them, in any format: checked, as CSR with index arrays of our own.
+"""Validation of sparse matrices in any format, as CSR with index arrays of our own.
 
-scipy's conversions and the native core trust indices, and read and write where these point. So they
-are copied first, checked on the copy, which no other thread can change, and only then converted.
+scipy's conversions and the native core trust indices, and read and write where they point. So
+indices are copied first, checked on the copy, which no other thread can change, and then converted.
 """
 
 from itertools import chain
@@ -15,14 +15,14 @@ LARGEST_NARROW = np.iinfo(np.int32).max
 
 
 def checked_csr(name: str, matrix: AnySparse, *, merge: bool = True) -> sparse.csr_array:
-    """The matrix as CSR, in order and without duplicates unless `merge` is False.
+    """The matrix as CSR, sorted and without duplicates unless `merge` is False.
 
-    The index arrays are new; `data` may be that of the matrix, so copy it before changing it.
+    Index arrays are copies. `data` may be shared with the matrix, so copy it before changing it.
     """
     if matrix.ndim != 2:
         raise ValueError(
-            f"{name} must have two dimensions where it is sparse; got shape {matrix.shape}. "
-            "Use toarray() for a single column."
+            f"{name} must be 2-d if it is sparse; got shape {matrix.shape}. Use toarray() for a "
+            "single column."
         )
     try:
         found = _csr(matrix)
@@ -30,21 +30,21 @@ def checked_csr(name: str, matrix: AnySparse, *, merge: bool = True) -> sparse.c
         said = str(error).partition("\n")[0].rstrip(".")
         raise ValueError(
             f"{name} must be a sparse matrix whose indices lie within its shape {matrix.shape}; "
-            f"got one where {said}. Build it anew from its entries: "
+            f"got one where {said}. Rebuild it from its entries: "
             "scipy.sparse.csr_array((values, (rows, columns)), shape=shape)."
         ) from error
-    if found.dtype == np.float16:  # which scipy does not add up
+    if found.dtype == np.float16:  # scipy cannot add it up
         found.data = found.data.astype(np.float32)
     return merged(found) if merge else found
 
 
 def checked_if_sparse(name: str, given: Any, *, merge: bool = True) -> Any:
-    """What is not sparse stays as it is."""
+    """Like `checked_csr`; anything not sparse is returned unchanged."""
     return checked_csr(name, given, merge=merge) if sparse.issparse(given) else given
 
 
 def merged(matrix: sparse.csr_array) -> sparse.csr_array:
-    """A matrix whose index arrays are our own, in order and with duplicates added up."""
+    """Sort and sum duplicates in place, given a matrix whose index arrays are our own."""
     if not matrix.has_canonical_format:
         matrix.data = matrix.data.copy()
         matrix.sum_duplicates()
@@ -52,40 +52,42 @@ def merged(matrix: sparse.csr_array) -> sparse.csr_array:
 
 
 def _csr(matrix: AnySparse) -> sparse.csr_array:
-    """Duplicates are kept: what they add up to depends on the type that they are read as."""
+    """Duplicates are kept, because their sum depends on the dtype they are converted to."""
     n_rows, n_columns = matrix.shape
     if matrix.format == "csr":
-        return sparse.csr_array(_compressed(matrix, n_rows, n_columns), shape=matrix.shape)
+        arrays = checked_arrays(matrix.data, matrix.indices, matrix.indptr, n_rows, n_columns)
+        return sparse.csr_array(arrays, shape=matrix.shape)
     if matrix.format == "csc":
-        arrays = _compressed(matrix, n_columns, n_rows)
+        arrays = checked_arrays(matrix.data, matrix.indices, matrix.indptr, n_columns, n_rows)
         return sparse.csc_array(arrays, shape=matrix.shape).tocsr()
     if matrix.format == "bsr":
         height, width = matrix.data.shape[1:]
         if not height or not width or n_rows % height or n_columns % width:
             raise ValueError(f"blocks of {height} by {width} do not divide the shape")
-        arrays = _compressed(matrix, n_rows // height, n_columns // width)
+        blocks = n_rows // height, n_columns // width
+        arrays = checked_arrays(matrix.data, matrix.indices, matrix.indptr, *blocks)
         return sparse.bsr_array(arrays, shape=matrix.shape).tocsr()
     entries = {"lil": _entries_of_lists, "dia": _entries_of_diagonals}.get(matrix.format)
     data, rows, columns = _entries_of_coo(matrix.tocoo()) if entries is None else entries(matrix)
     if data.ndim != 1 or not len(data) == len(rows) == len(columns):
         raise ValueError(f"{len(data)} values are at {len(rows)} rows and {len(columns)} columns")
     rows, columns = _within(rows, n_rows, "row"), _within(columns, n_columns, "column")
-    # Each row's entries stay in their order.
+    # The order of each row's entries is kept.
     made = sparse.coo_array((data, (rows, columns)), shape=matrix.shape)
-    made.has_canonical_format = True  # or scipy would add duplicates up
+    made.has_canonical_format = True  # keeps scipy from summing duplicates
     made = made.tocsr()
     return sparse.csr_array((made.data, made.indices, made.indptr), shape=matrix.shape)
 
 
-def _compressed(
-    matrix: AnySparse, n_major: int, n_minor: int
+def checked_arrays(
+    data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_major: int, n_minor: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Data, indices and indptr, which end together."""
-    data, indices, starts = _native(matrix.data), _copied(matrix.indices), _copied(matrix.indptr)
+    """Data, indices and indptr of CSR or CSC, cut where indptr ends; raises if they are invalid."""
+    data, indices, starts = _native(data), _copied(indices), _copied(indptr)
     if len(starts) != n_major + 1 or starts[0] != 0:
-        raise ValueError(f"indptr is not {n_major + 1} numbers from 0 on")
+        raise ValueError(f"indptr is not {n_major + 1} numbers that start at 0")
     if len(starts) > 1 and np.diff(starts).min() < 0:
-        raise ValueError("indptr falls")
+        raise ValueError("indptr decreases")
     n_entries = int(starts[-1])
     if n_entries > min(len(indices), len(data)):
         raise ValueError(
@@ -107,7 +109,7 @@ def _entries_of_lists(matrix: sparse.lil_array) -> tuple[np.ndarray, np.ndarray,
     value_lists = [list(values) for values in matrix.data]
     sizes = [len(columns) for columns in column_lists]
     if sizes != [len(values) for values in value_lists] or len(sizes) != matrix.shape[0]:
-        raise ValueError("its lists of columns and of values differ in length")
+        raise ValueError("its lists of columns and values differ in length")
     rows = np.repeat(np.arange(len(sizes)), sizes)
     columns = np.fromiter(chain.from_iterable(column_lists), np.int64, len(rows))
     return np.fromiter(chain.from_iterable(value_lists), matrix.dtype, len(rows)), rows, columns
@@ -116,7 +118,7 @@ def _entries_of_lists(matrix: sparse.lil_array) -> tuple[np.ndarray, np.ndarray,
 def _entries_of_diagonals(matrix: sparse.dia_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     data, offsets = _native(matrix.data), _copied(matrix.offsets)
     if data.ndim != 2 or len(offsets) != len(data):
-        raise ValueError(f"there are {len(data)} diagonals, but {len(offsets)} offsets")
+        raise ValueError(f"there are {len(data)} diagonals but {len(offsets)} offsets")
     columns = np.broadcast_to(np.arange(data.shape[1]), data.shape)
     rows = columns - offsets[:, None].astype(np.int64)
     is_entry = (rows >= 0) & (rows < matrix.shape[0]) & (columns < matrix.shape[1]) & (data != 0)
@@ -135,7 +137,7 @@ def _copied(indices: np.ndarray) -> np.ndarray:
 
 
 def _within(indices: np.ndarray, size: int, what: str) -> np.ndarray:
-    """In the narrower of two types, if that holds them."""
+    """The indices as int32 if the size allows it, else int64."""
     if len(indices) and (indices.min() < 0 or indices.max() >= size):
         wrong = indices[(indices < 0) | (indices >= size)][0]
         raise ValueError(f"{what} {wrong} is not in [0, {size})")

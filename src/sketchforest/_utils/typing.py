@@ -1,4 +1,4 @@
-"""Types of what users give and get."""
+"""Types of user input and output."""
 
 from typing import TypeAlias
 
@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-# What numpy can make an array of (lists, data frames), or a scipy sparse container.
+# Anything numpy can convert (lists, data frames), or a scipy sparse container.
 MatrixLike: TypeAlias = npt.ArrayLike | sparse.sparray | sparse.spmatrix
-# The same after it was checked.
+# The same after validation.
 Matrix: TypeAlias = np.ndarray | sparse.csr_array | sparse.csr_matrix | sparse.csc_array
 WeightsLike: TypeAlias = npt.ArrayLike | None

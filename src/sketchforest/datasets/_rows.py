@@ -1,4 +1,4 @@
-"""Rows of (column, value) pairs on their way from text to a CSR matrix."""
+"""Rows of (column, value) pairs on their way from text to CSR matrices."""
 
 from array import array
 from collections.abc import Callable, Iterable
@@ -7,48 +7,47 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from sketchforest.datasets._text import AnyPath, bad_file
+from sketchforest.datasets._text import AnyPath, bad_file, decoded, shown
 
-_MOST_COLUMNS = 1 << 40  # far more than anybody has; more overflow where sizes are multiplied
-# Columns that a file may have though its rows are few: each costs memory as soon as trees are
-# grown, and a label that has a number for its name costs more. Past them, so many for each entry.
-_MOST_CLAIMED = {"feature": 1 << 24, "label": 1 << 22}
+_MAX_COLUMNS = 1 << 40  # beyond any real file, and small enough that products do not overflow
+# How many columns to believe of a file with few rows, as each costs memory (a label named by its
+# number costs more). Longer files may have this many per stored entry.
+_MAX_CLAIMED = {"feature": 1 << 24, "label": 1 << 22}
 _CLAIMED_PER_ENTRY = 100
-_MOST_FILLED = 1 << 24
+_MAX_FILLED = 1 << 24
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 
 def check_counts(path: AnyPath, n_features: int, n_labels: int) -> None:
-    """What line 1 claims of columns, whether a row has an entry there or not."""
+    """Check the numbers of columns that line 1 declares."""
     for what, count in (("features", n_features), ("labels", n_labels)):
-        if count > _MOST_COLUMNS:
-            reason = f"{count} {what} are more than the {_MOST_COLUMNS} that can be counted"
-            raise bad_file(path, 1, reason)
+        if count > _MAX_COLUMNS:
+            raise bad_file(path, 1, f"{count} {what} are more than the {_MAX_COLUMNS} supported")
 
 
 def most_columns(what: str, n_entries: int) -> int:
-    """How many features or labels are believed of a file that does not say how many it has: one
-    wrong number alone must not ask for all the memory of the machine."""
-    return max(_MOST_CLAIMED[what], _CLAIMED_PER_ENTRY * n_entries)
+    """The largest column number to believe of a file that does not declare its columns.
+
+    Otherwise one wrong number could ask for all memory of the machine.
+    """
+    return max(_MAX_CLAIMED[what], _CLAIMED_PER_ENTRY * n_entries)
 
 
 def check_filled(path: AnyPath, n_rows: int, n_columns: int, n_entries: int) -> None:
-    """Of columns that have a value in each row, though the file does not write it."""
+    """Check columns that have a value in each row even where the file leaves it out."""
     n_values = n_rows * n_columns
-    if n_values > max(_MOST_FILLED, _CLAIMED_PER_ENTRY * n_entries):
+    if n_values > max(_MAX_FILLED, _CLAIMED_PER_ENTRY * n_entries):
         reason = f"{n_rows} rows leave out most of the {n_values} values of {n_columns} columns"
-        raise bad_file(path, None, f"{reason}; write them, or as svmlight, where they are zeros")
+        raise bad_file(path, None, f"{reason}; write them, or use svmlight if they are zeros")
 
 
 class Rows:
-    """Rows as they are read; checked all at once when they are made a matrix."""
+    """Rows as they are read. They are validated all at once, when made into a matrix."""
 
     def __init__(self, path: AnyPath) -> None:
         self.path = path
-        self._columns = array("q")
-        self._values = array("d")
-        self._ends = array("q")
         self.lines = array("q")
+        self._columns, self._values, self._ends = array("q"), array("d"), array("q")
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -59,13 +58,15 @@ class Rows:
         except OverflowError:
             raise bad_file(self.path, line, "an index has more than 63 bits") from None
         self._values.extend(values)
-        self._ends.append(len(self._columns))
-        self.lines.append(line)
+        self._end_row(line)
 
     def append_dense(self, line: int, values: npt.NDArray[np.float64]) -> None:
         columns = np.flatnonzero(values)
         self._columns.frombytes(columns.astype(np.int64).tobytes())
         self._values.frombytes(values[columns].tobytes())
+        self._end_row(line)
+
+    def _end_row(self, line: int) -> None:
         self._ends.append(len(self._columns))
         self.lines.append(line)
 
@@ -82,14 +83,14 @@ class Rows:
     def matrix(
         self, n_columns: int, what: str, *, first: int = 0, missing: bool = False
     ) -> sparse.csr_array:
-        """(n_rows, n_columns) float64; ``first`` is the number that the file gives column 0."""
+        """(n_rows, n_columns) float64; ``first`` is the number of column 0 in the file."""
         columns, values = self._column_array(), np.frombuffer(self._values, np.float64)
         outside = (columns < first) | (columns >= first + n_columns)
         self._refuse(
             outside,
             lambda at: (
-                f"{what} {columns[at]} is out of range, there being {n_columns} "
-                f"(numbers {first} to {first + n_columns - 1})"
+                f"{what} {columns[at]} is out of range: there are {n_columns}, from {first} to "
+                f"{first + n_columns - 1}"
             ),
         )
         is_bad = ~(np.abs(values) <= FLOAT32_MAX)
@@ -101,15 +102,16 @@ class Rows:
                 f"the value of {what} {columns[at]} is {values[at]:g}, not a finite 32-bit number"
             ),
         )
-        matrix = csr(values.copy(), columns - first, self._indptr(), (len(self), n_columns))
+        indptr = np.append(0, np.frombuffer(self._ends, np.int64)).astype(np.int64)
+        matrix = csr(values.copy(), columns - first, indptr, (len(self), n_columns))
         self._refuse(
-            sorted_repeats(matrix), lambda at: f"{what} {matrix.indices[at] + first} is there twice"
+            sorted_repeats(matrix), lambda at: f"{what} {matrix.indices[at] + first} appears twice"
         )
         matrix.eliminate_zeros()
         return matrix
 
     def _refuse(self, is_bad: npt.NDArray[np.bool_], reason: Callable[[int], str]) -> None:
-        """Says what is wrong at the first bad place, and in which line that is."""
+        """Raise for the first bad entry, with its line."""
         if np.any(is_bad):
             at = int(np.argmax(is_bad))
             row = int(np.searchsorted(self._ends, at, side="right"))
@@ -118,12 +120,59 @@ class Rows:
     def _column_array(self) -> npt.NDArray[np.int64]:
         return np.frombuffer(self._columns, np.int64)
 
-    def _indptr(self) -> npt.NDArray[np.int64]:
-        return np.append(0, np.frombuffer(self._ends, np.int64)).astype(np.int64)
+
+class PairRows:
+    """Features and labels of lines ``label,label index:value index:value``."""
+
+    def __init__(self, path: AnyPath) -> None:
+        self.path = path
+        self.features, self.labels = Rows(path), Rows(path)
+
+    def append(self, number: int, line: bytes) -> None:
+        tokens = line.split()
+        labels = b""  # some writers put spaces after their commas
+        while tokens and b":" not in tokens[0] and (not labels or labels.endswith(b",")):
+            labels += tokens.pop(0)
+        try:
+            if b"_" in line:  # Python accepts it in numbers
+                raise ValueError
+            label_numbers = list(map(int, labels.split(b","))) if labels else []
+            pairs = [token.partition(b":") for token in tokens]
+            columns = [int(column) for column, _, _ in pairs]
+            values = [float(value) for _, _, value in pairs]
+        except ValueError:
+            raise bad_file(self.path, number, self._reason(number, labels, tokens)) from None
+        self.labels.append(number, label_numbers, [1.0] * len(label_numbers))
+        self.features.append(number, columns, values)
+
+    def _reason(self, number: int, labels: bytes, tokens: list[bytes]) -> str:
+        decoded(labels + b" ".join(tokens), self.path, number)
+        for label in labels.split(b",") if labels else []:
+            if not _is_number(int, label):
+                return f"{shown(label)} is not a label number, as in 1,5,7"
+        for token in tokens:
+            column, colon, value = token.partition(b":")
+            if column == b"qid":
+                return "qid belongs to ranking data and is not supported; remove it"
+            if not colon:
+                return f"{shown(token)} has no colon: features are written as index:value"
+            if not _is_number(int, column):
+                return f"{shown(column)} is not a feature number"
+            if not _is_number(float, value):
+                return f"{shown(value)} is not a number"
+        return "the line is invalid"
+
+
+def _is_number(kind: type, text: bytes) -> bool:
+    try:
+        kind(text)
+    except ValueError:
+        return False
+    return b"_" not in text
 
 
 def sorted_repeats(matrix: sparse.csr_array) -> npt.NDArray[np.bool_]:
-    """Sorts each row in place; says which entries then have the column of the one before."""
+    """Sort the indices in place; whether each entry repeats the column of the one before it."""
     matrix.sort_indices()
     repeats = np.zeros(matrix.nnz, bool)
     repeats[1:] = matrix.indices[1:] == matrix.indices[:-1]
@@ -135,17 +184,16 @@ def sorted_repeats(matrix: sparse.csr_array) -> npt.NDArray[np.bool_]:
 def csr(
     data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]
 ) -> sparse.csr_array:
-    # scikit-learn's trees refuse 64-bit indices, and scipy widens both if one is wide.
-    fits = max(len(data), *shape) <= np.iinfo(np.int32).max
-    width = np.int32 if fits else np.int64
+    """CSR with 32-bit indices if they fit: scikit-learn's trees refuse 64-bit ones."""
+    width = np.int32 if max(len(data), *shape) <= np.iinfo(np.int32).max else np.int64
     return sparse.csr_array(
         (data, indices.astype(width, copy=False), indptr.astype(width, copy=False)), shape=shape
     )
 
 
 def compact(X: sparse.csr_array) -> sparse.csr_array:
-    """X as uint8 if all its non-zeros are ones, else as float32, as in the archives."""
+    """X as uint8 if all non-zeros are ones, else as float32."""
     dtype = np.uint8 if np.all(X.data == 1) else np.float32
     X = csr(X.data.astype(dtype), X.indices, X.indptr, X.shape)
-    X.eliminate_zeros()  # those too small for 32 bits
+    X.eliminate_zeros()  # values too small for float32
     return X

@@ -1,4 +1,4 @@
-"""Text files, plain or compressed, and the one sentence that says what is wrong with one."""
+"""Text files, plain or compressed, and the errors of their readers."""
 
 import bz2
 import codecs
@@ -42,7 +42,7 @@ def shown_path(path: AnyPath) -> str:
 
 
 def shown(text: bytes | str, limit: int = 40) -> str:
-    """A piece of a file as it may stand in a message: quoted, and never long."""
+    """A short, quoted excerpt for an error message."""
     text = text.decode("utf-8", "backslashreplace") if isinstance(text, bytes) else text
     return repr(text if len(text) <= limit else text[: limit - 3] + "...")
 
@@ -56,12 +56,12 @@ def decoded(text: bytes, path: AnyPath, line: int) -> str:
 
 
 def numbered_lines(path: AnyPath) -> Iterator[tuple[int, bytes]]:
-    """(number from 1, line without its end), of a plain, gzip, xz or bzip2 file.
+    """(number from 1, line without its end) of a plain, gzip, xz or bzip2 file.
 
-    The first bytes tell the compression, not the name: files are renamed more often than packed.
+    Compression is detected by the first bytes, because file names are often wrong.
     """
     number = 0
-    with reporting_bad_compression(path, lambda: number + 1), opened_to_read(path) as file:
+    with reporting_bad_compression(path, lambda: number + 1), opened(path) as file:
         for number, line in enumerate(file, start=1):
             if number == 1:
                 line = line.removeprefix(_BYTE_ORDER_MARK)
@@ -69,71 +69,64 @@ def numbered_lines(path: AnyPath) -> Iterator[tuple[int, bytes]]:
 
 
 def decoded_lines(path: AnyPath, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
-    """(number from 1, line without its end), in any encoding."""
+    """(number from 1, decoded line without its end)."""
     number = 0
     with (
         reporting_bad_text(path, lambda: number + 1, encoding) as codec,
-        opened_to_read(path) as raw,
+        opened(path) as raw,
     ):
         lines = io.TextIOWrapper(raw, encoding=codec)
         try:
             for number, line in enumerate(lines, start=1):
                 yield number, line.rstrip("\n")
         finally:
-            lines.detach()  # whoever opened the file closes it
+            lines.detach()  # the context manager closes the file
 
 
 @contextmanager
 def reporting_bad_text(path: AnyPath, line: Callable[[], int], encoding: str) -> Iterator[str]:
-    """The codec of an encoding; says in which line data break off or are text of another one."""
+    """The codec of an encoding. Errors in the data are reported with their line."""
     try:
         codec = codecs.lookup(encoding).name
     except LookupError:
         raise ValueError(
-            f"encoding must be one that Python knows, as in latin-1 or cp1252; got {encoding!r}."
+            f"encoding must be known to Python, such as latin-1 or cp1252; got {encoding!r}."
         ) from None
     try:
         with reporting_bad_compression(path, line):
             yield "utf-8-sig" if codec == "utf-8" else codec
     except UnicodeError as error:
-        reason = f"it is no text in {encoding}, in line {line()} or later"
+        reason = f"it is not {encoding} text, in line {line()} or later"
         if isinstance(error, UnicodeDecodeError):
             byte = f"byte 0x{error.object[error.start]:02x}"
             reason = f"{byte} is not {encoding.upper()} text, in line {line()} or later"
-        # Text is decoded ahead of the lines.
-        raise bad_file(path, None, f"{reason}; name its --encoding, as in latin-1") from None
+        # Decoding runs ahead of the lines.
+        raise bad_file(path, None, f"{reason}; pass its --encoding, such as latin-1") from None
 
 
 @contextmanager
 def reporting_bad_compression(path: AnyPath, line: Callable[[], int]) -> Iterator[None]:
-    """Says in which line compressed data break off; ``line`` gives its number."""
+    """Report broken compression with the line that ``line`` returns."""
     try:
         yield
     except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
-        reason = f"the compressed data end or break off here ({error})"
+        reason = f"the compressed data are truncated or corrupt ({error})"
         raise bad_file(path, line(), reason) from None
     except OSError as error:
-        if error.errno is not None:  # of the file system, not of bzip2
+        if error.errno is not None:  # from the file system, not from bzip2
             raise
-        raise bad_file(path, line(), f"the compressed data are broken ({error})") from None
+        raise bad_file(path, line(), f"the compressed data are corrupt ({error})") from None
 
 
 def _standard_input() -> io.BufferedReader:
     if sys.stdin is None:
-        raise ValueError("standard input must be open to be read; it is closed. Name a file.")
+        raise ValueError("standard input must be open to be read; it is closed. Pass a file name.")
     return cast(io.BufferedReader, sys.stdin.buffer)
 
 
 @contextmanager
-def opened_to_read(path: AnyPath) -> Iterator[BinaryIO]:
-    """As `opened`, for who reads all of it: how far that is, is shown to who watches."""
-    with opened(path, is_shown=True) as file:
-        yield file
-
-
-@contextmanager
-def opened(path: AnyPath, is_shown: bool = False) -> Iterator[BinaryIO]:
-    """The bytes of a plain or compressed file; "-" is standard input."""
+def opened(path: AnyPath, is_shown: bool = True) -> Iterator[BinaryIO]:
+    """The decompressed bytes of a file; "-" is standard input."""
     with ExitStack() as stack:
         if str(path) == "-":
             raw = _standard_input()
@@ -152,12 +145,11 @@ def opened(path: AnyPath, is_shown: bool = False) -> Iterator[BinaryIO]:
 
 
 def first_line(path: AnyPath) -> bytes:
-    """The first line that is no blank, as far as it is among the first bytes; of standard input,
-    which nothing is taken from."""
+    """The first non-blank line, as far as the first 64 kB hold it. Consumes no standard input."""
     if str(path) == "-":
         start = _standard_input().peek(1 << 16)
     else:
-        with reporting_bad_compression(path, lambda: 1), opened(path) as file:
+        with reporting_bad_compression(path, lambda: 1), opened(path, is_shown=False) as file:
             start = file.read(1 << 16)
     lines = start.removeprefix(_BYTE_ORDER_MARK).splitlines()
     return next((line for line in lines if line.strip()), b"")
@@ -165,7 +157,7 @@ def first_line(path: AnyPath) -> bytes:
 
 @contextmanager
 def text_writer(path: AnyPath) -> Iterator[TextIO]:
-    """A UTF-8 text file, compressed as its name says, that appears whole or not at all."""
+    """A UTF-8 text file, compressed according to its name, written whole or not at all."""
     with written_whole(path) as draft:
         opener = _SUFFIXES.get(draft.suffix.lower(), open)
         with opener(draft, "wt", encoding="utf-8", newline="\n") as file:
@@ -183,7 +175,7 @@ def stem(path: AnyPath) -> str:
 
 
 def beside(path: AnyPath, name: str) -> Path | None:
-    """The file called ``name``, compressed or not and in any case, in the folder of ``path``."""
+    """The file ``name`` in the folder of ``path``, in upper or lower case, compressed or not."""
     wanted = {name.lower() + suffix for suffix in ("", *COMPRESSED)}
     found = (file for file in Path(path).parent.iterdir() if file.name.lower() in wanted)
     return min(found, default=None)

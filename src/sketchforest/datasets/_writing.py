@@ -1,4 +1,4 @@
-"""What the writers of text share."""
+"""Helpers shared by the writers of text formats."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -6,40 +6,41 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
+from sketchforest.datasets._rows import FLOAT32_MAX
 from sketchforest.datasets.dataset import Dataset
 
 
-def refuse_missing(dataset: Dataset, format: str) -> None:
-    """Refuses what index:value text cannot hold."""
+def pair_lines(dataset: Dataset) -> Iterator[str]:
+    """Lines ``1,5,7 3:0.5 8:1``."""
+    for (start, end), pairs in zip(_bounds(dataset.Y), pair_text(dataset.X), strict=True):
+        yield f"{','.join(map(str, dataset.Y.indices[start:end].tolist()))} {pairs}"
+
+
+def check_pairs(dataset: Dataset, format: str) -> None:
+    """Refuse values that index:value text cannot hold."""
     if np.isnan(dataset.X.data).any():
         raise ValueError(
-            f"X has missing values, which {format} files cannot hold; write 'npz' or 'meka'."
+            f"X has missing values, which {format} files cannot hold. Write 'npz' or 'meka'."
         )
+    check_finite(dataset, FLOAT32_MAX)
 
 
-def refuse_infinity(dataset: Dataset, largest: float = np.inf) -> None:
-    """Refuses what readers refuse: numbers beyond the largest that a format holds."""
-    # NaN is not compared: whether a format holds it is another question.
+def check_finite(dataset: Dataset, largest: float = np.inf) -> None:
+    """Refuse infinity and values beyond the largest that the format can hold; NaN may pass."""
     is_beyond = np.isinf(dataset.X.data) | (np.abs(dataset.X.data) > largest)
     if is_beyond.any():
         at = int(np.argmax(is_beyond))
         row = int(np.searchsorted(dataset.X.indptr, at, side="right")) - 1
-        rule = "finite numbers" if largest == np.inf else "numbers that 32 bits can hold"
+        rule = "finite" if largest == np.inf else "finite 32-bit"
         raise ValueError(
-            f"X must hold {rule} to be written; got {dataset.X.data[at]:g} in row {row} and column "
-            f"{dataset.X.indices[at]}. Replace it by NaN, which means missing, or by a smaller "
+            f"X must hold {rule} numbers to be written; got {dataset.X.data[at]:g} in row {row} "
+            f"and column {dataset.X.indices[at]}. Replace it with NaN (missing) or a smaller "
             "number."
         )
 
 
-def label_lists(Y: sparse.csr_array) -> Iterator[str]:
-    """For each row its labels as ``1,5,7``."""
-    for start, end in _bounds(Y):
-        yield ",".join(map(str, Y.indices[start:end].tolist()))
-
-
 def pair_text(X: sparse.csr_array, between: str = ":", after: str = " ") -> Iterator[str]:
-    """For each row its non-zeros as ``3:0.5 8:1``; read back, the values are the same numbers."""
+    """The non-zeros of each row as ``3:0.5 8:1``, which read back as the same numbers."""
     for start, end in _bounds(X):
         columns = X.indices[start:end].tolist()
         values = number_texts(X.data[start:end], "?")
@@ -48,13 +49,13 @@ def pair_text(X: sparse.csr_array, between: str = ":", after: str = " ") -> Iter
         )
 
 
-def column_names(names: np.ndarray | None, count: int, what: str = "") -> list[str]:
-    """The names, or numbers from 0 behind a word."""
-    return [f"{what}{at}" for at in range(count)] if names is None else names.tolist()
+def column_names(names: np.ndarray | None, count: int, prefix: str = "") -> list[str]:
+    """The names, or a prefix with numbers from 0."""
+    return [f"{prefix}{at}" for at in range(count)] if names is None else names.tolist()
 
 
 def number_texts(values: np.ndarray, missing: str) -> list[str]:
-    """The shortest texts that give the same numbers back in the same type, as NumPy has them."""
+    """The shortest texts that read back as the same numbers in the same dtype."""
     texts = values.astype(np.str_).tolist()
     return [missing if text == "nan" else text.removesuffix(".0") for text in texts]
 

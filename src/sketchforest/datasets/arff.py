@@ -12,6 +12,7 @@ from scipy import sparse
 
 from sketchforest.datasets._arff import ArffRows, Attribute, Header, read_header, unescaped
 from sketchforest.datasets._rows import FLOAT32_MAX, Rows, check_filled, compact, csr
+from sketchforest.datasets._shared_docs import round_trip
 from sketchforest.datasets._text import (
     AnyPath,
     bad_file,
@@ -21,7 +22,7 @@ from sketchforest.datasets._text import (
     stem,
     text_writer,
 )
-from sketchforest.datasets._writing import column_names, pair_text, refuse_infinity
+from sketchforest.datasets._writing import check_finite, column_names, pair_text
 from sketchforest.datasets.dataset import Dataset
 from sketchforest.ontology import Ontology
 
@@ -32,6 +33,7 @@ _PLAIN_NAME = re.compile(r"[^\s,{}%'\"\\?][^\s,{}'\"\\]*")
 _ROOT = "root"  # of a hierarchy given as a graph
 
 
+@round_trip("read_arff", "write_arff", "tags.arff")
 def read_arff(
     path: AnyPath,
     labels: Labels | None = None,
@@ -53,8 +55,7 @@ def read_arff(
 
     Parameters
     ----------
-    path : str or path
-        Plain, or compressed with gzip, xz or bzip2.
+    path
     labels : int, sequence of str, or path, optional
         The number of labels at the end, their names, or the path of a MULAN XML file.
     xml : str or path, optional
@@ -69,13 +70,6 @@ def read_arff(
     Returns
     -------
     Dataset
-
-    Examples
-    --------
-    >>> from sketchforest.datasets import make_multilabel, read_arff, write_arff
-    >>> write_arff(make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3), "tags.arff")
-    >>> read_arff("tags.arff")
-    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     lines = numbered_lines(path)
     header = read_header(path, lines)
@@ -131,6 +125,7 @@ def read_ontology(path: AnyPath) -> Ontology:
     return _ontology(path, header.attributes[header.hierarchical])
 
 
+@round_trip("read_arff", "write_arff", "tags.arff")
 def write_arff(dataset: Dataset, path: AnyPath) -> None:
     """Write a sparse MEKA ARFF file, labels first (``-C n``).
 
@@ -139,18 +134,9 @@ def write_arff(dataset: Dataset, path: AnyPath) -> None:
 
     Parameters
     ----------
-    dataset : Dataset
-    path : str or path
-        Compressed if it ends in ``.gz``, ``.xz`` or ``.bz2``.
-
-    Examples
-    --------
-    >>> from sketchforest.datasets import make_multilabel, read_arff, write_arff
-    >>> write_arff(make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3), "tags.arff")
-    >>> read_arff("tags.arff")
-    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
+    dataset, path
     """
-    refuse_infinity(dataset, FLOAT32_MAX)
+    check_finite(dataset, FLOAT32_MAX)
     n_labels = dataset.Y.shape[1]
     binary = dataset.X.dtype == np.uint8 and bool(np.all(dataset.X.data == 1))
     rows = sparse.hstack([dataset.Y.astype(dataset.X.dtype), dataset.X], format="csr")

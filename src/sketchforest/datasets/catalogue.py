@@ -1,4 +1,4 @@
-"""Data sets by name: what they are, where they are, where they can be had."""
+"""Named data sets: descriptions, local files and downloads."""
 
 import json
 import os
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from sketchforest.datasets._shared_docs import described
 from sketchforest.datasets._text import COMPRESSED, AnyPath, bad_file
 from sketchforest.datasets.dataset import Dataset
 from sketchforest.datasets.download import SourceFile, fetch
@@ -26,7 +27,7 @@ _SUFFIXES = tuple(
 
 @dataclass(frozen=True)
 class PaperFigures:
-    """A data set as the tables of Joly, Geurts and Wehenkel (2014) print it."""
+    """A data set as listed in Joly, Geurts and Wehenkel (2014)."""
 
     name: str
     n_train: int
@@ -37,11 +38,11 @@ class PaperFigures:
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """What is known of a data set without having it; None where it is not known.
+    """Description of a data set; None where unknown.
 
-    ``cardinality`` is the mean number of labels of a row, ``x_density`` the share of non-zeros in
-    X; ``files`` can be downloaded, those of ``by_hand`` only by people; ``options`` are
-    those with which they are read.
+    ``cardinality`` is the mean number of labels per row and ``x_density`` the share of non-zeros in
+    X. ``files`` can be downloaded; those of ``by_hand`` must be fetched manually. ``options`` are
+    passed to the reader.
 
     Examples
     --------
@@ -69,17 +70,18 @@ class DatasetInfo:
 
 @cache
 def catalogue() -> dict[str, DatasetInfo]:
-    """All known data sets by name: those of the paper, by their number of labels, then others."""
+    """All known data sets by name: those of the paper by number of labels, then others."""
     text = resources.files("sketchforest.datasets").joinpath("catalogue.json").read_text("utf-8")
     return {name: _info(name, entry) for name, entry in json.loads(text).items()}
 
 
+@described
 def describe(name: str) -> DatasetInfo:
-    """The entry of the catalogue.
+    """Look up a data set in the catalogue.
 
     Parameters
     ----------
-    name : str
+    name
 
     Returns
     -------
@@ -97,18 +99,18 @@ def describe(name: str) -> DatasetInfo:
     return known[name]
 
 
+@described
 def load(name: str, data_home: AnyPath | None = None, *, download: bool = False) -> Dataset:
-    """The data set ``name``, from ``data_home``, ``$SKETCHFOREST_DATA`` or ~/sketchforest_data.
+    """Load a data set from ``data_home``, ``$SKETCHFOREST_DATA`` or ~/sketchforest_data.
 
-    In these folders it is ``NAME.npz``, or text of any format as ``NAME.arff`` (``.txt``,
-    ``.svm``; compressed or not) or as ``NAME-train`` and ``NAME-test``, there or in a folder
-    ``NAME``. With ``download`` it is fetched into the first of them if it is in none.
+    These folders are searched for ``NAME.npz``, text files ``NAME.arff`` (``.txt``, ``.svm``;
+    compressed or not) and pairs ``NAME-train``, ``NAME-test``, directly or in a folder ``NAME``.
 
     Parameters
     ----------
-    name : str
-    data_home : str, path or None, default=None
+    name, data_home
     download : bool, default=False
+        Whether to download the data set into the first folder if none has it.
 
     Returns
     -------
@@ -117,16 +119,13 @@ def load(name: str, data_home: AnyPath | None = None, *, download: bool = False)
     Raises
     ------
     FileNotFoundError
-        Where it is not found; the message says which files to put where.
+        If the data set is not found; the message says which files to put where.
 
     Examples
     --------
-    >>> import os, tempfile
     >>> from sketchforest.datasets import load, make_multilabel, write
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
-    ...     write(data, os.path.join(folder, "mine.npz"))
-    ...     load("mine", data_home=folder)
+    >>> write(make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3), "mine.npz")
+    >>> load("mine", data_home=".")
     Dataset('mine', n_samples=20, n_features=10, n_labels=5)
     """
     found = find(name, data_home)
@@ -144,12 +143,13 @@ def load(name: str, data_home: AnyPath | None = None, *, download: bool = False)
     return replace(parts[0] if len(parts) == 1 else _joined(found, parts), name=name)
 
 
+@described
 def list_datasets(data_home: AnyPath | None = None) -> list[str]:
-    """The names that ``load`` finds without a download, sorted.
+    """List the data sets that ``load`` finds without a download, sorted by name.
 
     Parameters
     ----------
-    data_home : str, path or None, default=None
+    data_home
 
     Returns
     -------
@@ -166,7 +166,7 @@ def list_datasets(data_home: AnyPath | None = None) -> list[str]:
 
 
 def find(name: str, data_home: AnyPath | None = None) -> list[Path]:
-    """The file of a data set, or its training and test files; nothing if it is not here."""
+    """The file of a data set, or its training and test files; empty if there are none."""
     for home in data_folders(data_home):
         if (archive := home / f"{name}.npz").is_file():
             return [archive]
@@ -182,11 +182,11 @@ def find(name: str, data_home: AnyPath | None = None) -> list[Path]:
 
 
 def data_folders(data_home: AnyPath | None = None) -> list[Path]:
-    """Where data sets are looked for, the first one first."""
+    """The folders to search, in order."""
     candidates = (data_home, os.environ.get(DATA_VARIABLE), _HOME)
     folders = []
     for folder in candidates:
-        with suppress(RuntimeError):  # who has no home has no data sets there
+        with suppress(RuntimeError):  # the user has no home folder
             if folder:
                 folders.append(Path(folder).expanduser())
     return folders
@@ -204,13 +204,13 @@ def _info(name: str, entry: dict[str, Any]) -> DatasetInfo:
 
 
 def _joined(paths: list[Path], parts: list[Dataset]) -> Dataset:
-    """Training and test rows as one data set with a split."""
+    """Concatenate training and test rows into one data set with a split."""
     train, test = parts
     for names in ("feature_names", "label_names"):
         if not np.array_equal(getattr(train, names), getattr(test, names)):
-            raise bad_file(paths[1], None, f"its {names} are not those of {paths[0].name}")
+            raise bad_file(paths[1], None, f"its {names} differ from those of {paths[0].name}")
     if (train.X.shape[1], train.Y.shape[1]) != (test.X.shape[1], test.Y.shape[1]):
-        reason = f"it has other numbers of features or labels than {paths[0].name}"
+        reason = f"its numbers of features and labels differ from those of {paths[0].name}"
         raise bad_file(paths[1], None, reason)
     n_train, n_test = train.X.shape[0], test.X.shape[0]
     return replace(
@@ -222,26 +222,23 @@ def _joined(paths: list[Path], parts: list[Dataset]) -> Dataset:
 
 
 def how_to_get(name: str, data_home: AnyPath | None = None) -> str:
-    """Which files to put where, for a data set that is not here."""
+    """Message that says which files to put where."""
     folders = data_folders(data_home)
     searched = ", ".join(f"'{folder}'" for folder in folders)
     info = catalogue().get(name)
     if info is None:
         way = (
-            f"put {name}.npz, or text of a known format as {name}.arff, .txt or .svm, into a "
-            f"folder and pass it as data_home or name it in the environment variable "
-            f"{DATA_VARIABLE}"
+            f"put {name}.npz, {name}.arff, .txt or .svm into a folder, and pass the folder as "
+            f"data_home or set the environment variable {DATA_VARIABLE} to it"
         )
     elif info.files:
         names = ", ".join(file.name for file in info.files)
         way = (
-            f"download it by load({name!r}, download=True) or `sketchforest datasets {name} "
-            f"--download`, or put {names} into '{folders[0] / name}' yourself"
+            f"download it with load({name!r}, download=True) or `sketchforest datasets {name} "
+            f"--download`, or put {names} into '{folders[0] / name}'"
         )
     else:
-        source = (
-            f"get it from {info.homepage}" if info.homepage else "if you have it from elsewhere"
-        )
+        source = f"get it from {info.homepage}, and " if info.homepage else ""
         place = ", ".join([*info.by_hand, f"or {name}.npz"]) if info.by_hand else f"{name}.npz"
-        way = f"{source}, put {place} into '{folders[0]}'"
-    return f"Data set {name!r} was not found (looked in {searched}): {way}."
+        way = f"{source}put {place} into '{folders[0]}'"
+    return f"Data set {name!r} was not found in {searched}. To use it, {way}."

@@ -1,4 +1,4 @@
-"""What the columns of a table mean, and what stands in a column of tags."""
+"""Roles of the columns of a table, and the format of tags."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -7,19 +7,19 @@ from sketchforest._utils.warning import warn
 from sketchforest.datasets._text import AnyPath, bad_file, shown_path
 
 USUAL_SEPARATOR = ";"
-# Each tag between a pair of these, as in "<a><b>".
+# Brackets around each tag, as in "<a><b>".
 _BRACKETS = ("<>", "[]", "{}", "()")
-# What may stand between tags where the usual separator does not.
+# Other separators to suggest.
 _CANDIDATES = (",", "|", "<>", "[]", "\t", "/", " ")
 
 
 @dataclass(frozen=True)
 class Columns:
-    """What the columns of a table mean; each may be one name or several, but for that of tags.
+    """Roles of the columns of a table. All but ``tags`` take one name or several.
 
-    Where text or numbers are named, columns that are not named are left out; else they hold
-    numbers. Without a separator, tags are separated by semicolons, unless these split nothing and
-    something else would: then the reader asks.
+    Other columns hold numbers, unless ``text`` or ``numbers`` are given; then they are ignored.
+    Without a separator, tags are split at semicolons; the reader raises if these split nothing and
+    another separator would.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Columns:
         return self.tag_separator or USUAL_SEPARATOR
 
     def check_targets(self) -> None:
-        """Raises for a column that is to be predicted from itself."""
+        """Raise for a column that is both a feature and a target."""
         targets = dict.fromkeys(self.labels, "labels")
         if self.tags is not None:
             targets[self.tags] = "tags"
@@ -56,12 +56,12 @@ class Columns:
             for name in getattr(self, use):
                 if name in targets:
                     raise ValueError(
-                        f"{use} must not name a column of {targets[name]}, which is to be "
-                        f"predicted; got {name!r}. Leave it out."
+                        f"{use} must not include a column of {targets[name]}, the target; got "
+                        f"{name!r}. Remove it from one of them."
                     )
 
     def numbers_among(self, names: Sequence[str]) -> list[str]:
-        """Those of a table's columns that hold numbers."""
+        """The columns of a table that hold numbers."""
         if self.numbers or self.text:
             return list(self.numbers)
         others = {self.tags, *self.labels, *self.ignored, *self.categories}
@@ -69,7 +69,7 @@ class Columns:
 
 
 def split_tags(cell: object, separator: str) -> list[str]:
-    """The tags of a cell, none of them empty or twice; JSON and Parquet may hold them as lists."""
+    """The distinct, non-empty tags of a cell, which may be a list in JSON and Parquet."""
     if isinstance(cell, list | tuple):
         parts: Sequence[object] = cell
     elif separator in _BRACKETS:
@@ -81,15 +81,14 @@ def split_tags(cell: object, separator: str) -> list[str]:
 
 
 def join_tags(tags: Sequence[str], separator: str) -> str:
-    """As `split_tags` reads them."""
+    """The inverse of `split_tags`."""
     if separator in _BRACKETS:
         return "".join(f"{separator[0]}{tag}{separator[1]}" for tag in tags)
     return separator.join(tags)
 
 
 def check_separator(path: AnyPath, columns: Columns, tags: Sequence[Sequence[str]]) -> None:
-    """Asks about a separator that splits nothing where another one would find tags that recur: an
-    error where nobody has named it, else a warning."""
+    """Raise, or warn if the separator was given, if it splits nothing and another one would."""
     cells = {row[0] for row in tags if row}
     if len(cells) < 2 or any(len(row) > 1 for row in tags):
         return
@@ -107,9 +106,9 @@ def check_separator(path: AnyPath, columns: Columns, tags: Sequence[Sequence[str
         return
     best = min(better, key=lambda candidate: len(found[candidate]))
     reason = (
-        f"{columns.separator!r} splits no cell of column {columns.tags!r}, which has "
-        f"{len(cells):,} different ones, and {best!r} would find {len(found[best]):,} tags in "
-        f"them; did you mean --tag-separator {best!r}"
+        f"{columns.separator!r} splits none of the {len(cells):,} different cells of column "
+        f"{columns.tags!r}, and {best!r} would find {len(found[best]):,} tags; did you mean "
+        f"--tag-separator {best!r}"
     )
     if not columns.tag_separator:
         raise bad_file(path, None, f"{reason}? If not, add --tag-separator {columns.separator!r}")

@@ -1,4 +1,4 @@
-"""From one data format to another."""
+"""Conversion between file formats."""
 
 import csv
 from collections.abc import Iterator
@@ -8,8 +8,9 @@ from typing import Unpack
 import numpy as np
 from scipy import sparse
 
+from sketchforest.datasets._shared_docs import described
 from sketchforest.datasets._text import AnyPath, bad_file, text_writer
-from sketchforest.datasets._writing import column_names, number_texts, refuse_infinity
+from sketchforest.datasets._writing import check_finite, column_names, number_texts
 from sketchforest.datasets.columns import Columns
 from sketchforest.datasets.dataset import Dataset
 from sketchforest.datasets.files import ReadOptions, read, write
@@ -26,11 +27,11 @@ def convert_file(
     encoding: str = "utf-8",
     **options: Unpack[ReadOptions],
 ) -> Dataset:
-    """Writes the data set of one file to another, and returns it."""
+    """Convert one file to another; returns the data set."""
     source_format = source_format or table_format(source)
     if source_format in TABLE_FORMATS:
         if columns.text or source_format == "fasttext":
-            raise bad_file(source, None, "text has no features to convert; train on it as it is")
+            raise bad_file(source, None, "text has no features to convert; train on the file")
         dataset, _ = read_table(source, columns, source_format, encoding=encoding)
     else:
         dataset = read(source, source_format, **options)
@@ -42,35 +43,31 @@ def convert_file(
     return dataset
 
 
+@described
 def write_table(dataset: Dataset, path: AnyPath, delimiter: str = ",") -> None:
-    """Writes a column for each feature and one of tags, ``a;b;c``.
+    """Write a CSV table: one column per feature, and ``tags`` as ``a;b;c``.
 
     Parameters
     ----------
-    dataset : Dataset
-    path : str or path
+    dataset, path
     delimiter : str, default=","
 
     Examples
     --------
-    >>> import os, tempfile
     >>> from sketchforest.datasets import make_multilabel, Columns, read_table, write_table
-    >>> data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "tags.csv")
-    ...     write_table(data, path)
-    ...     read_table(path, Columns(tags="tags"))[0]
+    >>> write_table(make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3), "tags.csv")
+    >>> read_table("tags.csv", Columns(tags="tags"))[0]
     Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
-    refuse_infinity(dataset)
+    check_finite(dataset)
     n_features, n_labels = dataset.X.shape[1], dataset.Y.shape[1]
     features = column_names(dataset.feature_names, n_features)
     labels = column_names(dataset.label_names, n_labels)
     taken = [name for name in labels if ";" in name]
     if taken:
-        raise ValueError(f"Labels must have no ';' in a column of tags; got {taken[0]!r}.")
+        raise ValueError(f"Labels must not contain ';', which separates tags; got {taken[0]!r}.")
     if "tags" in features:
-        raise ValueError("A feature must not have the name 'tags' in a table, whose tags have it.")
+        raise ValueError("A feature must not be named 'tags', the column of labels. Rename it.")
     with text_writer(path) as file:
         writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
         writer.writerow([*features, "tags"])

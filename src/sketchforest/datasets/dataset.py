@@ -1,4 +1,4 @@
-"""What every reader and generator returns."""
+"""The data set that readers and generators return."""
 
 from dataclasses import dataclass, field
 
@@ -11,8 +11,8 @@ from scipy import sparse
 class Dataset:
     """A multi-label problem: X (n_samples, n_features), Y (n_samples, n_labels), both CSR.
 
-    ``feature_names`` and ``label_names`` are None when unknown; ``splits`` maps "train" and
-    "test" to row indices, and is empty when the source has no split.
+    ``feature_names`` and ``label_names`` are None if unknown. ``splits`` maps "train" and "test" to
+    row indices, and is empty if the source has no split.
 
     Examples
     --------

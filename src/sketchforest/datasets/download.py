@@ -1,4 +1,4 @@
-"""Downloads, checked by their sums."""
+"""Downloads, verified by checksum."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file that can be downloaded, and what it is called here."""
+    """A file to download: local name, address and checksum."""
 
     name: str
     url: str
@@ -15,12 +15,12 @@ class SourceFile:
 
 
 def fetch(files: Iterable[SourceFile], folder: Path) -> list[Path]:
-    """Downloads what is not yet in ``folder``; a file whose sum is wrong is not kept."""
+    """Download what is not yet in ``folder``; a file with a wrong checksum is not kept."""
     try:
         import pooch
     except ImportError:
         raise ImportError(
-            "Downloads need the extra 'data': pip install 'sketchforest[data]'."
+            "Downloads need pooch. Install it with: pip install 'sketchforest[data]'"
         ) from None
     pooch.get_logger().setLevel("WARNING")
     paths = []
@@ -31,13 +31,12 @@ def fetch(files: Iterable[SourceFile], folder: Path) -> list[Path]:
             )
         except ValueError:
             raise ValueError(
-                f"The file at {file.url} is not the one that is known (its sha256 differs); "
-                "nothing was kept."
+                f"The file at {file.url} has changed (its sha256 differs); nothing was kept."
             ) from None
-        except OSError as error:  # that of requests, too
+        except OSError as error:  # including those of requests
             raise OSError(
-                f"{file.url} could not be downloaded ({type(error).__name__}); get it by other "
-                f"means and put it at '{folder / file.name}'."
+                f"{file.url} could not be downloaded ({type(error).__name__}). Get it by other "
+                f"means and save it as '{folder / file.name}'."
             ) from None
         paths.append(Path(path))
     return paths

@@ -1,4 +1,4 @@
-"""Any data file, recognised by its name and its first lines."""
+"""Reading and writing files of any known format."""
 
 import inspect
 import re
@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypedDict, Unpack
 
+from sketchforest.datasets._shared_docs import round_trip
 from sketchforest.datasets._text import (
     AnyPath,
     bad_file,
@@ -38,22 +39,16 @@ _WRITERS: dict[str, Callable[[Dataset, AnyPath], None]] = {
     "svmlight": write_svmlight,
     "meka": write_arff,
 }
-_FORMAT_OF_SUFFIX = {
-    ".npz": "npz",
-    ".arff": "meka",
-    ".txt": "xc",
-    ".svm": "svmlight",
-    ".svmlight": "svmlight",
-    ".libsvm": "svmlight",
-}
+_SUFFIXES = {".npz": "npz", ".arff": "meka", ".txt": "xc"} | dict.fromkeys(
+    (".svm", ".svmlight", ".libsvm"), "svmlight"
+)
 
-
-# The beginning of a row, or what write_svmlight puts before them.
+# The start of a row, or the comment that write_svmlight puts before them.
 _SVMLIGHT = re.compile(rb"\s*(# zero-based|[\d,.+-]*\s*\d+:[\d.+-])")
 
 
 class ReadOptions(TypedDict, total=False):
-    """What the readers take; each takes its own."""
+    """Options of the readers, each of which takes some."""
 
     labels: Labels
     xml: AnyPath
@@ -68,85 +63,60 @@ class ReadOptions(TypedDict, total=False):
     zero_based_labels: ZeroBased
 
 
+@round_trip("read", "write", "tags.svm")
 def read(path: AnyPath, format: str | None = None, **options: Unpack[ReadOptions]) -> Dataset:
-    """The data set in a file of any known format, plain or compressed by gzip, xz or bzip2.
-
-    ``format`` is one of "mulan", "meka", "clus", "xc", "svmlight" and "npz", and recognised from
-    the file if not given; ``options`` are those of ``read_arff``, ``read_xc`` and
-    ``read_svmlight``.
+    """Read a file of any known format.
 
     Parameters
     ----------
-    path : str or path
-        Compressed by gzip, xz or bzip2 or not.
-    format : str or None, default=None
+    path
+    format : "mulan", "meka", "clus", "xc", "svmlight", "npz" or None, default=None
+        None detects the format.
+    **options
+        Passed to `read_arff`, `read_xc` or `read_svmlight`.
 
     Returns
     -------
     Dataset
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from sketchforest.datasets import make_multilabel, read, write
-    >>> data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "tags.svm")
-    ...     write(data, path)
-    ...     read(path)
-    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     if format is None:
         format = recognise(path, has_labels=bool({"labels", "xml"} & set(options)))
         if format not in FORMATS:
-            reason = f"it is a table of format {format}, of which 'sketchforest train' makes rows"
+            reason = f"it is a table of format {format}; use read_table or 'sketchforest train'"
             raise bad_file(path, 1, reason)
     _check_format(format, FORMATS)
     reader = _READERS[format]
     known = inspect.signature(reader).parameters
     for option in options:
         if option not in known:
-            raise ValueError(f"Files of format {format!r} have no option {option!r}.")
+            raise ValueError(f"Files of format {format!r} have no option {option!r}. Remove it.")
     return reader(path, **options)
 
 
+@round_trip("read", "write", "tags.svm")
 def write(dataset: Dataset, path: AnyPath, format: str | None = None) -> None:
-    """Writes ``dataset`` in ``format`` ("npz", "meka", "xc" or "svmlight").
-
-    Without it the name decides: ``.npz``, ``.arff``, ``.txt`` (xc), ``.svm``; a further ``.gz``,
-    ``.xz`` or ``.bz2`` compresses text.
+    """Write a data set in a format that `read` reads.
 
     Parameters
     ----------
-    dataset : Dataset
-    path : str or path
-    format : str or None, default=None
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from sketchforest.datasets import make_multilabel, read, write
-    >>> data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "tags.svm")
-    ...     write(data, path)
-    ...     read(path)
-    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
+    dataset, path
+    format : "npz", "meka", "xc", "svmlight" or None, default=None
+        None takes it from the name: `.npz`, `.arff`, `.txt` (xc) or `.svm`.
     """
     if format is None:
         suffix = Path(plain_name(path)).suffix.lower()
-        if suffix not in _FORMAT_OF_SUFFIX:
+        if suffix not in _SUFFIXES:
             raise ValueError(
-                f"The name must end in {', '.join(_FORMAT_OF_SUFFIX)} or the format be given; "
-                f"got {Path(path).name!r}."
+                f"path must end in {', '.join(_SUFFIXES)}, unless format is given; got "
+                f"{Path(path).name!r}."
             )
-        format = _FORMAT_OF_SUFFIX[suffix]
+        format = _SUFFIXES[suffix]
     _check_format(format, tuple(_WRITERS))
     _WRITERS[format](dataset, path)
 
 
 def recognise(path: AnyPath, *, has_labels: bool = False) -> str:
-    """The format of a file: "npz" by its first bytes, the others by their first lines."""
+    """Detect the format of a file, by its first bytes or lines."""
     if is_packed_by_zip(path):
         return "npz"
     if (table := recognise_table(path)) is not None:
@@ -160,20 +130,17 @@ def recognise(path: AnyPath, *, has_labels: bool = False) -> str:
         if number == 1 and is_xc_header(line):
             return "xc"
         if text.startswith((b"[", b"{")):
-            reason = "JSON must have an object in each line, and nothing around them"
-            raise bad_file(path, number, f"{reason}; convert it, as by jq -c '.[]'")
+            reason = "JSON must have one object per line and nothing else"
+            raise bad_file(path, number, f"{reason}; convert it, for example with jq -c '.[]'")
         if b":" in text:
             return "svmlight"
-        reason = (
-            f"this is none of the known formats ({', '.join(FORMATS)}); give its format if it is, "
-            "or csv if it is a table"
-        )
+        reason = f"the format is unknown; pass one of {', '.join(FORMATS)}, or csv for a table"
         raise bad_file(path, number, reason)
-    raise bad_file(path, None, "there is nothing in it but comments and blank lines")
+    raise bad_file(path, None, "it has nothing but comments and blank lines")
 
 
 def is_packed_by_zip(path: AnyPath) -> bool:
-    """Whether it may be an npz file; a workbook and other archives are refused by name."""
+    """Whether this may be an npz file. Raises for Excel workbooks and other zip archives."""
     with Path(path).open("rb") as file:
         if file.read(2) != b"PK":
             return False
@@ -181,30 +148,31 @@ def is_packed_by_zip(path: AnyPath) -> bool:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
     except zipfile.BadZipFile:
-        return True  # and broken, as its reader will say
+        return True  # broken, as the reader will report
     if any(name.startswith("xl/") for name in names):
-        raise bad_file(path, None, "it is a workbook of Excel; save it as CSV")
+        raise bad_file(path, None, "it is an Excel workbook; save it as CSV")
     if names and not any(name.endswith(".npy") for name in names):
         raise bad_file(path, None, "it is a zip archive of other files; unpack it")
     return True
 
 
 def recognise_piped(path: AnyPath = "-") -> str:
-    """The format of standard input, which is read once: a table, unless its first line is that of
-    another format."""
+    """Detect the format of standard input, which can be read only once, by its first line."""
     line = first_line(path)
     if (table := recognise_table(path)) is not None:
         return table
     if line.startswith((b"PK", b"PAR1")) or line.lstrip().lower().startswith(b"@relation"):
-        reason = "standard input must be csv, tsv, jsonl, fasttext, svmlight or xc"
-        raise ValueError(f"{reason}. Name the file itself for other formats.")
+        raise ValueError(
+            "Standard input must be csv, tsv, jsonl, fasttext, svmlight or xc. Pass other formats "
+            "as a file."
+        )
     if is_xc_header(line):
         return "xc"
     return "svmlight" if _SVMLIGHT.match(line) else "csv"
 
 
 def recognise_table(path: AnyPath) -> str | None:
-    """ "jsonl" or "fasttext" by the first line; of standard input, too."""
+    """Detect "jsonl" or "fasttext" by the first line."""
     line = first_line(path).strip()
     if line.startswith(b"{") and line.endswith(b"}") and b":" in line:
         return "jsonl"

@@ -1,8 +1,8 @@
-"""Seeded multi-label data in the shape of real ones.
+"""Synthetic multi-label data shaped like real data.
 
-A row mixes two topics, and its words and labels are drawn from those topics without knowing of
-each other. Labels follow Zipf's law, and a rare label belongs to fewer topics than a frequent
-one: that is what makes the tail predictable and the head noisy, as on real tags.
+Each row mixes two topics, from which its words and labels are drawn independently. Labels follow
+Zipf's law, and rare labels belong to fewer topics than frequent ones. So the tail is predictable
+and the head is noisy, as with real tags.
 """
 
 from dataclasses import dataclass, replace
@@ -11,24 +11,25 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest.datasets._rows import csr
+from sketchforest.datasets._shared_docs import described
 from sketchforest.datasets.dataset import Dataset
 
 _Array = np.ndarray
 
-# The constants are fitted to the Delicious tags: label and word frequencies by rank, and the
-# ranking quality of a forest and of the label frequencies alone.
-_TOPIC_SHARES = (0.75, 0.25)  # of a row's tokens: its first and its second topic
-_BACKGROUND = 0.05  # of a topic's tokens: drawn from all items, whatever the topic
-_RARE_IS_SPECIFIC = 0.8  # 0: rare items live in as many topics as frequent ones
-_WORD_COUNT_SPREAD = 1.2  # of log counts: half of the rows are short, a few are very long
+# Fitted to Delicious: label and word frequencies by rank, and the ranking quality of a forest and
+# of the label frequencies alone.
+_TOPIC_SHARES = (0.75, 0.25)  # of a row's tokens, from its first and second topic
+_BACKGROUND = 0.05  # share of a topic's tokens drawn from all items
+_RARE_IS_SPECIFIC = 0.8  # 0: rare items have as many topics as frequent ones
+_WORD_COUNT_SPREAD = 1.2  # standard deviation of log counts: a few rows are very long
 _DELICIOUS_TRAIN_SHARE = 12_920 / 16_105
 
-# The fast generator: how many items a topic has for each one in a row, the share of a row's items
-# that comes from them, and rows drawn at once, so that its memory stays small.
+# The fast generator: items per topic for each item in a row, the share of a row's items that comes
+# from its topic, and rows per block, which bounds its memory.
 _POOL_FACTOR = 4
 _POOL_SHARE = 0.8
 _POOL_BLOCK_ROWS = 10_000
-_MOST_ITEMS = np.iinfo(np.int32).max  # indices are drawn and kept in 32 bits
+_MOST_ITEMS = np.iinfo(np.int32).max  # indices have 32 bits
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class _Vocabulary:
     n_items: int
     exponent: float
     offset: float
-    generality: float  # how evenly the most frequent item is spread over topics
+    generality: float  # how evenly the most frequent item spreads over topics
 
     def topics(self, n_topics: int, rng: np.random.Generator) -> _Array:
         """(n_topics, n_items) probabilities, rows summing to 1."""
@@ -46,14 +47,15 @@ class _Vocabulary:
         popularity = (ranks + self.offset * self.n_items) ** -self.exponent
         popularity /= popularity.sum()
         generality = self.generality * (popularity / popularity.max()) ** _RARE_IS_SPECIFIC
-        # A gamma of small shape is nearly 0 in most topics and large in a few; its mean is its
-        # shape, so the division keeps the item's popularity.
+        # A gamma of small shape is near 0 in most topics and large in a few. Its mean is its shape,
+        # so the division keeps the item's popularity.
         weights = rng.gamma(generality, size=(n_topics, self.n_items)) * popularity / generality
         weights /= weights.sum(axis=1, keepdims=True)
         shares: _Array = (1 - _BACKGROUND) * weights + _BACKGROUND * popularity
         return shares
 
 
+@described
 def make_multilabel(
     n_samples: int,
     n_features: int,
@@ -64,19 +66,14 @@ def make_multilabel(
     *,
     n_topics: int = 100,
 ) -> Dataset:
-    """X (n_samples, n_features) of binary words and Y (n_samples, n_labels), both uint8 CSR.
+    """Generate binary words X and labels Y, both uint8 CSR.
 
-    The means of labels and words per row come out a few percent low when they are a large share
-    of all labels or words. Every row has at least one of each. More topics, or shorter rows, make
-    the labels harder to predict.
+    Every row has at least one word and one label. The means per row come out a few percent low if
+    they are a large share of all labels or words.
 
     Parameters
     ----------
-    n_samples, n_features, n_labels : int
-    labels_per_row, features_per_row : float
-        Means.
-    random_state : int, numpy.random.Generator or None, default=0
-    n_topics : int, default=100
+    n_samples, n_features, n_labels, labels_per_row, features_per_row, random_state, n_topics
 
     Returns
     -------
@@ -105,6 +102,7 @@ def make_multilabel(
     )
 
 
+@described
 def make_delicious_like(
     n_samples: int = 16_105,
     n_features: int = 500,
@@ -113,16 +111,11 @@ def make_delicious_like(
     features_per_row: float = 18.3,
     random_state: int | np.random.Generator | None = 0,
 ) -> Dataset:
-    """A tag-suggestion problem shaped like Delicious, split in the same proportion.
+    """Generate tag-suggestion data shaped like Delicious, split in the same proportion.
 
     Parameters
     ----------
-    n_samples : int, default=16105
-    n_features : int, default=500
-    n_labels : int, default=983
-    labels_per_row : float, default=19.0
-    features_per_row : float, default=18.3
-    random_state : int, numpy.random.Generator or None, default=0
+    n_samples, n_features, n_labels, labels_per_row, features_per_row, random_state
 
     Returns
     -------
@@ -137,12 +130,10 @@ def make_delicious_like(
     data = make_multilabel(
         n_samples, n_features, n_labels, labels_per_row, features_per_row, random_state
     )
-    # Rows are exchangeable, so the first ones are as good a training sample as any.
-    n_train = round(n_samples * _DELICIOUS_TRAIN_SHARE)
-    train, test = np.split(np.arange(n_samples, dtype=np.int32), [n_train])
-    return replace(data, name="delicious-like", splits={"train": train, "test": test})
+    return split_rows(data, "delicious-like", round(n_samples * _DELICIOUS_TRAIN_SHARE))
 
 
+@described
 def make_sparse_multilabel(
     n_samples: int,
     n_features: int,
@@ -153,19 +144,15 @@ def make_sparse_multilabel(
     *,
     n_topics: int = 1000,
 ) -> Dataset:
-    """X (n_samples, n_features) and Y (n_samples, n_labels), uint8 CSR, both as large as wanted.
+    """Generate binary words X and labels Y of any size, both uint8 CSR.
 
-    Time and memory follow the non-zeros, whatever the number of features and labels. A row has
-    one topic; most of its words and labels come from the topic's own few, the rest from all.
-    Every row has as many of each as asked, or fewer where the topic's run out.
+    Time and memory depend on the number of non-zeros alone. Each row has one topic; most of its
+    words and labels come from the topic, the rest from all. Rows have exactly the given numbers of
+    labels and features, or fewer if the topic runs out of them.
 
     Parameters
     ----------
-    n_samples, n_features, n_labels : int
-    labels_per_row, features_per_row : int
-        Means.
-    random_state : int, numpy.random.Generator or None, default=0
-    n_topics : int, default=1000
+    n_samples, n_features, n_labels, labels_per_row, features_per_row, random_state, n_topics
 
     Returns
     -------
@@ -186,6 +173,12 @@ def make_sparse_multilabel(
         X=_draw_from_pools(row_topics, n_topics, n_features, features_per_row, rng),
         Y=_draw_from_pools(row_topics, n_topics, n_labels, labels_per_row, rng),
     )
+
+
+def split_rows(data: Dataset, name: str, n_train: int) -> Dataset:
+    """Name the data and train on its first rows, which are exchangeable with the others."""
+    train, test = np.split(np.arange(data.X.shape[0], dtype=np.int32), [n_train])
+    return replace(data, name=name, splits={"train": train, "test": test})
 
 
 def check_mean(name: str, mean: float, limit_name: str, limit: int) -> None:
@@ -212,9 +205,9 @@ def _draw_items(
 ) -> sparse.csr_array:
     """(n_samples, n_items) indicators: the first ``counts[i]`` distinct items drawn for row i."""
     n_samples, n_items = len(counts), topics.shape[1]
-    # No row takes more than half of the items: it would say nothing about its topics.
+    # With more than half of the items, a row would not reveal its topics.
     counts = np.minimum(counts, max(1, n_items // 2))
-    # A row that wants a larger share of the items meets more repeats.
+    # The larger the share of the items, the more draws are repeats.
     rows = np.repeat(np.arange(n_samples), 3 * counts + 30 * counts**2 // n_items)
     drawn = rows * n_items + _draw_tokens(rows, row_topics, topics, rng)
     _, first_draws = np.unique(drawn, return_index=True)
@@ -229,10 +222,10 @@ def _draw_items(
 def _draw_tokens(
     rows: _Array, row_topics: _Array, topics: _Array, rng: np.random.Generator
 ) -> _Array:
-    """(n_tokens,) one item for each row named, from one of the row's topics."""
+    """(n_tokens,): one item for each entry of `rows`, from one of the row's topics."""
     slots = rng.choice(len(_TOPIC_SHARES), size=len(rows), p=_TOPIC_SHARES)
     topic = row_topics[rows, slots]
-    # One ladder for all topics, topic t on (t, t + 1], inverts every distribution at once.
+    # One increasing ladder, with topic t on (t, t + 1], inverts all distributions at once.
     ladder = np.cumsum(topics, axis=1)
     ladder = ladder / ladder[:, -1:] + np.arange(len(topics))[:, np.newaxis]
     points = topic + rng.random(len(rows))
@@ -243,7 +236,7 @@ def _draw_tokens(
 def _draw_from_pools(
     row_topics: _Array, n_topics: int, n_items: int, n_draws: int, rng: np.random.Generator
 ) -> sparse.csr_array:
-    """(n_samples, n_items) indicators, ``n_draws`` in each row, mostly from its topic's pool."""
+    """(n_samples, n_items) indicators, ``n_draws`` per row, mostly from the pool of its topic."""
     pools = rng.integers(n_items, size=(n_topics, _POOL_FACTOR * n_draws))
     blocks = np.array_split(row_topics, 1 + len(row_topics) // _POOL_BLOCK_ROWS)
     columns, row_lengths = zip(
@@ -257,13 +250,13 @@ def _draw_from_pools(
 def _draw_block(
     pools: _Array, n_items: int, n_draws: int, rng: np.random.Generator
 ) -> tuple[_Array, _Array]:
-    """Sorted distinct items of each row, one row after the other, and how many each has."""
+    """The sorted distinct items of all rows, concatenated, and the number of each row."""
     size = len(pools), 2 * n_draws + 8  # some draws repeat others
     tokens = np.take_along_axis(pools, rng.integers(pools.shape[1], size=size), axis=1)
     is_background = rng.random(size) >= _POOL_SHARE
     tokens[is_background] = rng.integers(n_items, size=np.count_nonzero(is_background))
     tokens.sort(axis=1)
-    # A random key for each distinct item; the smallest ones are a random choice among them.
+    # Give each distinct item a random key; those with the smallest keys are a random choice.
     keys = rng.random(size)
     keys[:, 1:][tokens[:, 1:] == tokens[:, :-1]] = np.inf
     limit = np.partition(keys, n_draws - 1, axis=1)[:, n_draws - 1 : n_draws]

@@ -1,33 +1,33 @@
-"""Seeded data with very many labels that depend on each other like the leaves of a tree.
+"""Synthetic data with very many labels, which are the leaves of a tree.
 
-Neighbours in the tree appear together, and the words of a row are those of its labels and of their
-ancestors: what is said of a branch helps for each of its leaves, as in catalogues of products.
-Time and memory follow the non-zeros; no table has an entry for each label and word.
+Labels near each other in the tree occur together, and the words of a row come from its labels and
+their ancestors, as in product catalogues. Time and memory depend on the number of non-zeros alone.
 """
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from sketchforest.datasets._rows import csr
+from sketchforest.datasets._shared_docs import described
 from sketchforest.datasets.dataset import Dataset
-from sketchforest.datasets.generators import check_mean
+from sketchforest.datasets.generators import check_mean, split_rows
 
 _Array = np.ndarray
 
-_BRANCHES = 8  # of each node
-# How far above a label is the node that another label of the row, or a word, comes from. Beyond
-# the last: from all labels, and from all words.
-_LABEL_HEIGHTS = (0.6, 0.2, 0.1)  # from 1 on: brothers, cousins, ...
-_WORD_HEIGHTS = (0.3, 0.2, 0.15, 0.1)  # from 0 on: the label's own, its parent's, ...
-_LABEL_OFFSET = 1e-4  # frequency is one over the rank and this share of the labels: a long tail
-_WORD_SKEW = 3.0  # the words that are drawn are more often those of small numbers
-_TRIAL_ROWS, _TRIALS = 500, 4  # by which it is found how much more to draw, since some come twice
+_BRANCHES = 8  # per node
+# Probabilities that another label of the row, or a word, comes from the node at each height above a
+# label. The rest comes from all labels, or all words.
+_LABEL_HEIGHTS = (0.6, 0.2, 0.1)  # heights from 1: siblings, cousins, ...
+_WORD_HEIGHTS = (0.3, 0.2, 0.15, 0.1)  # heights from 0: the label itself, its parent, ...
+_LABEL_OFFSET = 1e-4  # frequency is 1 / (rank + this * n_labels): a long tail
+_WORD_SKEW = 3.0  # words of low number are more frequent
+_TRIAL_ROWS, _TRIALS = 500, 4  # to find how much more to draw, as some draws repeat
 _BLOCK_ROWS = 20_000
 
 
+@described
 def make_label_tree(
     n_samples: int,
     n_features: int,
@@ -36,14 +36,11 @@ def make_label_tree(
     features_per_row: float,
     random_state: int | None = 0,
 ) -> Dataset:
-    """X (n_samples, n_features) of float32 word weights and Y (n_samples, n_labels), uint8, CSR.
+    """Generate float32 word weights X and uint8 labels Y, both CSR.
 
     Parameters
     ----------
-    n_samples, n_features, n_labels : int
-    labels_per_row, features_per_row : float
-        On average.
-    random_state : int, default=0
+    n_samples, n_features, n_labels, labels_per_row, features_per_row, random_state
 
     Returns
     -------
@@ -75,16 +72,15 @@ def make_label_tree(
     return Dataset("label-tree", X, Y)
 
 
+@described
 def make_wiki10_31k_like(
     n_train: int = 14_146, n_test: int = 6_616, random_state: int | None = 0
 ) -> Dataset:
-    """In the shape of Wiki10-31K: few long rows, with many labels each.
+    """Generate data shaped like Wiki10-31K: few long rows with many labels each.
 
     Parameters
     ----------
-    n_train, n_test : int
-        As many as the set has, if not given.
-    random_state : int, default=0
+    n_train, n_test, random_state
 
     Returns
     -------
@@ -97,19 +93,18 @@ def make_wiki10_31k_like(
     ((40, 101938), (40, 30938))
     """
     data = make_label_tree(n_train + n_test, 101_938, 30_938, 18.6, 673, random_state)
-    return _split(data, "wiki10-31k-like", n_train)
+    return split_rows(data, "wiki10-31k-like", n_train)
 
 
+@described
 def make_amazon_670k_like(
     n_train: int = 490_449, n_test: int = 153_025, random_state: int | None = 0
 ) -> Dataset:
-    """In the shape of Amazon-670K: more labels than rows.
+    """Generate data shaped like Amazon-670K: more labels than rows.
 
     Parameters
     ----------
-    n_train, n_test : int
-        As many as the set has, if not given.
-    random_state : int, default=0
+    n_train, n_test, random_state
 
     Returns
     -------
@@ -122,19 +117,13 @@ def make_amazon_670k_like(
     ((40, 135909), (40, 670091))
     """
     data = make_label_tree(n_train + n_test, 135_909, 670_091, 5.5, 76, random_state)
-    return _split(data, "amazon-670k-like", n_train)
-
-
-def _split(data: Dataset, name: str, n_train: int) -> Dataset:
-    # Rows are exchangeable, so the first ones are as good a training sample as any.
-    train, test = np.split(np.arange(data.X.shape[0], dtype=np.int32), [n_train])
-    return replace(data, name=name, splits={"train": train, "test": test})
+    return split_rows(data, "amazon-670k-like", n_train)
 
 
 def _draw_labels(
     n_rows: int, mean: float, ladder: _Array, rng: np.random.Generator
 ) -> sparse.csr_array:
-    """For each row one label by its frequency, and others near it in the tree."""
+    """One label per row by its frequency, and others near it in the tree."""
     n_labels = len(ladder)
     n_in_row = 1 + rng.poisson(max(mean - 1, 0), n_rows)
     rows = np.repeat(np.arange(n_rows), n_in_row)
@@ -150,13 +139,13 @@ def _draw_labels(
 
 
 class _Words(NamedTuple):
-    """The words that each node has: by hashing, so that no table of them is needed."""
+    """The words of each node, found by hashing instead of a table."""
 
     n_words: int
     n_of_node: int
 
     def draw(self, Y: sparse.csr_array, mean: float, rng: np.random.Generator) -> sparse.csr_array:
-        """Words of each row, from nodes above its labels, or from anywhere."""
+        """Draw words of each row from the nodes above its labels, or from anywhere."""
         n_rows = Y.shape[0]
         rows = np.repeat(np.arange(n_rows), 1 + rng.poisson(mean, n_rows))
         n_in_row = np.diff(Y.indptr)
@@ -174,12 +163,12 @@ class _Words(NamedTuple):
 
 
 def _draw_heights(shares: tuple[float, ...], size: int, rng: np.random.Generator) -> _Array:
-    """From 0 to the number of shares, which is what they leave."""
+    """Random heights from 0 to the number of shares; the last gets what they leave."""
     return np.searchsorted(np.cumsum(shares), rng.random(size), side="right")
 
 
 def _hashed(node: _Array, slot: _Array) -> _Array:
-    """A number in [0, 1) for each pair: the same wherever it is asked for."""
+    """A fixed pseudo-random number in [0, 1) for each pair."""
     mixed = node * np.uint64(0x9E3779B97F4A7C15) + (slot + np.uint64(1)) * np.uint64(
         0xBF58476D1CE4E5B9
     )
@@ -189,7 +178,7 @@ def _hashed(node: _Array, slot: _Array) -> _Array:
 
 
 def _counted(rows: _Array, columns: _Array, shape: tuple[int, int]) -> sparse.csr_array:
-    """How often each pair is there, sorted by row and column."""
+    """Counts of the (row, column) pairs."""
     cells, counts = np.unique(rows * shape[1] + columns, return_counts=True)
     indptr = np.searchsorted(cells, shape[1] * np.arange(shape[0] + 1))
     return csr(counts.astype(np.float32), cells % shape[1], indptr, shape)

@@ -1,4 +1,4 @@
-"""Data sets kept as one NumPy archive: two CSR matrices, a split, names."""
+"""Data sets as NumPy archives: two CSR matrices, a split, names."""
 
 from pathlib import Path
 
@@ -8,19 +8,22 @@ from scipy import sparse
 
 from sketchforest._utils.files import written_whole
 from sketchforest._utils.progress import stage
+from sketchforest._utils.sparse import checked_arrays
 from sketchforest.datasets._rows import csr, sorted_repeats
+from sketchforest.datasets._shared_docs import round_trip
 from sketchforest.datasets._text import AnyPath, bad_file
-from sketchforest.datasets._writing import refuse_infinity
+from sketchforest.datasets._writing import check_finite
 from sketchforest.datasets.dataset import Dataset
 
 _REQUIRED = ("X_data", "X_indices", "X_indptr", "X_shape", "Y_indices", "Y_indptr", "Y_shape")
 _PARTS = ("train", "test")
 
 
+@round_trip("load_npz", "write_npz", "tags.npz")
 def load_npz(path: AnyPath) -> Dataset:
-    """The data set in an archive of ``X_data, X_indices, X_indptr, X_shape`` and ``Y_...``.
+    """Read an archive of ``X_data, X_indices, X_indptr, X_shape`` and ``Y_...``.
 
-    Y holds only ones, so its data are not stored. ``train_rows`` with ``test_rows``,
+    Y holds only ones, so ``Y_data`` is not stored. ``train_rows`` with ``test_rows``,
     ``feature_names`` and ``label_names`` are optional.
 
     Parameters
@@ -30,17 +33,6 @@ def load_npz(path: AnyPath) -> Dataset:
     Returns
     -------
     Dataset
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from sketchforest.datasets import make_multilabel, load_npz, write_npz
-    >>> data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "tags.npz")
-    ...     write_npz(data, path)
-    ...     load_npz(path)
-    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     arrays = _read_arrays(path)
     X = _matrix(path, "X", arrays)
@@ -49,9 +41,7 @@ def load_npz(path: AnyPath) -> Dataset:
     if X.shape[0] != Y.shape[0]:
         raise bad_file(path, None, f"X has {X.shape[0]} rows and Y has {Y.shape[0]}")
     if X.data.dtype.kind not in "biuf" or np.isinf(X.data).any():
-        raise bad_file(
-            path, None, "X_data must be numbers, or NaN where one is missing, without infinity"
-        )
+        raise bad_file(path, None, "X_data must be numbers, or NaN if missing, without infinity")
     return Dataset(
         name=Path(path).stem,
         X=X,
@@ -66,26 +56,16 @@ def load_npz(path: AnyPath) -> Dataset:
     )
 
 
+@round_trip("load_npz", "write_npz", "tags.npz")
 def write_npz(dataset: Dataset, path: AnyPath) -> None:
-    """Writes the archive that ``load_npz`` reads, compressed; nothing is lost but the name.
+    """Write the compressed archive that ``load_npz`` reads; only the name is lost.
 
     Parameters
     ----------
     dataset : Dataset
     path : str or path
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from sketchforest.datasets import make_multilabel, load_npz, write_npz
-    >>> data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "tags.npz")
-    ...     write_npz(data, path)
-    ...     load_npz(path)
-    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
-    refuse_infinity(dataset)
+    check_finite(dataset)
     X, Y = dataset.X, dataset.Y
     arrays = {
         "X_data": X.data,
@@ -110,12 +90,12 @@ def _read_arrays(path: AnyPath) -> dict[str, np.ndarray]:
             with np.load(file) as archive:
                 arrays = dict(archive)
         except Exception as error:
-            # NumPy, zipfile and zlib raise a dozen types between them on broken bytes.
+            # NumPy, zipfile and zlib raise a dozen types of errors on broken bytes.
             reason = f"it is not a readable NumPy archive ({type(error).__name__}: {error})"
             raise bad_file(path, None, reason) from None
     missing = [key for key in _REQUIRED if key not in arrays]
     if missing:
-        raise bad_file(path, None, f"it is not a data set: it has no {', '.join(missing)}")
+        raise bad_file(path, None, f"it is not a data set: {', '.join(missing)} missing")
     return arrays
 
 
@@ -123,25 +103,18 @@ def _matrix(path: AnyPath, name: str, arrays: dict[str, np.ndarray]) -> sparse.c
     data, indices, indptr, shape = (
         arrays[f"{name}_{part}"] for part in ("data", "indices", "indptr", "shape")
     )
-    whole = all(array.dtype.kind in "iu" for array in (indices, indptr, shape))
-    if not whole or shape.shape != (2,) or any(a.ndim != 1 for a in (data, indices, indptr)):
-        raise bad_file(path, None, f"{name} is not made of flat arrays of whole numbers")
+    if shape.dtype.kind not in "iu" or shape.shape != (2,) or data.ndim != 1 or shape.min() < 0:
+        raise bad_file(path, None, f"{name}_shape must be two counts, and {name}_data 1-d")
     n_rows, n_columns = map(int, shape)
-    ends = indptr.astype(np.int64)
-    if (
-        min(n_rows, n_columns) < 0
-        or len(data) != len(indices)
-        or len(ends) != n_rows + 1
-        or ends[0] != 0
-        or ends[-1] != len(indices)
-        or np.any(np.diff(ends) < 0)
-    ):
-        raise bad_file(path, None, f"the arrays of {name} do not fit together")
-    if len(indices) and not 0 <= int(indices.min()) <= int(indices.max()) < n_columns:
-        raise bad_file(path, None, f"{name}_indices must be from 0 to {n_columns - 1}")
+    try:
+        if len(data) != len(indices):
+            raise ValueError(f"there are {len(data)} values but {len(indices)} indices")
+        data, indices, indptr = checked_arrays(data, indices, indptr, n_rows, n_columns)
+    except (TypeError, ValueError) as error:
+        raise bad_file(path, None, f"{name} is not a valid CSR matrix: {error}") from None
     matrix = csr(data, indices, indptr, (n_rows, n_columns))
     if sorted_repeats(matrix).any():
-        raise bad_file(path, None, f"a row of {name} has a column twice")
+        raise bad_file(path, None, f"a row of {name} repeats a column")
     return matrix
 
 

@@ -1,14 +1,14 @@
-"""Multi-label svmlight text: ``1,5,7 3:0.5 8:1``, one row a line."""
+"""Multi-label svmlight text, one row per line: ``1,5,7 3:0.5 8:1``."""
 
 import re
 from typing import Literal
 
 import numpy as np
 
-from sketchforest.datasets._pairs import PairRows
-from sketchforest.datasets._rows import FLOAT32_MAX, Rows, check_counts, compact, most_columns
+from sketchforest.datasets._rows import PairRows, Rows, check_counts, compact, most_columns
+from sketchforest.datasets._shared_docs import round_trip
 from sketchforest.datasets._text import AnyPath, bad_file, numbered_lines, stem, text_writer
-from sketchforest.datasets._writing import label_lists, pair_text, refuse_infinity, refuse_missing
+from sketchforest.datasets._writing import check_pairs, pair_lines
 from sketchforest.datasets.dataset import Dataset
 
 ZeroBased = bool | Literal["auto"]
@@ -17,6 +17,7 @@ ZeroBased = bool | Literal["auto"]
 _SHAPE = re.compile(rb"#\s*zero-based, (\d{1,18}) features, (\d{1,18}) labels\s*")
 
 
+@round_trip("read_svmlight", "write_svmlight", "tags.svm")
 def read_svmlight(
     path: AnyPath,
     *,
@@ -25,34 +26,23 @@ def read_svmlight(
     zero_based: ZeroBased = "auto",
     zero_based_labels: ZeroBased = "auto",
 ) -> Dataset:
-    """X (n_samples, n_features) and Y (n_samples, n_labels) of an svmlight file.
+    """Read a multi-label svmlight file.
 
-    Blank lines and what follows a ``#`` are skipped. Without ``n_features`` and ``n_labels`` the
-    largest numbers in the file decide, unless they are far larger than the file. Numbers start from
-    0 where a 0 occurs, else from 1, unless ``zero_based`` (features) or ``zero_based_labels`` says
-    so. Where labels start from 1, ``label_names`` are their numbers in the file.
+    Skips blank lines and comments (``#``). If labels are numbered from 1, ``label_names`` are their
+    numbers in the file.
 
     Parameters
     ----------
-    path : str or path
-        Compressed by gzip, xz or bzip2 or not.
+    path
     n_features, n_labels : int or None, default=None
+        Numbers of columns. None takes them from the largest numbers in the file, and refuses
+        numbers that are far larger than the file.
     zero_based, zero_based_labels : bool or "auto", default="auto"
+        Whether features and labels are numbered from 0. "auto" assumes 1 unless a 0 occurs.
 
     Returns
     -------
     Dataset
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from sketchforest.datasets import make_multilabel, read_svmlight, write_svmlight
-    >>> data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "tags.svm")
-    ...     write_svmlight(data, path)
-    ...     read_svmlight(path)
-    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     rows = PairRows(path)
     for number, line in numbered_lines(path):
@@ -80,33 +70,21 @@ def read_svmlight(
     )
 
 
+@round_trip("read_svmlight", "write_svmlight", "tags.svm")
 def write_svmlight(dataset: Dataset, path: AnyPath) -> None:
-    """Writes rows of label and feature numbers from 0; names and splits have no place there.
+    """Write a multi-label svmlight file, numbered from 0.
+
+    The format cannot hold names or splits.
 
     Parameters
     ----------
-    dataset : Dataset
-    path : str or path
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from sketchforest.datasets import make_multilabel, read_svmlight, write_svmlight
-    >>> data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "tags.svm")
-    ...     write_svmlight(data, path)
-    ...     read_svmlight(path)
-    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
+    dataset, path
     """
-    refuse_missing(dataset, "svmlight")
-    refuse_infinity(dataset, FLOAT32_MAX)
+    check_pairs(dataset, "svmlight")
     with text_writer(path) as file:
         file.write(f"# zero-based, {dataset.X.shape[1]} features, {dataset.Y.shape[1]} labels\n")
-        for labels, pairs in zip(label_lists(dataset.Y), pair_text(dataset.X), strict=True):
-            # An empty row would read as a blank line, so it gets a zero that says nothing.
-            file.write(f"{labels} {pairs}".rstrip() or "0:0")
-            file.write("\n")
+        # An empty row would read as a blank line, so it gets an explicit zero.
+        file.writelines(f"{line.rstrip() or '0:0'}\n" for line in pair_lines(dataset))
 
 
 def _numbers_from_one(count: int) -> np.ndarray:
@@ -125,9 +103,6 @@ def _count(rows: Rows, given: int | None, first: int, what: str) -> int:
         return given
     largest = rows.largest_column()
     if largest > most_columns(what, rows.n_entries):
-        raise bad_file(
-            rows.path,
-            None,
-            f"{what} {largest} is too large a number; pass n_{what}s if it is meant",
-        )
+        reason = f"{what} number {largest} is too large; pass n_{what}s if it is correct"
+        raise bad_file(rows.path, None, reason)
     return max(0, largest + 1 - first)

@@ -1,36 +1,37 @@
-"""From a table with named columns to a data set: texts, numbers, categories; tags or labels."""
+"""Data sets from tables with named columns: texts, numbers, categories; tags or labels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
+from sklearn.preprocessing import MultiLabelBinarizer
 
 from sketchforest._utils.typing import Matrix
 from sketchforest.datasets._rows import csr
+from sketchforest.datasets._shared_docs import described
 from sketchforest.datasets._text import AnyPath, bad_file, stem
 from sketchforest.datasets.columns import Columns, check_separator, split_tags
 from sketchforest.datasets.dataset import Dataset
 from sketchforest.datasets.table_files import Block, open_table, table_format
 
-# What to do about a word among numbers: where columns are chosen, where they are labels, and where
-# a model has chosen already.
+# How to fix a word in a column of numbers: if columns can be chosen, if they are labels, and if a
+# model has fixed them.
 _NAME_THE_COLUMN = "name the column in --text-column, --category-column or --ignore-columns"
-_LABELS_ARE_NUMBERS = "columns of labels hold numbers; name a column of classes in --tags-column"
-_LEAVE_EMPTY = "the model was trained on numbers there; leave it empty where none is known"
+_LABELS_ARE_NUMBERS = "label columns hold numbers; name a column of classes in --tags-column"
+_LEAVE_EMPTY = "the model was trained on numbers here; leave it empty if the number is unknown"
 
 
 @dataclass(frozen=True)
 class TableFeatures:
-    """The features of a table that are no text: numbers, then a feature "column=value" for each
-    value of a category."""
+    """The features of a table other than text: numbers, then "column=value" per category."""
 
     numbers: tuple[str, ...]
     categories: dict[str, tuple[str, ...]]
 
     @classmethod
     def of_names(cls, names: Sequence[str], categories: Sequence[str]) -> "TableFeatures":
-        """Those with these names, where these columns are categories."""
+        """The features with these names, given the columns of categories."""
         values: dict[str, list[str]] = {column: [] for column in categories}
         numbers = []
         for name in names:
@@ -51,7 +52,7 @@ class TableFeatures:
         return [*self.numbers, *self.categories]
 
     def of_block(self, block: Block) -> Matrix:
-        """(n_rows, n_features): float64, sparse where there are categories."""
+        """(n_rows, n_features) float64, sparse if there are categories."""
         numbers = features_of(block, self.numbers, _LEAVE_EMPTY)
         if not self.categories:
             return numbers
@@ -63,7 +64,7 @@ class TableFeatures:
 
 
 def indicator_matrix(cells: Sequence[str | None], values: Sequence[str]) -> sparse.csr_array:
-    """(n_cells, n_values) float32: a one for each cell whose value is known."""
+    """(n_cells, n_values) float32, with a one per cell whose value is among the values."""
     number = {value: at for at, value in enumerate(values)}
     found = [number.get(cell, -1) if cell is not None else -1 for cell in cells]
     columns = np.array(found, np.int64)
@@ -72,13 +73,14 @@ def indicator_matrix(cells: Sequence[str | None], values: Sequence[str]) -> spar
     return sparse.csr_array((np.ones(len(rows), np.float32), (rows, columns[rows])), shape=shape)
 
 
-def features_of(block: Block, names: Sequence[str], way_out: str) -> np.ndarray:
+def features_of(block: Block, names: Sequence[str], hint: str) -> np.ndarray:
     """(n_rows, n_features) float64."""
     if not names:
         return np.empty((block.n_rows, 0))
-    return np.column_stack([block.numbers(name, way_out) for name in names])
+    return np.column_stack([block.numbers(name, hint) for name in names])
 
 
+@described
 def read_table(
     path: AnyPath,
     columns: Columns,
@@ -86,36 +88,33 @@ def read_table(
     feature_names: Sequence[str] | None = None,
     encoding: str = "utf-8",
 ) -> tuple[Dataset, list[str] | None]:
-    """The data set in a table, and its texts if there are columns of them, a document a row.
+    """Read a table with named columns.
 
-    The format is "csv", "tsv", "parquet", "jsonl" or "fasttext", as the name says if not given. X
-    holds numbers, then a feature "column=value" for each value of a category; of these, those of
-    `feature_names` if given. Y holds the tags, in order of name, or the columns of labels as they
-    are.
+    X holds the numbers, then a 0/1 feature "column=value" for each value of a category. Y holds the
+    tags, sorted by name, or the label columns unchanged.
 
     Parameters
     ----------
-    path : str or path
+    path
     columns : Columns
         Which columns hold text, tags, labels, categories and numbers.
-    format : str or None, default=None
+    format : "csv", "tsv", "parquet", "jsonl", "fasttext" or None, default=None
+        None takes it from the file name.
     feature_names : sequence of str or None, default=None
+        The features to read. None reads all.
     encoding : str, default="utf-8"
 
     Returns
     -------
     dataset : Dataset
     texts : list of str or None
+        One document per row, if there are text columns.
 
     Examples
     --------
-    >>> import os, tempfile
     >>> from sketchforest.datasets import make_multilabel, Columns, read_table, write_table
-    >>> data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "tags.csv")
-    ...     write_table(data, path)
-    ...     read_table(path, Columns(tags="tags"))[0]
+    >>> write_table(make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3), "tags.csv")
+    >>> read_table("tags.csv", Columns(tags="tags"))[0]
     Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
     table = open_table(path, format or table_format(path) or "csv", encoding=encoding)
@@ -130,17 +129,17 @@ def read_table(
     named = [*columns.text, *columns.labels, *columns.categories, *numbers]
     table.require(named if columns.tags is None else [*named, columns.tags])
     if not (columns.text or columns.categories or numbers):
-        raise bad_file(path, None, "no column is left for features")
+        raise bad_file(path, None, "no columns are left for features")
     texts: list[str] = []
     cells: dict[str, list[str | None]] = {column: [] for column in columns.categories}
     X, Y, tags = [], [], []
     n_rows = 0
-    way_out = _NAME_THE_COLUMN if feature_names is None else _LEAVE_EMPTY
+    hint = _NAME_THE_COLUMN if feature_names is None else _LEAVE_EMPTY
     for block in table.blocks:
         n_rows += block.n_rows
         if columns.text:
             texts += block.texts(columns.text)
-        X.append(sparse.csr_array(_narrow(features_of(block, numbers, way_out))))
+        X.append(sparse.csr_array(_narrow(features_of(block, numbers, hint))))
         for column in columns.categories:
             cells[column] += block.categories(column)
         if columns.tags is not None:
@@ -170,21 +169,19 @@ def read_table(
 
 
 def _tag_matrix(tags: Sequence[Sequence[str]]) -> tuple[sparse.csr_array, list[str]]:
-    """(n_rows, n_tags) indicator and the names of its columns, in order."""
-    names = sorted({tag for row in tags for tag in row})
-    number = {name: at for at, name in enumerate(names)}
-    columns = [sorted(number[tag] for tag in row) for row in tags]
-    indptr = np.append(0, np.cumsum([len(row) for row in columns], dtype=np.int64))
-    indices = np.array([at for row in columns for at in row], np.int64)
-    shape = len(tags), len(names)
-    return csr(np.ones(len(indices), np.uint8), indices, indptr, shape), names
+    """(n_rows, n_tags) indicator matrix, and the sorted names of its columns."""
+    binarizer = MultiLabelBinarizer(sparse_output=True)
+    found = binarizer.fit_transform(tags)
+    found.sort_indices()
+    Y = csr(found.data.astype(np.uint8), found.indices, found.indptr, found.shape)
+    return Y, list(binarizer.classes_)
 
 
 def _labels(block: Block, names: Sequence[str]) -> np.ndarray:
     Y = features_of(block, names, _LABELS_ARE_NUMBERS)
     if np.isnan(Y).any():
         row, column = (int(at[0]) for at in np.nonzero(np.isnan(Y)))
-        reason = "is no number, and a column of labels has one in each row"
+        reason = "is not a number; a label column needs one in each row"
         raise block.bad_cell(names[column], row, reason)
     return Y
 

@@ -1,13 +1,14 @@
-"""Text of the Extreme Classification Repository: a header of three counts, rows of pairs."""
+"""Text of the Extreme Classification Repository: a header of three counts, then rows of pairs."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from sketchforest.datasets._pairs import PairRows
-from sketchforest.datasets._rows import FLOAT32_MAX, check_counts, compact
+from sketchforest.datasets._rows import PairRows, check_counts, compact
+from sketchforest.datasets._shared_docs import round_trip
 from sketchforest.datasets._text import (
     AnyPath,
     bad_file,
@@ -19,13 +20,14 @@ from sketchforest.datasets._text import (
     stem,
     text_writer,
 )
-from sketchforest.datasets._writing import label_lists, pair_text, refuse_infinity, refuse_missing
+from sketchforest.datasets._writing import check_pairs, pair_lines
 from sketchforest.datasets.dataset import Dataset
 
 _HEADER = re.compile(r"\s*(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s*")
 _SPLIT_FILES = {"train": "trSplit", "test": "tstSplit"}
 
 
+@round_trip("read_xc", "write_xc", "tags.txt")
 def read_xc(
     path: AnyPath,
     train_split: AnyPath | None = None,
@@ -33,48 +35,29 @@ def read_xc(
     *,
     split: int = 0,
 ) -> Dataset:
-    """X (n_samples, n_features) and Y (n_samples, n_labels) of a repository file.
+    """Read a file of the Extreme Classification Repository.
 
-    Its first line has the three counts, and each further one a row, ``label,label
-    index:value ...``, with indices from 0. Split files have row numbers from 1, a split in each
-    column, of which ``split`` (from 0) is taken; ``NAME_trSplit.txt`` and ``NAME_tstSplit.txt``
-    beside ``NAME_data.txt`` are found by themselves.
+    The first line has the numbers of rows, features and labels. Each row is ``label,label
+    index:value ...``, numbered from 0.
 
     Parameters
     ----------
-    path : str or path
-        Compressed by gzip, xz or bzip2 or not.
+    path
     train_split, test_split : str, path or None, default=None
+        Files of row numbers from 1, one split per column. None takes ``NAME_trSplit.txt`` and
+        ``NAME_tstSplit.txt`` beside ``NAME_data.txt``, if they are there.
     split : int, default=0
+        Column of the split files, from 0.
 
     Returns
     -------
     Dataset
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from sketchforest.datasets import make_multilabel, read_xc, write_xc
-    >>> data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "tags.txt")
-    ...     write_xc(data, path)
-    ...     read_xc(path)
-    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
-    lines = numbered_lines(path)
-    n_samples, n_features, n_labels = read_xc_header(path, next(lines, (1, b""))[1])
+    (n_samples, n_features, n_labels), lines = open_xc(path)
     check_counts(path, n_features, n_labels)
     rows = PairRows(path)
-    number = 1
     for number, line in lines:
-        if len(rows.features) < n_samples:
-            rows.append(number, line)
-        elif line.strip():
-            raise bad_file(path, number, f"there are more rows than the {n_samples} of line 1")
-    if len(rows.features) < n_samples:
-        reason = f"the file ends after {len(rows.features)} of the {n_samples} rows of line 1"
-        raise bad_file(path, number, reason)
+        rows.append(number, line)
     return Dataset(
         name=re.sub(r"_data$", "", stem(path)),
         X=compact(rows.features.matrix(n_features, "feature")),
@@ -83,37 +66,23 @@ def read_xc(
     )
 
 
+@round_trip("read_xc", "write_xc", "tags.txt")
 def write_xc(dataset: Dataset, path: AnyPath) -> None:
-    """Writes a repository file, and its split files beside it if the data set has splits.
+    """Write a file of the Extreme Classification Repository, with split files beside it.
 
-    Names are not written: the format has no place for them.
+    The format cannot hold names.
 
     Parameters
     ----------
-    dataset : Dataset
-    path : str or path
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from sketchforest.datasets import make_multilabel, read_xc, write_xc
-    >>> data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "tags.txt")
-    ...     write_xc(data, path)
-    ...     read_xc(path)
-    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
+    dataset, path
     """
-    refuse_missing(dataset, "xc")
-    refuse_infinity(dataset, FLOAT32_MAX)
+    check_pairs(dataset, "xc")
     with text_writer(path) as file:
         file.write(f"{dataset.X.shape[0]} {dataset.X.shape[1]} {dataset.Y.shape[1]}\n")
-        for labels, pairs in zip(label_lists(dataset.Y), pair_text(dataset.X), strict=True):
-            file.write(f"{labels} {pairs}\n")
+        file.writelines(f"{line}\n" for line in pair_lines(dataset))
     for part, name in _SPLIT_FILES.items():
         if part in dataset.splits:
-            split_path = _split_path(path, name)
-            with text_writer(split_path) as file:
+            with text_writer(_split_path(path, name)) as file:
                 file.writelines(f"{row + 1}\n" for row in dataset.splits[part].tolist())
 
 
@@ -121,13 +90,30 @@ def is_xc_header(line: bytes) -> bool:
     return _HEADER.fullmatch(line.decode("ascii", "replace")) is not None
 
 
-def read_xc_header(path: AnyPath, line: bytes) -> list[int]:
-    """The numbers of rows, features and labels."""
-    match = _HEADER.fullmatch(decoded(line, path, 1))
+def open_xc(path: AnyPath) -> tuple[list[int], Iterator[tuple[int, bytes]]]:
+    """The numbers of rows, features and labels, and the numbered lines of exactly these rows."""
+    lines = numbered_lines(path)
+    header = next(lines, (1, b""))[1]
+    match = _HEADER.fullmatch(decoded(header, path, 1))
     if match is None:
-        reason = f"expected the numbers of rows, features and labels, got {shown(line)}"
+        reason = f"expected the numbers of rows, features and labels, got {shown(header)}"
         raise bad_file(path, 1, reason)
-    return [int(count) for count in match.groups()]
+    counts = [int(count) for count in match.groups()]
+    return counts, _row_lines(path, lines, counts[0])
+
+
+def _row_lines(
+    path: AnyPath, lines: Iterator[tuple[int, bytes]], n_rows: int
+) -> Iterator[tuple[int, bytes]]:
+    number = 1
+    for number, line in lines:
+        if number <= n_rows + 1:
+            yield number, line
+        elif line.strip():
+            raise bad_file(path, number, f"there are more rows than the {n_rows} of line 1")
+    if number <= n_rows:
+        reason = f"the file ends after {number - 1} of the {n_rows} rows of line 1"
+        raise bad_file(path, number, reason)
 
 
 def _split_path(path: AnyPath, name: str) -> Path:
@@ -155,16 +141,15 @@ def _read_split(path: AnyPath, n_samples: int, column: int) -> npt.NDArray[np.in
         if not tokens:
             continue
         if not 0 <= column < len(tokens):
-            reason = f"there are {len(tokens)} columns, and split={column} is none of them"
-            raise bad_file(path, number, reason)
+            raise bad_file(path, number, f"split={column} must be below {len(tokens)} columns")
         token = tokens[column]
         if not token.isdigit() or len(token) > 18:
             raise bad_file(path, number, f"{shown(token)} is not a row number")
         row = int(token)
         if not 1 <= row <= n_samples:
-            reason = f"row {row} is out of range, rows being numbered from 1 to {n_samples}"
+            reason = f"row {row} is out of range: rows are numbered from 1 to {n_samples}"
             raise bad_file(path, number, reason)
         if row in rows:
-            raise bad_file(path, number, f"row {row} is there twice, first in line {rows[row]}")
+            raise bad_file(path, number, f"row {row} appears twice, first in line {rows[row]}")
         rows[row] = number
     return np.fromiter(rows, np.int64, len(rows)) - 1

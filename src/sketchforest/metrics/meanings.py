@@ -1,4 +1,8 @@
-"""The metrics by name, and what each score means to a reader."""
+"""The registry of metrics, and what each score means.
+
+To add a ranking metric, define it in ``ranking`` with the decorator `ranking_metric`, and export it
+from the package.
+"""
 
 import re
 from collections.abc import Callable

@@ -1,0 +1,51 @@
+"""Parts of docstrings that readers, writers and generators share."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from sketchforest._utils.docs import Described, fill
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_PARAMETERS = {
+    "path": Described("str or path", "File name; text may be compressed (.gz, .xz or .bz2)."),
+    "dataset": Described("Dataset", "The data set to write."),
+    "n_samples": Described("int", "Number of rows."),
+    "n_features": Described("int", "Number of features."),
+    "n_labels": Described("int", "Number of labels."),
+    "labels_per_row": Described("float", "Mean number of labels per row."),
+    "features_per_row": Described("float", "Mean number of non-zero features per row."),
+    "n_topics": Described("int", "Number of topics; more of them are harder to predict."),
+    "n_train": Described("int", "Number of training rows."),
+    "n_test": Described("int", "Number of test rows."),
+    "random_state": Described(
+        "int, numpy.random.Generator or None", "Random seed; None draws a new one."
+    ),
+    "name": Described("str", "Name of the data set."),
+    "data_home": Described("str, path or None", "The first folder to search."),
+}
+_ROUND_TRIP = """
+    Examples
+    --------
+    >>> from sketchforest.datasets import make_multilabel, {read}, {write}
+    >>> {write}(make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3), "{file}")
+    >>> {read}("{file}")
+    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
+    """
+
+
+def described(function: Function) -> Function:
+    """Decorator that fills in the parameters whose names stand alone in the docstring."""
+    return fill(function, {"Parameters": _PARAMETERS})
+
+
+def round_trip(read: str, write: str, file: str) -> Callable[[Function], Function]:
+    """Like `described`, with an example that writes a file and reads it."""
+
+    def decorate(function: Function) -> Function:
+        if function.__doc__ is not None:
+            example = _ROUND_TRIP.format(read=read, write=write, file=file)
+            function.__doc__ = function.__doc__.rstrip() + "\n" + example
+        return described(function)
+
+    return decorate

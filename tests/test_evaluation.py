@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sketchforest import RandomForestClassifier, RandomForestRegressor
-from sketchforest._estimators.thresholds import threshold_curve
+from sketchforest._estimators.predicting.thresholds import threshold_curve
 from sketchforest.evaluation import LABEL_COLUMNS, evaluate, meaning
 from sketchforest.metrics.labels import average_precisions, calibration, calibration_errors
 

@@ -11,9 +11,9 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._display import aligned, as_frame, html_table, new_axes, shortened, tidy
-from sketchforest._estimators.names import label_names
-from sketchforest._estimators.targets import outputs_as_fitted
-from sketchforest._estimators.thresholds import Decided, threshold_curve
+from sketchforest._estimators.inspection.names import label_names
+from sketchforest._estimators.fitting.targets import outputs_as_fitted
+from sketchforest._estimators.predicting.thresholds import Decided, threshold_curve
 from sketchforest._evaluation_pictures import draw_calibration, draw_curve, draw_labels
 from sketchforest._progress import stage
 from sketchforest._sparse import checked_if_sparse
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from sketchforest._estimators.classifier import TreesClassifier
-    from sketchforest._estimators.inspection import InspectedTrees
+    from sketchforest._estimators.inspection.mixin import InspectedTrees
 
 __all__ = ["LABEL_COLUMNS", "Evaluation", "LabelTable", "Meaning", "evaluate", "meaning"]
 

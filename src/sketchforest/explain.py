@@ -5,11 +5,11 @@
 
 from typing import TYPE_CHECKING
 
-from sketchforest._estimators.explanation import Explanation
+from sketchforest._estimators.inspection.explanation import Explanation
 from sketchforest._typing import MatrixLike
 
 if TYPE_CHECKING:
-    from sketchforest._estimators.inspection import InspectedTrees
+    from sketchforest._estimators.inspection.mixin import InspectedTrees
 
 __all__ = ["Explanation", "explain"]
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from sketchforest._estimators.sklearn_twin import check_readable_elsewhere
+from sketchforest._estimators.inspection.to_sklearn import check_readable_elsewhere
 from sketchforest._trees.node_means import NodeMeans
 from sketchforest._trees.structure import TreeStructure
 from sketchforest._trees.targets import Targets

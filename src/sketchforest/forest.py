@@ -17,7 +17,7 @@ from sketchforest._estimators.parameters import (
     Threshold,
     regression_criterion,
 )
-from sketchforest._estimators.parts import ForestOfParts, of_parts
+from sketchforest._estimators.predicting.partitioned import ForestOfParts, of_parts
 from sketchforest._estimators.regressor import TreesRegressor
 from sketchforest._estimators.shared_docs import described
 from sketchforest._registry import estimator_class

@@ -19,7 +19,7 @@ from sketchforest._estimators.parameters import (
 )
 from sketchforest._estimators.regressor import TreesRegressor
 from sketchforest._estimators.shared_docs import described
-from sketchforest._estimators.sklearn_twin import sklearn_twin
+from sketchforest._estimators.inspection.to_sklearn import sklearn_twin
 from sketchforest._trees.hierarchy import decision_paths
 from sketchforest._trees.predict import leaves_of
 from sketchforest._trees.pruning import pruning_path

@@ -19,7 +19,7 @@ from sketchforest import (
     SketchForestClassifier,
     load_forest,
 )
-from sketchforest._estimators.parts import of_parts
+from sketchforest._estimators.predicting.partitioned import of_parts
 from sketchforest.datasets import Columns, Dataset, make_multilabel, write
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")
@@ -56,7 +56,7 @@ def parts_of(data, forest=FOREST):
 
 
 def test_predictions_are_averages_over_all_trees(data, monkeypatch):
-    monkeypatch.setattr("sketchforest._estimators.parts.BLOCK_ROWS", 150)
+    monkeypatch.setattr("sketchforest._estimators.predicting.partitioned.BLOCK_ROWS", 150)
     parts = parts_of(data)
     whole = of_parts(parts)
     trees = [tree for part in parts for tree in part.estimators_]

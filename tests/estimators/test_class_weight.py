@@ -10,7 +10,7 @@ from sketchforest import (
     ExtraTreesClassifier,
     RandomForestClassifier,
 )
-from sketchforest._estimators.class_weight import row_weights
+from sketchforest._estimators.fitting.class_weight import row_weights
 from sketchforest._trees.model import SparseRows
 
 CLASSIFIERS = (RandomForestClassifier, ExtraTreesClassifier, DecisionTreeClassifier)

@@ -10,7 +10,7 @@ from sketchforest import (
     SketchForestClassifier,
     load_forest,
 )
-from sketchforest._estimators.thresholds import LEAST_TRUE, best_thresholds
+from sketchforest._estimators.predicting.thresholds import LEAST_TRUE, best_thresholds
 
 RNG = np.random.default_rng(0)
 X = RNG.random((150, 5))

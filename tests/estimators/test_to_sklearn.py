@@ -22,7 +22,7 @@ from sketchforest import (
     RandomForestRegressor,
     SketchForestClassifier,
 )
-from sketchforest._estimators import sklearn_twin
+from sketchforest._estimators.inspection import to_sklearn
 
 TREES = [DecisionTreeClassifier, ExtraTreeClassifier, DecisionTreeRegressor, ExtraTreeRegressor]
 CLASSIFIERS = [*TREES[:2], RandomForestClassifier, ExtraTreesClassifier]
@@ -172,7 +172,7 @@ def test_what_scikit_learn_has_not_is_refused(X, Y, monkeypatch):
 
 
 def test_a_version_whose_nodes_have_other_fields_is_refused(X, Y, monkeypatch):
-    fields = {name: ours for name, ours in sklearn_twin.FIELDS.items() if name != "impurity"}
-    monkeypatch.setattr(sklearn_twin, "FIELDS", fields)
+    fields = {name: ours for name, ours in to_sklearn.FIELDS.items() if name != "impurity"}
+    monkeypatch.setattr(to_sklearn, "FIELDS", fields)
     with pytest.raises(NotImplementedError, match="does not know the nodes of scikit-learn"):
         DecisionTreeRegressor().fit(X, Y).to_sklearn()

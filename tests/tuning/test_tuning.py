@@ -16,7 +16,7 @@ from sketchforest import (
     SketchForestRegressor,
 )
 from sketchforest._estimators.parameters import n_features_drawn
-from sketchforest._estimators.preparation import prepare
+from sketchforest._estimators.fitting.preparation import prepare
 from sketchforest._selection.auto import PROBE_SHARE
 from sketchforest._selection.comparison import Comparison
 from sketchforest._selection.learning_curve import LearningCurve, predict_score

@@ -10,17 +10,17 @@ from scipy import sparse
 from sklearn.utils import Tags
 
 from sketchforest._estimators.fitted_state import FittedState
-from sketchforest._estimators.growing import grow
+from sketchforest._estimators.fitting.growing import grow
 from sketchforest._estimators.parameters import Parameters
-from sketchforest._estimators.preparation import (
+from sketchforest._estimators.fitting.preparation import (
     Prepared,
     advance,
     check_targets,
     prepare,
 )
-from sketchforest._estimators.targets import with_impurity
-from sketchforest._estimators.thresholds import with_labels
-from sketchforest._estimators.validation import are_texts, check_features, check_width
+from sketchforest._estimators.fitting.targets import with_impurity
+from sketchforest._estimators.predicting.thresholds import with_labels
+from sketchforest._estimators.fitting.validation import are_texts, check_features, check_width
 from sketchforest._saving.estimators import save_estimator
 from sketchforest._saving.json_values import Json
 from sketchforest._sparse import checked_if_sparse

@@ -7,11 +7,11 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 
-from sketchforest._estimators.inspection import InspectedTrees
-from sketchforest._estimators.names import label_names
+from sketchforest._estimators.inspection.mixin import InspectedTrees
+from sketchforest._estimators.inspection.names import label_names
 from sketchforest._estimators.parameters import Threshold, check_k, check_parameters
-from sketchforest._estimators.predictions import as_given, check_ontology, dense_averages
-from sketchforest._estimators.thresholds import (
+from sketchforest._estimators.predicting.predictions import as_given, check_ontology, dense_averages
+from sketchforest._estimators.predicting.thresholds import (
     DEFAULT,
     Decision,
     decide,

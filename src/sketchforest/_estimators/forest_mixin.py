@@ -10,11 +10,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.base import TreesEstimator
-from sketchforest._estimators.checkpoints import checkpointed
-from sketchforest._estimators.growing import grow
-from sketchforest._estimators.oob_attributes import Attributes, oob_attributes
-from sketchforest._estimators.preparation import Prepared, prepare
-from sketchforest._estimators.sklearn_twin import sklearn_twin
+from sketchforest._estimators.fitting.checkpoints import checkpointed
+from sketchforest._estimators.fitting.growing import grow
+from sketchforest._estimators.fitting.out_of_bag import Attributes, oob_attributes
+from sketchforest._estimators.fitting.preparation import Prepared, prepare
+from sketchforest._estimators.inspection.to_sklearn import sklearn_twin
 from sketchforest._estimators.tree_list import TreeListMixin
 from sketchforest._trees.bag import drawn_rows
 from sketchforest._trees.fitted import Fitted

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from sketchforest._estimators.thresholds import DEFAULT, is_threshold
+from sketchforest._estimators.predicting.thresholds import DEFAULT, is_threshold
 from sketchforest._warning import warn
 from sketchforest.projection import ProjectionLike
 

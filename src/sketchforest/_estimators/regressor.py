@@ -4,8 +4,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import RegressorMixin
 
-from sketchforest._estimators.inspection import InspectedTrees
-from sketchforest._estimators.predictions import averages_as_given
+from sketchforest._estimators.inspection.mixin import InspectedTrees
+from sketchforest._estimators.predicting.predictions import averages_as_given
 from sketchforest._typing import MatrixLike, WeightsLike
 from sketchforest.metrics import r2
 

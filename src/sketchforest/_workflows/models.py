@@ -9,8 +9,8 @@ from typing import TypedDict
 import numpy as np
 
 from sketchforest import load_forest
-from sketchforest._estimators.names import feature_names, label_names, shown_features
-from sketchforest._estimators.thresholds import is_threshold
+from sketchforest._estimators.inspection.names import feature_names, label_names, shown_features
+from sketchforest._estimators.predicting.thresholds import is_threshold
 from sketchforest._saving.vectorizer import Vectorizer
 from sketchforest._typing import MatrixLike
 from sketchforest._workflows import Classifier, Model

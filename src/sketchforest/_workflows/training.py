@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest import RandomForestClassifier, SketchForestClassifier
-from sketchforest._estimators.thresholds import f1_kind
+from sketchforest._estimators.predicting.thresholds import f1_kind
 from sketchforest._files import check_out
 from sketchforest._progress import stage
 from sketchforest._registry import (

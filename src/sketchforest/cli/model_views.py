@@ -7,7 +7,7 @@ import numpy as np
 from rich.console import Console
 
 from sketchforest._display import listed
-from sketchforest._estimators.description import MOST_LISTED
+from sketchforest._estimators.inspection.description import MOST_LISTED
 from sketchforest._units import seconds, size
 from sketchforest._workflows import Model
 from sketchforest._workflows.models import is_classifier, label_names, notes_of, shown_features

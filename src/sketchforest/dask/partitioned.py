@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from sketchforest import load_forest
 from sketchforest._estimators.forest_mixin import ForestMixin
-from sketchforest._estimators.parts import ForestOfParts
+from sketchforest._estimators.predicting.partitioned import ForestOfParts
 from sketchforest._progress import stage, watched
 from sketchforest._saving.model_folder import check_folder, write_index, write_part
 from sketchforest.dask.blocks import Block, check_source, count_blocks, deal, join, submit_blocks

@@ -11,7 +11,7 @@ from sketchforest.metrics.meanings import meaning
 from sketchforest.report.wording import BETTER, explained, of_classes
 
 if TYPE_CHECKING:
-    from sketchforest._estimators.inspection import InspectedTrees
+    from sketchforest._estimators.inspection.mixin import InspectedTrees
 
 MAX_LABELS = 10_000  # in the page, which stays below a few megabytes
 N_EXTREMES = 8  # of the best labels, and of the worst

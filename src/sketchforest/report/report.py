@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sketchforest._estimators.description import Description
+from sketchforest._estimators.inspection.description import Description
 from sketchforest._files import written_whole
 from sketchforest._pages import inline, render
 from sketchforest._typing import Matrix
@@ -36,7 +36,7 @@ from sketchforest.report.pictures import (
 from sketchforest.report.wording import COLUMNS
 
 if TYPE_CHECKING:
-    from sketchforest._estimators.inspection import InspectedTrees
+    from sketchforest._estimators.inspection.mixin import InspectedTrees
 
 FOLDER = Path(__file__).parent
 N_FEATURES = 20

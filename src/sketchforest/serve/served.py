@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sketchforest._display import shortened
-from sketchforest._estimators.description import what_is_predicted
-from sketchforest._estimators.thresholds import DEFAULT, Decision
+from sketchforest._estimators.inspection.description import what_is_predicted
+from sketchforest._estimators.predicting.thresholds import DEFAULT, Decision
 from sketchforest._typing import Matrix
 from sketchforest._workflows import Classifier
 from sketchforest._workflows.models import (

@@ -10,8 +10,8 @@ from sklearn.utils import check_random_state
 
 from sketchforest._estimators.forest_mixin import ForestMixin
 from sketchforest._estimators.parameters import Parameters, RandomState
-from sketchforest._estimators.preparation import Prepared, prepare
-from sketchforest._estimators.thresholds import f1_kind
+from sketchforest._estimators.fitting.preparation import Prepared, prepare
+from sketchforest._estimators.predicting.thresholds import f1_kind
 from sketchforest._progress import stage, watched
 from sketchforest._selection.auto import PROBE_SHARE
 from sketchforest._selection.comparison import Candidate, Comparison

@@ -9,7 +9,7 @@ import numpy as np
 from rich.console import Console
 
 from sketchforest import RandomForestClassifier, SketchForestClassifier
-from sketchforest._estimators.parts import of_parts
+from sketchforest._estimators.predicting.partitioned import of_parts
 from sketchforest.dask.blocks import deal
 from sketchforest.dask.partitioned import share_of_part
 from sketchforest.lab.data import TrainTestSplit

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from sketchforest import RandomForestClassifier
-from sketchforest._estimators.preparation import prepare
+from sketchforest._estimators.fitting.preparation import prepare
 from sketchforest._selection.comparison import Comparison
 from sketchforest._selection.out_of_bag import Criterion, OutOfBagScorer
 from sketchforest.lab.data import TrainTestSplit

@@ -1,7 +1,7 @@
 """Trees that are added to those of an earlier fit: from where, and whether they may be."""
 
 from sketchforest._estimators.parameters import Parameters
-from sketchforest._estimators.thresholds import f1_kind
+from sketchforest._estimators.predicting.thresholds import f1_kind
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.targets import Targets
 from sketchforest._warning import warn

@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.metrics import accuracy_score
 
 from sketchforest._estimators.parameters import Parameters
-from sketchforest._estimators.predictions import as_given, averages_as_given, decisions
-from sketchforest._estimators.thresholds import DEFAULT, best_thresholds, decide, f1_kind
+from sketchforest._estimators.predicting.predictions import as_given, averages_as_given, decisions
+from sketchforest._estimators.predicting.thresholds import DEFAULT, best_thresholds, decide, f1_kind
 from sketchforest._trees.predict import ForestPredictor, Predictor
 from sketchforest._trees.problem import Problem
 from sketchforest._trees.targets import F1Thresholds, Targets

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from sketchforest._estimators.preparation import Prepared
+from sketchforest._estimators.fitting.preparation import Prepared
 from sketchforest._selection.auto import AUTO_TREES, choose_settings, grow_until_flat
 from sketchforest._selection.comparison import Comparison
 from sketchforest._selection.out_of_bag import Criterion, OutOfBagScorer

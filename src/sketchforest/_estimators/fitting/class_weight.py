@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from sketchforest._estimators.parameters import ClassWeight
-from sketchforest._estimators.scales import moderate_weights
+from sketchforest._estimators.fitting.scales import moderate_weights
 from sketchforest._trees.model import SparseRows
 from sketchforest._trees.targets import Targets
 

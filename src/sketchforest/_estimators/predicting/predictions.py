@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from sketchforest._estimators.thresholds import Decision
+from sketchforest._estimators.predicting.thresholds import Decision
 from sketchforest._trees.predict import Kept, Predictor, check_fits_memory, first_largest
 from sketchforest._trees.targets import Targets
 from sketchforest._typing import Matrix

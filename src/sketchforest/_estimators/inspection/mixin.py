@@ -8,16 +8,16 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest._estimators.base import TreesEstimator, weights_of_rows
-from sketchforest._estimators.description import Description, describe
-from sketchforest._estimators.explanation import Explanation
-from sketchforest._estimators.names import (
+from sketchforest._estimators.inspection.description import Description, describe
+from sketchforest._estimators.inspection.explanation import Explanation
+from sketchforest._estimators.inspection.names import (
     find_labels,
     label_names,
     row_numbers,
     shown_features,
 )
 from sketchforest._estimators.parameters import check_k
-from sketchforest._estimators.validation import check_width
+from sketchforest._estimators.fitting.validation import check_width
 from sketchforest._trees.contributions import contributions
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.model import SparseRows

@@ -10,7 +10,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
-from sketchforest._estimators.validation import (
+from sketchforest._estimators.fitting.validation import (
     LARGEST_INDEX,
     check_is_collected,
     reworded,

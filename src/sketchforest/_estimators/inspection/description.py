@@ -14,7 +14,7 @@ from sketchforest._display import (
     new_axes,
     signed_bars,
 )
-from sketchforest._estimators.names import label_names, shown_features
+from sketchforest._estimators.inspection.names import label_names, shown_features
 from sketchforest._trees.fitted import Fitted
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.tree._tree import Tree as SklearnTree
 from sklearn.utils.validation import check_is_fitted
 
-from sketchforest._estimators.thresholds import DEFAULT
+from sketchforest._estimators.predicting.thresholds import DEFAULT
 from sketchforest._trees.memory import check_fits
 from sketchforest._trees.model import Forest
 from sketchforest._trees.structure import TreeStructure

@@ -4,7 +4,7 @@ from difflib import get_close_matches
 
 import numpy as np
 
-from sketchforest._estimators.targets import names_of_classes
+from sketchforest._estimators.fitting.targets import names_of_classes
 from sketchforest._trees.fitted import Fitted
 
 MOST_COMPARED = 10_000  # names, with one that there is not

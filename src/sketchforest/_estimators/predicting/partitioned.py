@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sketchforest._estimators.base import TreesEstimator
 from sketchforest._estimators.classifier import PredictsLabels
 from sketchforest._estimators.parameters import Threshold
-from sketchforest._estimators.predictions import averages_as_given
+from sketchforest._estimators.predicting.predictions import averages_as_given
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.predict import Floating, Kept, Predictor, TreesOfRows
 from sketchforest._trees.targets import F1Thresholds

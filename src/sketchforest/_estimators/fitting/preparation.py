@@ -10,9 +10,9 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import check_random_state
 
-from sketchforest._estimators.class_weight import balance_bag, weigh_classes
-from sketchforest._estimators.fingerprint import fingerprint
-from sketchforest._estimators.oob_attributes import check_oob_metric
+from sketchforest._estimators.fitting.class_weight import balance_bag, weigh_classes
+from sketchforest._estimators.fitting.fingerprint import fingerprint
+from sketchforest._estimators.fitting.out_of_bag import check_oob_metric
 from sketchforest._estimators.parameters import (
     ClassWeight,
     NComponents,
@@ -21,20 +21,20 @@ from sketchforest._estimators.parameters import (
     n_features_drawn,
     n_rows_meant,
 )
-from sketchforest._estimators.scales import moderate_weights, search_outputs
-from sketchforest._estimators.targets import (
+from sketchforest._estimators.fitting.scales import moderate_weights, search_outputs
+from sketchforest._estimators.fitting.targets import (
     check_class_targets,
     check_real_targets,
     with_impurity,
 )
-from sketchforest._estimators.thresholds import DEFAULT, GLOBAL, f1_kind, given_decision
-from sketchforest._estimators.validation import (
+from sketchforest._estimators.predicting.thresholds import DEFAULT, GLOBAL, f1_kind, given_decision
+from sketchforest._estimators.fitting.validation import (
     FeatureNames,
     check_same_length,
     check_sample_weight,
     check_training_features,
 )
-from sketchforest._estimators.warm_start import (
+from sketchforest._estimators.fitting.warm_start import (
     changes_nothing,
     check_warm_start,
     warn_of_no_new_trees,

@@ -11,8 +11,8 @@ from pathlib import Path
 import joblib
 import numpy as np
 
-from sketchforest._estimators.growing import Keep
-from sketchforest._estimators.preparation import Prepared
+from sketchforest._estimators.fitting.growing import Keep
+from sketchforest._estimators.fitting.preparation import Prepared
 from sketchforest._saving.checkpoint import Checkpoint, only_fit_in, read_index
 
 

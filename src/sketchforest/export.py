@@ -1,5 +1,6 @@
 """Models for other programs."""
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,7 +59,7 @@ def to_onnx(model: "TreesEstimator") -> "ModelProto":
             "Use pip install sketchforest[onnx]."
         ) from error
     check_is_fitted(model)
-    model = model._frozen()
+    model = copy(model)  # a concurrent fit does not change it
     check_readable_elsewhere(model, "to_onnx")
     helper, number = onnx.helper, onnx.TensorProto.FLOAT
     targets = model.fitted_.targets

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import ClassVar, TypeAlias, cast
+from typing import ClassVar, Literal, TypeAlias, cast
 
 import numpy as np
 from scipy import sparse
@@ -34,6 +34,8 @@ __all__ = [
 
 # The cheapest that lost to the original outputs on fewer than one set in ten: docs/study.
 DEFAULT_N_COMPONENTS = 64
+# The extra-trees of a sketch forest, and its oblique trees with few labels, do with fewer.
+MIXED_N_COMPONENTS, MANY_LABELS = 32, 256
 # One non-zero in so many makes the CSR product as slow as the dense one.
 DENSE_ENOUGH = 64
 # A Gram matrix of this order takes 32 MB and well under a second.
@@ -222,6 +224,8 @@ class PCAProjection(Projection):
         return np.ascontiguousarray(P * signs, dtype=np.float32)
 
 
+# Trees of a sketch forest have defaults of their own.
+TreeType: TypeAlias = Literal["any", "extra", "oblique"]
 ProjectionLike: TypeAlias = str | Projection | TransformerProjection | BaseEstimator | None
 
 PROJECTIONS: dict[str, Callable[[], Projection]] = {
@@ -255,21 +259,29 @@ def resolve_projection(projection: ProjectionLike) -> Projection | TransformerPr
     )
 
 
-def resolve_n_components(n_components: object, n_labels: int) -> int | None:
+def resolve_n_components(
+    n_components: object, n_labels: int, tree_type: TreeType = "any"
+) -> int | None:
     """The number of components m, or None to keep the original outputs.
 
     Parameters
     ----------
     n_components : None, int, float, "log", "sqrt" or "all"
         A count; a fraction of the labels; floor(0.5 + ln d); floor(0.5 + sqrt d); or d itself.
-        None is 64, except that up to 64 labels are kept as they are: projecting them upwards
-        only adds noise.
+        None is 64, and keeps up to 64 labels as they are: projecting them upwards only adds noise.
     n_labels : int
         The number of labels d.
+    tree_type : str, default="any"
+        In a sketch forest, None is 32 for "extra" trees, which keep up to 32 labels as they are,
+        and 64 for "oblique" trees, or 32 for fewer than 256 labels. These are always projected:
+        with few labels, oblique trees on the same outputs are too similar.
     """
     match n_components:
         case None:
-            return DEFAULT_N_COMPONENTS if n_labels > DEFAULT_N_COMPONENTS else None
+            if tree_type == "oblique":
+                return MIXED_N_COMPONENTS if n_labels < MANY_LABELS else DEFAULT_N_COMPONENTS
+            usual = MIXED_N_COMPONENTS if tree_type == "extra" else DEFAULT_N_COMPONENTS
+            return usual if n_labels > usual else None
         case "log":
             return _nearest_count(math.log(n_labels))
         case "sqrt":

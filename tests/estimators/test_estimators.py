@@ -316,7 +316,9 @@ def test_labels_of_another_kind_are_taken(X, Y, X_new, names):
 
 def test_the_projection_of_replaced_labels_is_not_known(X, Y):
     forest = fitted(RandomForestClassifier, X, Y, n_components=4)
-    with pytest.raises(ValueError, match=r"replaced by relabel\. Ask the estimator before relabel"):
+    with pytest.raises(
+        ValueError, match=r"relabel replaced them\. Call it on the estimator before relabel"
+    ):
         forest.relabel(Y[:, :9]).projection_matrix()
     assert forest.relabel(Y[:, :9]).fit(X, Y).projection_matrix().shape == (N_LABELS, 4)
 

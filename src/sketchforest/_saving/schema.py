@@ -16,7 +16,7 @@ import numpy as np
 from sketchforest._registry import ESTIMATORS
 from sketchforest._saving.container import DamagedError
 from sketchforest._saving.json_values import converted
-from sketchforest._trees.impurity import Impurity
+from sketchforest._trees.criterion import CRITERIA
 
 Holds = Callable[[Any], bool]
 # An array of texts is as wide as the longest. Past this size texts are kept one by one.
@@ -82,7 +82,7 @@ OPTIONAL: dict[str, Holds] = {
 STATE: dict[str, Holds] = {
     **dict.fromkeys(("_sparse_labels", "_is_spmatrix", "_is_vector", "_is_relabelled"), _is(bool)),
     "_predicts_at_least_one": _is(bool),
-    "_impurity": lambda value: isinstance(value, str) and value in set(Impurity),
+    "_impurity": lambda value: isinstance(value, str) and value in CRITERIA,
     "_number": is_count,
     "_fingerprint": _or_none(_is(str)),
     "oob_score_": is_number,

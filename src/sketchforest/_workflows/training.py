@@ -10,7 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest import RandomForestClassifier, SketchForestClassifier
-from sketchforest._estimators.predicting.thresholds import f1_kind
+from sketchforest._estimators.fitting.out_of_bag import expected_score
+from sketchforest._estimators.predicting.decisions import f1_kind
 from sketchforest._files import check_out
 from sketchforest._progress import stage
 from sketchforest._registry import (
@@ -20,7 +21,6 @@ from sketchforest._registry import (
     estimator_class,
 )
 from sketchforest._saving.vectorizer import Vectorizer
-from sketchforest._selection.whole_forest import predict_whole_forest
 from sketchforest._typing import Matrix
 from sketchforest._workflows import Model
 from sketchforest._workflows.evaluation import Evaluation, evaluate, evaluate_file
@@ -310,15 +310,7 @@ def _predicted_score(model: Model, X: Matrix) -> OutOfBag | None:
         return None
     asked_for = getattr(model, "oob_score", None)
     metric = asked_for if isinstance(asked_for, str) else "lrap"
-    fitted = model.fitted_
-    found = predict_whole_forest(
-        fitted.forest,
-        model._check_new(X, fitted),
-        fitted.labels,
-        fitted.settings,
-        metric,
-        model.get_params().get("n_jobs"),
-    )
+    found = expected_score(model, X, metric)
     if found is None or not np.isfinite(found.se):
         return None
     # A curve that is drawn on may end above what a score can be.

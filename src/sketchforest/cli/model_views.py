@@ -7,7 +7,7 @@ import numpy as np
 from rich.console import Console
 
 from sketchforest._display import listed
-from sketchforest._estimators.inspection.description import MOST_LISTED
+from sketchforest._estimators.inspection.description import MAX_LISTED
 from sketchforest._units import seconds, size
 from sketchforest._workflows import Model
 from sketchforest._workflows.models import is_classifier, label_names, notes_of, shown_features
@@ -52,7 +52,7 @@ def describe(model: Model, path: Path) -> dict[str, Any]:
 def _label_names(model: Model) -> list[str] | None:
     """None of very many that have no names: a file of a few kB may claim millions."""
     has_names = hasattr(model, "label_names_") or model.fitted_.targets.has_classes
-    is_short = model.fitted_.labels.shape[1] <= MOST_LISTED
+    is_short = model.fitted_.labels.shape[1] <= MAX_LISTED
     return label_names(model.fitted_).tolist() if has_names or is_short else None
 
 

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from sketchforest import load_forest
 from sketchforest._estimators.base import TreesEstimator
-from sketchforest._estimators.predicting.partitioned import ForestOfParts
+from sketchforest._estimators.predicting.partitioned import PartitionedForest
 from sketchforest._files import written_whole
 from sketchforest.dask.blocks import read_file, row_chunks
 from sketchforest.dask.clients import the_client
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import dask.array as da
     from distributed import Client, Future
 
-AnyModel = TreesEstimator | ForestOfParts
+AnyModel = TreesEstimator | PartitionedForest
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sketchforest import _core
 from sketchforest._estimators.fitting.checkpoints import checkpointed
-from sketchforest._estimators.forest_mixin import ForestMixin
 from sketchforest._estimators.fitting.growing import grow
 from sketchforest._estimators.fitting.preparation import prepare
+from sketchforest._estimators.forest_mixin import ForestMixin
 from sketchforest._progress import stage, watched
 from sketchforest._trees.grow import KeptTrees, tree_grower
 from sketchforest._trees.model import Tree

@@ -11,7 +11,7 @@ from sketchforest.metrics.meanings import meaning
 from sketchforest.report.wording import BETTER, explained, of_classes
 
 if TYPE_CHECKING:
-    from sketchforest._estimators.inspection.mixin import InspectedTrees
+    from sketchforest._estimators.inspection.mixin import InspectionMixin
 
 MAX_LABELS = 10_000  # in the page, which stays below a few megabytes
 N_EXTREMES = 8  # of the best labels, and of the worst
@@ -169,7 +169,7 @@ def _labels(n: int) -> str:
     return "1 label is" if n == 1 else f"{n:,} labels are"
 
 
-def settings_of(model: "InspectedTrees") -> list[Setting]:
+def settings_of(model: "InspectionMixin") -> list[Setting]:
     """Parameters, those that are not the usual ones first."""
     usual = type(model)().get_params(deep=False)
     found = []
@@ -184,7 +184,7 @@ def settings_of(model: "InspectedTrees") -> list[Setting]:
     return sorted(found, key=lambda setting: setting.is_usual)
 
 
-def own_threshold(model: "InspectedTrees") -> float | None:
+def own_threshold(model: "InspectionMixin") -> float | None:
     """That of all labels, where there is one."""
     found = getattr(model, "thresholds_", None)
     return float(found) if found is not None and np.ndim(found) == 0 else None

@@ -36,7 +36,7 @@ from sketchforest.report.pictures import (
 from sketchforest.report.wording import COLUMNS
 
 if TYPE_CHECKING:
-    from sketchforest._estimators.inspection.mixin import InspectedTrees
+    from sketchforest._estimators.inspection.mixin import InspectionMixin
 
 FOLDER = Path(__file__).parent
 N_FEATURES = 20
@@ -156,7 +156,7 @@ class Report:
 
 
 def make_report(
-    model: "InspectedTrees",
+    model: "InspectionMixin",
     X: Matrix,
     Y: Matrix,
     *,
@@ -194,7 +194,7 @@ def make_report(
 
 
 def report_of(
-    model: "InspectedTrees",
+    model: "InspectionMixin",
     evaluation: Evaluation,
     title: str | None = None,
     about_model: Mapping[str, str] | None = None,

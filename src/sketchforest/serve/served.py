@@ -9,7 +9,8 @@ import numpy as np
 
 from sketchforest._display import shortened
 from sketchforest._estimators.inspection.description import what_is_predicted
-from sketchforest._estimators.predicting.thresholds import DEFAULT, Decision
+from sketchforest._estimators.predicting.decisions import DEFAULT, Decision
+from sketchforest._estimators.predicting.labels import decision_rule
 from sketchforest._typing import Matrix
 from sketchforest._workflows import Classifier
 from sketchforest._workflows.models import (
@@ -296,7 +297,7 @@ class ServedModel:
 
 def _decision(model: Classifier) -> Decision:
     try:
-        return model._decision(model.fitted_)
+        return decision_rule(model)
     except ValueError:  # no threshold was chosen in training; the most probable label is one
         return Decision(above=np.float32(DEFAULT), at_least_one=True)
 

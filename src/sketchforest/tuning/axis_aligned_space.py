@@ -1,21 +1,21 @@
-"""Levels of the parameters of random forests and extra-trees, and steps between them."""
+"""The search space of random forests and extra-trees: values, and steps between them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from sketchforest._estimators.parameters import n_features_drawn
+from sketchforest._estimators.parameters import n_features_sampled
 from sketchforest._selection.setting import Setting
 from sketchforest.projection import resolve_n_components, resolve_projection
 from sketchforest.tuning.values import GivenValues
 
 PROJECTIONS = ("gaussian", "rademacher", "subsample")
 COMPONENTS, PROMISING_COMPONENTS = (1, 8, 32, 128, 512), 32
-# Of the square root of the number of features.
+# Times the square root of the number of features.
 FEATURE_FACTORS = (0.5, 1, 2, 4, 8, 16)
 LEAVES = (1, 2, 3, 5, 10)
-# Steps from the usual setting to one that was better on most of eight sets measured.
+# Steps from the defaults to a setting that was better on most of eight sets.
 BOLD = {"max_features": 2, "min_samples_leaf": 1}
-# Which parameter is moved, and by how many levels; those that gained most, first.
+# The parameter to change, and by how many levels; the largest average gains come first.
 STEPS = (
     ("max_features", 1),
     ("min_samples_leaf", 1),
@@ -29,7 +29,7 @@ STEPS = (
 
 
 class AxisAlignedSpace:
-    """Levels of the parameters for a problem; `given` ones replace ours."""
+    """Values of the parameters for a problem; those in `given` replace the defaults."""
 
     def __init__(
         self, estimators: Sequence[str], n_features: int, n_labels: int, given: GivenValues
@@ -41,9 +41,9 @@ class AxisAlignedSpace:
         components = given.get("n_components", [m for m in COMPONENTS if m < n_labels] or [1])
         resolved = [resolve_n_components(m, n_labels) for m in components]
         self._components = sorted({n_labels if m is None else m for m in resolved})
-        root = n_features_drawn("sqrt", n_features)
+        root = n_features_sampled("sqrt", n_features)
         features = given.get("max_features", [max(1, round(f * root)) for f in FEATURE_FACTORS])
-        self._features = sorted({n_features_drawn(k, n_features) for k in features})
+        self._features = sorted({n_features_sampled(k, n_features) for k in features})
         self._leaves = sorted({int(leaf) for leaf in given.get("min_samples_leaf", LEAVES)})
         self._usual_features = min(self._features, key=lambda k: abs(k - root))
         self._usual_components = min(self._components, key=lambda m: abs(m - PROMISING_COMPONENTS))
@@ -54,7 +54,7 @@ class AxisAlignedSpace:
 
     @property
     def promising(self) -> list[Setting]:
-        """One of each estimator, the most promising last."""
+        """One setting per estimator, most promising last."""
         return [self._start(estimator, BOLD) for estimator in self._estimators]
 
     def _start(self, estimator: str, steps: Mapping[str, int]) -> Setting:
@@ -73,7 +73,7 @@ class AxisAlignedSpace:
         return setting
 
     def neighbours(self, setting: Setting) -> Iterator[Setting]:
-        """Settings one step away, the more promising first."""
+        """Settings one step away, most promising first."""
         others = [name for name in self._estimators if name != setting.estimator]
         for name, n_steps in STEPS:
             if name == "estimator":
@@ -106,7 +106,7 @@ class AxisAlignedSpace:
         return replace(setting, min_samples_leaf=levels[place])
 
     def _with_components(self, setting: Setting, n_steps: int) -> Setting | None:
-        """More components than the most are the outputs themselves."""
+        """Beyond the largest number of components, use the original outputs."""
         named = [p for p in self._projections if p is not None]
         levels: list[int | None] = [*self._components] if named else []
         if None in self._projections:

@@ -1,22 +1,22 @@
-"""Levels of the parameters of forests of oblique and other trees, and steps between them."""
+"""The search space of mixed forests: values, and steps between them."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from sketchforest._estimators.parameters import n_features_drawn
+from sketchforest._estimators.parameters import n_features_sampled
 from sketchforest._selection.setting import Setting
 from sketchforest.projection import resolve_n_components, resolve_projection
 from sketchforest.tuning.values import GivenValues
 
 OBLIQUE, USUAL_OBLIQUE = (0.3, 0.5, 0.7, 0.85, 1.0), 0.7
 RIDGES, USUAL_RIDGE = (0.5, 1.0, 2.0, 5.0, 20.0), 2.0
-# None: as the estimator has it.
+# None is the default of the estimator.
 SPLITS: tuple[int | None, ...] = (4, 6, None, 20, 40)
 COMPONENTS: tuple[int | None, ...] = (16, None, 256)
-# Of the usual number of features, which is four times their square root.
+# Times the default number of features, which is four times the square root of all.
 FEATURE_FACTORS = (0.25, 1, 4)
-# Which parameter is moved, and by how many levels, in the order in which neighbours are tried.
+# The parameter to change, and by how many levels, in the order of trial.
 STEPS = (
     ("oblique", -1),
     ("min_samples_split", -1),
@@ -34,10 +34,10 @@ STEPS = (
 
 
 class MixedSpace:
-    """Levels of the parameters of one estimator; `given` ones replace ours."""
+    """Values of the parameters of one estimator; those in `given` replace the defaults."""
 
     def __init__(self, estimator: str, n_features: int, n_labels: int, given: GivenValues):
-        k = n_features_drawn("4sqrt", n_features)
+        k = n_features_sampled("4sqrt", n_features)
         features = given.get("max_features", [max(1, round(f * k)) for f in FEATURE_FACTORS])
         components = given.get("n_components", COMPONENTS)
         levels: dict[str, list[int | float | None]] = {
@@ -45,7 +45,7 @@ class MixedSpace:
             "ridge": [float(ridge) for ridge in given.get("ridge", RIDGES)],
             "min_samples_split": [*given.get("min_samples_split", SPLITS)],
             "n_components": [resolve_n_components(m, n_labels) for m in components],
-            "max_features": [*sorted({n_features_drawn(each, n_features) for each in features})],
+            "max_features": [*sorted({n_features_sampled(each, n_features) for each in features})],
             "min_samples_leaf": [*given.get("min_samples_leaf", [None])],
         }
         self._levels = {name: list(dict.fromkeys(values)) for name, values in levels.items()}
@@ -63,7 +63,7 @@ class MixedSpace:
         for name, n_steps in STEPS:
             levels = self._levels[name]
             value = getattr(setting, name)
-            if value not in levels:  # no m on the outputs as they are
+            if value not in levels:  # m is None on the original outputs
                 continue
             place = levels.index(value) + n_steps
             if 0 <= place < len(levels):
@@ -79,7 +79,7 @@ class MixedSpace:
 
 
 def _nearest(levels: list[int | float | None], usual: float | None) -> int | float | None:
-    """None, the estimator's own choice, is the usual level where it is one of them."""
+    """The level to start from: None, the default of the estimator, if it is a level."""
     if usual is None or None in levels:
         return None if None in levels else levels[len(levels) // 2]
     return min(levels, key=lambda level: abs((level or 0) - usual))

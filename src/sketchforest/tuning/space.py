@@ -1,4 +1,4 @@
-"""What is chosen from: settings of each kind of forest."""
+"""The search space of all estimators."""
 
 from collections.abc import Collection, Iterable, Iterator
 
@@ -9,8 +9,11 @@ from sketchforest.tuning.values import GivenValues, check_values
 
 
 class Space:
-    """Settings of the estimators for a problem, of which `mixed` ones are forests of oblique and
-    other trees. Values that are `given` replace ours."""
+    """Settings of the estimators for a problem.
+
+    Estimators in `mixed` combine oblique trees with extra-trees. Values in `given` replace the
+    defaults.
+    """
 
     def __init__(
         self,
@@ -28,7 +31,7 @@ class Space:
         self._others = AxisAlignedSpace(others, *size, given) if others else None
 
     def starts(self) -> list[Setting]:
-        """Settings to begin with: a usual one, then a promising one of each estimator."""
+        """Settings to start with: the default one, then a promising one of each estimator."""
         starts = [space.usual for space in self._mixed.values()]
         if self._others is not None:
             starts += ([] if starts else [self._others.usual]) + self._others.promising
@@ -36,11 +39,11 @@ class Space:
 
     @property
     def promising(self) -> Setting:
-        """The most promising of the starts."""
+        """The most promising of them."""
         return self.starts()[0 if self._mixed else -1]
 
     def neighbours(self, setting: Setting) -> Iterator[Setting]:
-        """Settings of its kind that are one step away, the more promising first."""
+        """Settings of the same estimator one step away, most promising first."""
         space = self._mixed.get(setting.estimator, self._others)
         assert space is not None
         return space.neighbours(setting)

@@ -1,15 +1,15 @@
-"""Values that a user gives to choose from, in place of ours."""
+"""Values to choose from that the user gives."""
 
 from collections.abc import Sequence
 from typing import TypedDict
 
-from sketchforest._estimators.parameters import MaxFeatures, NComponents
+from sketchforest._estimators.constructors import MaxFeatures, NComponents
 from sketchforest._selection.setting import SEARCHED, SEARCHED_IN_MIXED
 from sketchforest.projection import ProjectionLike
 
 
 class GivenValues(TypedDict, total=False):
-    """Lists of values; the last three are for forests of oblique and other trees."""
+    """Lists of values; the last three are for mixed forests."""
 
     projection: Sequence[ProjectionLike]
     n_components: Sequence[NComponents]

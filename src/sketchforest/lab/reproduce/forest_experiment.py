@@ -11,7 +11,7 @@ from sketchforest import (
     RandomForestClassifier,
     __version__,
 )
-from sketchforest._estimators.parameters import MaxFeatures, NComponents
+from sketchforest._estimators.constructors import MaxFeatures, NComponents
 from sketchforest.lab.experiments import Workspace
 from sketchforest.lab.measure import timed
 from sketchforest.lab.reproduce.data import paper_split

@@ -3,7 +3,7 @@
 import statistics
 from dataclasses import dataclass
 
-from sketchforest._estimators.parameters import NComponents
+from sketchforest._estimators.constructors import NComponents
 from sketchforest.lab.experiments import Lookup
 from sketchforest.lab.reproduce.data import find_set
 from sketchforest.lab.reproduce.forest_experiment import ForestExperiment, ForestResult

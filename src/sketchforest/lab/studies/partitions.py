@@ -9,7 +9,7 @@ import numpy as np
 from rich.console import Console
 
 from sketchforest import RandomForestClassifier, SketchForestClassifier
-from sketchforest._estimators.predicting.partitioned import of_parts
+from sketchforest._estimators.predicting.partitioned import combine_partitions
 from sketchforest.dask.blocks import deal
 from sketchforest.dask.partitioned import share_of_part
 from sketchforest.lab.data import TrainTestSplit
@@ -98,7 +98,7 @@ def _measure(
         timed(partial(share_of_part(forest, part, n_parts, seed).fit, X, Y))
         for part, (X, Y) in enumerate(pieces[:1] if way.is_one_alone else pieces)
     ]
-    whole = of_parts([fitted for _, fitted in fits])
+    whole = combine_partitions([fitted for _, fitted in fits])
     score = lrap(data.Y_test, whole.predict_proba(data.X_test))
     return FitResult(score, sum(seconds for seconds, _ in fits))
 

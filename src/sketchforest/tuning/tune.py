@@ -27,9 +27,8 @@ from sketchforest.sketch_forest import SketchForestClassifier
 from sketchforest.tuning import budget as _budget
 from sketchforest.tuning.budget import Budget
 from sketchforest.tuning.result import TuningResult, make_trials
-from sketchforest.tuning.space import Space
+from sketchforest.tuning.space import GivenValues, Space
 from sketchforest.tuning.tuner import Tuner, no_report
-from sketchforest.tuning.values import GivenValues
 
 _KINDS: dict[str, Callable[[], ForestMixin]] = {
     "sketch_forest": SketchForestClassifier,

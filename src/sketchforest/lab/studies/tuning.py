@@ -28,7 +28,7 @@ from sketchforest.lab.studies.method_experiment import (
     values_by_method,
 )
 from sketchforest.tuning import tune
-from sketchforest.tuning.axis_aligned_space import PROMISING_COMPONENTS
+from sketchforest.tuning.space import PROMISING_COMPONENTS
 
 BASELINES: dict[str, Forest] = {
     "plain RF": RandomForestClassifier(projection=None),

@@ -401,7 +401,7 @@ def test_steps_stay_inside_the_space_and_come_back(n_labels, n_features):
         ({"budget": True}, "budget must be .*; got True"),
         ({"estimators": "random_forest"}, "estimators must be a list"),
         ({"estimators": ["forest"]}, "estimators must be among .*; got 'forest'"),
-        ({"estimators": ["extra_trees"] * 2}, "estimators must be of different kinds"),
+        ({"estimators": ["extra_trees"] * 2}, "estimators must be of different classes"),
         ({"estimators": [RandomForestRegressor()]}, "metric must be 'squared_error'"),
         ({"n_estimators": 0}, "n_estimators must be"),
         ({"n_estimators": "auto"}, "n_estimators must be an int in tune"),

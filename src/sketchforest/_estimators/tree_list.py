@@ -122,7 +122,7 @@ def _models_of(
 ) -> list[Fitted]:
     """The fitted models of trees, which must fit into the forest."""
     if not trees:
-        raise ValueError("estimators_ must hold at least one tree; got none. Fit anew.")
+        raise ValueError("estimators_ must hold at least one tree; got none. Fit again instead.")
     for tree in trees:
         if not isinstance(tree, kind) or not tree.__sklearn_is_fitted__():
             raise ValueError(

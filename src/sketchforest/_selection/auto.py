@@ -140,7 +140,7 @@ def _with_components(settings: GrowSettings, m: int) -> GrowSettings:
 def grow_until_flat(
     comparison: Comparison, settings: GrowSettings, first: list[Tree]
 ) -> list[Tree]:
-    """Double the number of trees until that is predicted to improve the score no more."""
+    """Double the number of trees until doubling is predicted to change the score very little."""
     if not settings.leaves_rows_out:
         raise ValueError(
             "n_estimators must be an int if bootstrap=False and max_samples=None; got 'auto', "

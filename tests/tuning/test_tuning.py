@@ -17,8 +17,7 @@ from sketchforest import (
 )
 from sketchforest._estimators.fitting.preparation import prepare
 from sketchforest._estimators.parameters import n_features_sampled
-from sketchforest._selection.auto import PROBE_SHARE
-from sketchforest._selection.comparison import Comparison
+from sketchforest._selection.comparison import PROBE_SHARE, Comparison
 from sketchforest._selection.learning_curve import LearningCurve, predict_score
 from sketchforest._selection.out_of_bag import OutOfBagScorer, ScoreMetric
 from sketchforest.datasets import make_multilabel

@@ -10,7 +10,12 @@ from typing import Literal
 
 import numpy as np
 
-from sketchforest._selection.comparison import Candidate, Comparison
+from sketchforest._selection.comparison import (
+    COST_EXPONENT,
+    PROBE_SHARE,
+    Candidate,
+    Comparison,
+)
 from sketchforest._selection.learning_curve import PredictedScore
 from sketchforest._trees.model import Tree
 from sketchforest._trees.problem import GrowSettings, rows_of_share
@@ -25,10 +30,6 @@ FIRST_TREES, AUTO_TREES = 32, 1024
 # Standard errors by which a setting must beat the usual one. On eight sets, 1 gained a quarter of
 # what this does, and 0 hardly more, with larger losses at times.
 CONVINCING = 0.5
-# With c times the features, a tree takes c**COST_EXPONENT of the time: measured on five sets.
-COST_EXPONENT = 0.6
-# If the trees of a forest see all rows, those of its probe see this share; the rest scores them.
-PROBE_SHARE = 0.75
 
 
 def keep_choices(

@@ -28,6 +28,10 @@ from sketchforest._trees.problem import GrowSettings, Problem, TrainingData
 # Average number of trees that did not see a row when a candidate is first scored. With fewer,
 # forests of three sizes for a learning curve do not exist.
 FIRST_OUT_OF_BAG_TREES = 7
+# If the trees of a forest see all rows, those to compare see this share, and the rest scores them.
+PROBE_SHARE = 0.75
+# With c times the features, a tree takes c**COST_EXPONENT of the time: measured on five sets.
+COST_EXPONENT = 0.6
 
 
 @dataclass(eq=False)

@@ -2,8 +2,7 @@
 
 from collections.abc import Collection
 
-from sketchforest._selection.auto import COST_EXPONENT, PROBE_SHARE
-from sketchforest._selection.comparison import Candidate
+from sketchforest._selection.comparison import COST_EXPONENT, PROBE_SHARE, Candidate
 from sketchforest._selection.setting import Setting
 from sketchforest.tuning.budget import Budget
 

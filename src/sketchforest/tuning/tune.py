@@ -14,8 +14,7 @@ from sketchforest._estimators.forest_mixin import ForestMixin
 from sketchforest._estimators.parameters import Parameters
 from sketchforest._estimators.predicting.decisions import f1_kind
 from sketchforest._progress import stage, watched
-from sketchforest._selection.auto import PROBE_SHARE
-from sketchforest._selection.comparison import Candidate, Comparison
+from sketchforest._selection.comparison import PROBE_SHARE, Candidate, Comparison
 from sketchforest._selection.out_of_bag import OutOfBagScorer, ScoreMetric
 from sketchforest._selection.setting import Setting
 from sketchforest._trees.problem import Problem

@@ -9,8 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sketchforest._selection.auto import PROBE_SHARE
-from sketchforest._selection.comparison import Candidate, Comparison
+from sketchforest._selection.comparison import PROBE_SHARE, Candidate, Comparison
 from sketchforest._selection.setting import Setting
 from sketchforest._trees.problem import Problem
 from sketchforest._warning import warn

@@ -37,14 +37,6 @@ if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
 
-def combine(prepared: Prepared, trees: Sequence[Tree]) -> ForestPredictor:
-    """One forest of all trees, ready to predict."""
-    targets, n_features = prepared.targets, prepared.features.n_features
-    n_rows = targets.labels.shape[0]
-    forest = Forest.from_trees(trees, n_features, n_rows, prepared.params.n_jobs)
-    return ForestPredictor.of(forest, targets)
-
-
 def weights_of_rows(fitted: Fitted, checked: Matrix, n_jobs: int | None) -> sparse.csr_array:
     """`leaf_weights` of validated rows."""
     predictor = ForestPredictor.of_training_rows(fitted.forest)
@@ -79,28 +71,25 @@ class TreesEstimator(FittedState):
             return self
         return self._commit(prepared, *grow(prepared))
 
-    def _commit(
-        self,
-        prepared: Prepared,
-        settings: GrowSettings,
-        trees: Sequence[Tree],
-        predictor: ForestPredictor | None = None,
-    ) -> Self:
+    def _commit(self, prepared: Prepared, settings: GrowSettings, trees: Sequence[Tree]) -> Self:
         """Publish the result of a fit. An error before that leaves the estimator as it was.
 
-        `predictor` is the one of these trees, if the caller has it already.
+        `dask` and `tuning` call it, too, with trees that they grew.
         """
+        targets, features = prepared.targets, prepared.features
+        n_rows, n_jobs = targets.labels.shape[0], prepared.params.n_jobs
+        forest = Forest.from_trees(trees, features.n_features, n_rows, n_jobs)
         fitted = Fitted(
-            predictor or combine(prepared, trees),
-            prepared.targets,
+            ForestPredictor.of(forest, targets),
+            targets,
             settings,
-            prepared.features.n_features,
-            prepared.features.names,
+            features.n_features,
+            features.names,
             prepared.fingerprint,
         )
         names = {} if prepared.earlier is None else dict(prepared.earlier.attached)
-        if prepared.targets.label_names is not None:
-            names["label_names_"] = prepared.targets.label_names
+        if targets.label_names is not None:
+            names["label_names_"] = targets.label_names
         self._publish(self._scored(replace(fitted, attached=names), prepared))
         advance(prepared.params.random_state)
         return self

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sketchforest import RandomForestClassifier, RandomForestRegressor
-from sketchforest._estimators.thresholds import threshold_curve
+from sketchforest._estimators.predicting.decisions import threshold_curve
 from sketchforest.evaluation import LABEL_COLUMNS, evaluate, meaning
 from sketchforest.metrics.labels import average_precisions, calibration, calibration_errors
 
@@ -151,7 +151,7 @@ def test_real_outputs_have_their_score_alone():
     again = evaluate(is_sparse, X, sparse.csr_array(X[:, :2])).scores
     assert again == pytest.approx(evaluate(is_sparse, X, X[:, :2]).scores)
     assert "R²" in repr(found)
-    with pytest.raises(ValueError, match="plot is for models of labels"):
+    with pytest.raises(ValueError, match="plot is for classifiers"):
         found.plot()
 
 
@@ -164,7 +164,7 @@ def test_a_data_frame_of_labels_is_read_by_its_names():
         expected = evaluate(forest, X, Y).scores
         assert evaluate(forest, X, Y[["c", "a", "b"]]).scores == expected
         assert evaluate(forest, X, Y.set_axis(list("xyz"), axis=1)).scores == expected
-        for other, said in ((Y[["a", "b"]], "got no c"), (Y.assign(d=0), "got d, which")):
+        for other, said in ((Y[["a", "b"]], "got no c"), (Y.assign(d=0), "got the unknown d")):
             with pytest.raises(ValueError, match=f"Y must have the 3 columns .* {said}"):
                 evaluate(forest, X, other)
 

@@ -250,7 +250,7 @@ def test_training_rows_keep_the_numbers_that_they_had_before_a_split(tmp_path):
 
 def test_what_is_attached_has_one_for_each():
     model = KINDS["tree"]()
-    with pytest.raises(ValueError, match="row_texts must have one for each of 200; got 1"):
+    with pytest.raises(ValueError, match="row_texts must have 200 entries; got 1"):
         model.attach(label_names=list("abc") * 10, row_texts=["a"])
     assert not hasattr(model, "label_names_")  # nothing half-changed
 
@@ -281,7 +281,7 @@ def test_an_explanation_shows_itself():
     found = model.explain(X[:1], k=2)
     text = repr(found)
     assert max(map(len, text.splitlines())) <= 80
-    assert f"{found.scores[0]:.3f}, from {found.base[0]:.3f}" in text
+    assert f"{found.scores[0]:.3f} (baseline {found.base[0]:.3f})" in text
     assert "row " + str(found.rows[0]) in text
     html = found._repr_html_()
     assert html.count("<table>") == html.count("</table>") == 3
@@ -303,7 +303,7 @@ def test_absent_features_are_folded():
     assert {line.value for line in shown} <= set(data[0].tolist()) - {0.0}
     assert last.value is None
     assert last.adds == pytest.approx(absent.sum())
-    assert last.feature == f"{np.count_nonzero(absent)} features that the row lacks"
+    assert last.feature == f"{np.count_nonzero(absent)} absent features"
 
 
 @pytest.mark.filterwarnings("error")

@@ -99,10 +99,10 @@ def test_real_outputs(kind, n_outputs, X, Y):
 
 def test_what_onnx_cannot_hold_is_refused(X, Y, monkeypatch):
     pytest.importorskip("onnx")
-    with pytest.raises(ValueError, match="to_onnx is for trees that split by one feature"):
+    with pytest.raises(ValueError, match="to_onnx needs trees that split by one feature"):
         export.to_onnx(SketchForestClassifier(3, random_state=0).fit(X, Y))
     fine = 1 + np.arange(N_TRAIN)[:, None] * 1e-12
-    with pytest.raises(ValueError, match="to_onnx is for features that float32 tells apart"):
+    with pytest.raises(ValueError, match="to_onnx reads X as float32"):
         export.to_onnx(DecisionTreeRegressor().fit(fine, Y))
     chosen = RandomForestClassifier(3, threshold="top-1", random_state=0).fit(X, Y)
     with pytest.raises(ValueError, match=r"threshold must be 0\.5 for to_onnx"):

@@ -9,7 +9,7 @@ from benchmarks.data import TrainTestSplit
 from benchmarks.measure import timed
 from benchmarks.studies.study import FitResult, Measure, Study, lrap_on_test, markdown_table
 from sketchforest import RandomForestClassifier, SketchForestClassifier
-from sketchforest._estimators.parts import of_parts
+from sketchforest._estimators.predicting.partitioned import combine_partitions
 from sketchforest.dask.blocks import deal
 from sketchforest.dask.partitioned import share_of_part
 
@@ -71,7 +71,7 @@ def _measure(
         timed(partial(share_of_part(forest, part, n_parts, seed).fit, X, Y))
         for part, (X, Y) in enumerate(pieces[:1] if way.is_one_alone else pieces)
     ]
-    whole = of_parts([fitted for _, fitted in fits])
+    whole = combine_partitions([fitted for _, fitted in fits])
     return FitResult(lrap_on_test(whole, data), sum(seconds for seconds, _ in fits))
 
 

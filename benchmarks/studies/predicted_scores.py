@@ -13,9 +13,9 @@ import pandas as pd
 from benchmarks.data import TrainTestSplit
 from benchmarks.studies.study import MethodExperiment, markdown_table
 from sketchforest import RandomForestClassifier
-from sketchforest._estimators.preparation import prepare
+from sketchforest._estimators.fitting.preparation import prepare
 from sketchforest._selection.comparison import Comparison
-from sketchforest._selection.out_of_bag import Criterion, OutOfBagScorer
+from sketchforest._selection.out_of_bag import OutOfBagScorer, ScoreMetric
 from sketchforest.projection import resolve_projection
 
 N_GROWN, N_PREDICTED = 20, 500
@@ -66,7 +66,7 @@ def _measure(change: Change, n_jobs: int, data: TrainTestSplit) -> PredictedScor
     if change.n_components is not None:
         projection = resolve_projection("gaussian")
         settings = replace(settings, n_components=change.n_components, projection=projection)
-    scorer = OutOfBagScorer(given, Criterion.of("lrap"), 0)
+    scorer = OutOfBagScorer(given, ScoreMetric.of("lrap"), 0)
     comparison = Comparison(scorer, given, N_PREDICTED, n_jobs)
     candidate = comparison.add(settings)
     comparison.grow([candidate], N_GROWN)

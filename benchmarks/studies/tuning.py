@@ -25,7 +25,7 @@ from benchmarks.studies.study import (
 )
 from sketchforest import ExtraTreesClassifier, RandomForestClassifier
 from sketchforest.tuning import tune
-from sketchforest.tuning.axis_aligned_space import PROMISING_COMPONENTS
+from sketchforest.tuning.space import PROMISING_COMPONENTS
 
 BASELINES = {
     "plain RF": RandomForestClassifier(projection=None),

@@ -1,8 +1,8 @@
-"""How good a model is on rows with known labels: scores that say what they mean, and a table with a
-line for each label."""
+"""Evaluation of models on rows with known labels: scores, and a table of all labels."""
 
 import time
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -10,9 +10,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from sketchforest._estimators.names import label_names
-from sketchforest._estimators.targets import outputs_as_fitted
-from sketchforest._estimators.thresholds import Decided, threshold_curve
+from sketchforest._estimators.inspection.names import label_names, outputs_as_fitted
+from sketchforest._estimators.predicting.decisions import Decided, HasFittedModel, threshold_curve
+from sketchforest._estimators.predicting.labels import decision_rule
 from sketchforest._utils.display import aligned, as_frame, html_table, new_axes, shortened, tidy
 from sketchforest._utils.evaluation_pictures import draw_calibration, draw_curve, draw_labels
 from sketchforest._utils.progress import stage
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-    from sketchforest._estimators.classifier import TreesClassifier
-    from sketchforest._estimators.inspection import InspectedTrees
+    from sketchforest._estimators.inspection.mixin import InspectionMixin
+    from sketchforest._estimators.trees import TreesClassifier
 
 __all__ = ["LABEL_COLUMNS", "Evaluation", "LabelTable", "Meaning", "evaluate", "meaning"]
 
 DEPTHS = (1, 3, 5)
-TEST_ROWS = 2048  # that are predicted at a time
+BATCH_ROWS = 2048  # rows to predict at a time
 THRESHOLDS = np.arange(100) / 100
 LABEL_COLUMNS = (
     "label",
@@ -53,8 +53,7 @@ _ARROWS = {"higher": "↑", "lower": "↓", "": " "}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelTable:
-    """Columns with an entry for each label: how it fares in the decisions of `predict`, and by its
-    probabilities.
+    """Scores of each label, by the decisions of `predict` and by probabilities.
 
     Examples
     --------
@@ -72,7 +71,7 @@ class LabelTable:
     n_true: np.ndarray
     n_predicted: np.ndarray
     n_hits: np.ndarray
-    average_precision: np.ndarray  # NaN for a label that no row has
+    average_precision: np.ndarray  # NaN for labels that do not occur
     calibration_error: np.ndarray
 
     @property
@@ -88,12 +87,12 @@ class LabelTable:
         return _ratio(2 * self.n_hits, self.n_true + self.n_predicted)
 
     def rows(self) -> list[LabelRow]:
-        """The columns of LABEL_COLUMNS, most frequent labels first."""
+        """Rows with the columns LABEL_COLUMNS, most frequent labels first."""
         columns = self._columns().values()
         return list(zip(*(np.asarray(column).tolist() for column in columns), strict=True))
 
     def to_frame(self) -> "DataFrame":
-        """A data frame of the columns of LABEL_COLUMNS, most frequent labels first."""
+        """A data frame with the columns LABEL_COLUMNS, most frequent labels first."""
         return as_frame(self._columns())
 
     def __repr__(self) -> str:
@@ -127,27 +126,27 @@ class LabelTable:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
-    """How good a model is on some rows.
+    """Scores of a model on some rows.
 
     Attributes
     ----------
     scores : dict of floats
-        By name; `meaning(name)` says what each of them is.
+        Scores by name; `meaning(name)` describes them.
     labels : LabelTable or None
-        A line for each label; None for a regressor.
+        Scores of each label; None for a regressor.
     curve : list of pairs
-        Precision and nDCG of the k best labels, for each k from 1.
+        Precision and nDCG of the k best labels, for k = 1, 2, ...
     bins : list of triples
-        Pairs of rows and labels by their probability, in steps of a tenth: the mean probability,
-        the share that came true, and how many they are.
+        Calibration of the predicted probabilities, in bins of width 0.1: mean probability, share of
+        true labels, and number of predictions.
     thresholds : list of Decided
-        What other thresholds would decide, from 0 on; empty for classes and for a regressor.
+        Precision and recall at other thresholds, lowest first; empty for classes and regressors.
     seconds : float
-        That the probabilities of all rows took.
+        Time to predict the probabilities of all rows.
     n_unknown : int
-        Labels in the file that the model does not know.
+        Number of labels in the file that the model does not know.
     n_trained_on : int
-        Rows of the file that the model was trained on, where it is known again.
+        Number of rows in the file that the model was trained on, if that is known.
 
     Examples
     --------
@@ -171,7 +170,7 @@ class Evaluation:
     n_trained_on: int = 0
 
     def __repr__(self) -> str:
-        together: dict[str, list[str]] = {}  # the ks of one metric stand in one line
+        together: dict[str, list[str]] = {}  # one line for all k of a metric
         for name in self.scores:
             together.setdefault(name.rpartition("_at_")[0] or name, []).append(name)
         table = []
@@ -182,9 +181,9 @@ class Evaluation:
             values = " ".join(f"{self.scores[name]:.3f}" for name in names)
             values = values if len(names) > 1 else _shown(names[0], self.scores[names[0]])
             table.append([_ARROWS[better], title, values, says])
-        parts = ["Scores; ↑ the higher the better, ↓ the lower:", aligned(table)]
+        parts = ["Scores (↑ higher is better, ↓ lower is better):", aligned(table)]
         if self.labels is not None:
-            parts += ["The most frequent labels:", repr(self.labels)]
+            parts += ["Most frequent labels:", repr(self.labels)]
         return "\n".join(parts)
 
     def _repr_html_(self) -> str:
@@ -198,8 +197,10 @@ class Evaluation:
         return html if self.labels is None else html + self.labels._repr_html_()
 
     def to_frame(self) -> "DataFrame":
-        """A data frame with a line for each score: score, value, what it says, which way is
-        better. That of labels is `labels.to_frame()`."""
+        """A data frame with the columns score, value, says (its meaning) and better.
+
+        `labels.to_frame()` has the scores of each label.
+        """
         meanings = [meaning(name) for name in self.scores]
         return as_frame(
             {
@@ -211,10 +212,9 @@ class Evaluation:
         )
 
     def plot(self, axes: "Sequence[Axes] | None" = None) -> "Sequence[Axes]":
-        """Three pictures: the k best labels, F1 of each label, and whether probabilities come
-        true."""
+        """Plot precision and nDCG of the k best labels, F1 of each label, and calibration."""
         if self.labels is None:
-            raise ValueError("plot is for models of labels; this one regresses. Use the scores.")
+            raise ValueError("plot is for classifiers; this model is a regressor. Use the scores.")
         if axes is None:
             first = new_axes(12.0, 3.8)
             figure = first.figure
@@ -228,8 +228,8 @@ class Evaluation:
         return axes
 
 
-def evaluate(model: "InspectedTrees", X: Matrix, Y: Matrix) -> Evaluation:
-    """The scores of a fitted model on rows X with labels, or real outputs, Y.
+def evaluate(model: "InspectionMixin", X: Matrix, Y: Matrix) -> Evaluation:
+    """Evaluate a fitted model on rows X with labels, classes or real outputs Y.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def evaluate(model: "InspectedTrees", X: Matrix, Y: Matrix) -> Evaluation:
     True
     """
     _check_model(model)
-    model = model._frozen()
+    model = copy(model)  # a concurrent fit does not change it
     X, Y = checked_if_sparse("X", X), checked_if_sparse("Y", Y)
     if model.fitted_.targets.column_classes is None:
         Y = outputs_as_fitted(getattr(model, "label_names_", None), Y)
@@ -264,9 +264,8 @@ def evaluate(model: "InspectedTrees", X: Matrix, Y: Matrix) -> Evaluation:
         return Evaluation(scores | errors_of(Y, predicted), seconds=seconds)
     truth = _indicator(model, Y)
     scores, predicted, seconds = _predict(model, X)
-    is_ranked = (
-        model.fitted_.targets.column_classes is None
-    )  # classes of one column outdo no others
+    # Classes of different columns do not compete.
+    is_ranked = model.fitted_.targets.column_classes is None
     found = {"rows": float(truth.shape[0])} | (_ranking(model, truth, scores) if is_ranked else {})
     table = LabelTable(
         names=label_names(model.fitted_),
@@ -291,24 +290,24 @@ def evaluate(model: "InspectedTrees", X: Matrix, Y: Matrix) -> Evaluation:
 
 
 def _check_model(model: object) -> None:
-    if not hasattr(model, "_check_new"):
-        way_out = "Use a fitted estimator of sketchforest."
+    if not isinstance(model, HasFittedModel):
+        fix = "Use a fitted estimator of sketchforest."
         if hasattr(model, "steps"):
-            way_out = "Use its last step, pipeline[-1], and pipeline[:-1].transform(X)."
-        raise TypeError(f"model must be a forest or a tree; got {type(model).__name__}. {way_out}")
+            fix = "Use its last step, pipeline[-1], and pipeline[:-1].transform(X)."
+        raise TypeError(f"model must be a forest or a tree; got {type(model).__name__}. {fix}")
     check_is_fitted(model)
 
 
 def _ranking(
     model: "TreesClassifier", truth: sparse.csr_array, scores: sparse.csr_array
 ) -> dict[str, float]:
-    """Whether true labels come before others."""
+    """Ranking scores."""
     depths = [k for k in DEPTHS if k <= truth.shape[1]]
     found = {"lrap": lrap(truth, scores)}
     found |= {f"precision_at_{k}": precision_at_k(truth, scores, k) for k in depths}
     found |= {f"ndcg_at_{k}": ndcg_at_k(truth, scores, k) for k in depths}
     Y_train = model.fitted_.targets.class_labels.to_csr(np.uint8)
-    if Y_train.shape[0] >= 3:  # fewer rows tell no propensities
+    if Y_train.shape[0] >= 3:  # propensities need a few rows
         found |= {f"psp_at_{k}": psp_at_k(truth, scores, k=k, Y_train=Y_train) for k in depths}
     return found | {"coverage_error": coverage_error(truth, scores)}
 
@@ -316,11 +315,13 @@ def _ranking(
 def _thresholds(
     model: "TreesClassifier", truth: sparse.csr_array, scores: sparse.csr_array
 ) -> list[Decided]:
-    """Of a hundred thresholds, and of that of the model where it has one for all labels. As
-    numbers that are given: none of them makes a row have a label."""
+    """The decisions of a hundred thresholds, and of the model's own if it has one for all labels.
+
+    Rows without a label above the threshold get none.
+    """
     if model.fitted_.targets.has_classes:
         return []
-    above = model._decision(model.fitted_).above
+    above = decision_rule(model).above
     own = [] if above is None or np.ndim(above) else [above]
     return threshold_curve(truth, scores, np.append(THRESHOLDS, own))
 
@@ -328,12 +329,11 @@ def _thresholds(
 def _predict(
     model: "TreesClassifier", X: Matrix
 ) -> tuple[sparse.csr_array, sparse.csr_array, float]:
-    """Scores and decisions, and the seconds that the scores took; of a matrix a block of rows at a
-    time, so that one sees how far it is."""
+    """Scores, decisions, and the time for the scores, batch by batch to show progress."""
     blocks, n_rows = [X], None
     if isinstance(X, np.ndarray | sparse.csr_array | sparse.csr_matrix):
         n_rows = X.shape[0]
-        blocks = [X[at : at + TEST_ROWS] for at in range(0, n_rows, TEST_ROWS)]
+        blocks = [X[at : at + BATCH_ROWS] for at in range(0, n_rows, BATCH_ROWS)]
     scores, decided, seconds = [], [], 0.0
     with stage("testing", n_rows) as shown:
         for block in blocks:
@@ -346,24 +346,24 @@ def _predict(
     return *together, seconds
 
 
-def is_classifier(model: "InspectedTrees") -> "TypeGuard[TreesClassifier]":
+def is_classifier(model: "InspectionMixin") -> "TypeGuard[TreesClassifier]":
     return model.fitted_.targets.is_classification
 
 
 def decisions(model: "TreesClassifier", X: Matrix) -> sparse.csr_array:
-    """(n_rows, n_labels) CSR of what `predict` says, with one label for each class."""
+    """(n_rows, n_labels) CSR of the decisions of `predict`, with one column per class."""
     return _indicator(model, model.predict(X))
 
 
 def _indicator(model: "TreesClassifier", Y: Matrix) -> sparse.csr_array:
-    """Y as (n_rows, n_labels), also where it has classes."""
+    """Y as (n_rows, n_labels) indicators; classes are encoded one-hot."""
     columns = model.fitted_.targets.classes_by_output
     is_indicator = (
         model.fitted_.targets.classes is not None and np.ndim(Y) == 2 and np.shape(Y)[1] > 1
     )
     if not model.fitted_.targets.has_classes or is_indicator:
         return sparse.csr_array(Y).astype(bool)
-    values = np.asarray(Y).reshape(len(Y), -1)  # fit takes one class a row as a column, too
+    values = np.asarray(Y).reshape(len(Y), -1)  # as fit, accept classes as a column
     if values.shape[1] != len(columns):
         raise ValueError(
             f"Y must have the {len(columns)} columns of classes that the model was fitted on; got "

@@ -1,12 +1,13 @@
 """Models for other programs."""
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from sketchforest._estimators.sklearn_twin import check_readable_elsewhere
+from sketchforest._estimators.inspection.to_sklearn import check_readable_elsewhere
 from sketchforest._trees.node_means import NodeMeans
 from sketchforest._trees.structure import TreeStructure
 from sketchforest._trees.targets import Targets
@@ -58,7 +59,7 @@ def to_onnx(model: "TreesEstimator") -> "ModelProto":
             "Use pip install sketchforest[onnx]."
         ) from error
     check_is_fitted(model)
-    model = model._frozen()
+    model = copy(model)  # a concurrent fit does not change it
     check_readable_elsewhere(model, "to_onnx")
     helper, number = onnx.helper, onnx.TensorProto.FLOAT
     targets = model.fitted_.targets

@@ -1,58 +1,34 @@
 """Random forests on a projection of the outputs."""
 
 import os
-from typing import Literal
 
 from sketchforest._estimators.base import TreesEstimator
-from sketchforest._estimators.classifier import TreesClassifier
-from sketchforest._estimators.forest_mixin import ForestMixin
-from sketchforest._estimators.parameters import (
+from sketchforest._estimators.constructors import (
+    CartParameters,
+    ClassificationCriterion,
     ClassWeight,
+    ForestParameters,
     MaxFeatures,
-    NComponents,
-    OobScore,
-    Parameters,
-    RandomState,
-    RegressionCriterion,
+    RegressionParameters,
     Threshold,
-    regression_criterion,
 )
-from sketchforest._estimators.parts import ForestOfParts, of_parts
-from sketchforest._estimators.regressor import TreesRegressor
-from sketchforest._estimators.shared_docs import described
+from sketchforest._estimators.forest_mixin import ForestMixin
+from sketchforest._estimators.parameters import Parameters
+from sketchforest._estimators.predicting.partitioned import PartitionedForest, combine_partitions
+from sketchforest._estimators.shared_docs import estimator
+from sketchforest._estimators.trees import TreesClassifier, TreesRegressor
 from sketchforest._saving.estimators import load_estimator
 from sketchforest._saving.model_folder import load_parts
 from sketchforest._utils.registry import estimator_class
-from sketchforest.projection import ProjectionLike
 from sketchforest.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 
-@described
-class RandomForestClassifier(ForestMixin, TreesClassifier):
-    """A random forest for many labels, or for classes.
+@estimator
+class RandomForestClassifier(CartParameters, ForestParameters, ForestMixin, TreesClassifier):
+    """A random forest for multi-label or multi-class problems.
 
-    Splits are searched on a random projection ``Z = Y P`` of the outputs; leaves keep training
-    rows, so that predictions are averages of the original outputs.
-
-    Parameters
-    ----------
-    n_estimators
-    criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf,
-    max_features, max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, bootstrap,
-    max_samples, oob_score, projection, n_components, shared_projection, n_jobs, random_state,
-    verbose, warm_start, class_weight, threshold
-
-    Attributes
-    ----------
-    classes_, n_classes_, n_outputs_, n_components_, max_features_, n_estimators_, n_features_in_,
-    feature_names_in_, label_names_, estimators_, feature_importances_, oob_score_,
-    oob_decision_function_, thresholds_
-
-    Notes
-    -----
-    A fit takes O(t k n log n m) steps for dense X and balanced trees: t trees, k features drawn, n
-    rows, m components, or with `projection=None` and sparse Y the labels that a row has. Of sparse
-    X only the non-zeros count. A model takes O(t n) memory beside Y, whatever the number of labels.
+    Splits are searched on a random projection ``Z = Y P`` of the outputs. Leaves keep training
+    rows, so predictions are averages of the original outputs.
 
     Examples
     --------
@@ -67,87 +43,23 @@ class RandomForestClassifier(ForestMixin, TreesClassifier):
 
     _tree_class = DecisionTreeClassifier
 
-    def __init__(
-        self,
-        n_estimators: int | Literal["auto"] = 100,
-        *,
-        criterion: Literal["gini", "entropy", "log_loss"] = "gini",
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: MaxFeatures = "sqrt",
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        ccp_alpha: float = 0.0,
-        monotonic_cst: None = None,
-        bootstrap: bool = True,
-        max_samples: int | float | None = None,
-        oob_score: OobScore = False,
-        projection: ProjectionLike = "gaussian",
-        n_components: NComponents = None,
-        shared_projection: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        class_weight: ClassWeight = None,
-        threshold: Threshold = 0.5,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.ccp_alpha = ccp_alpha
-        self.monotonic_cst = monotonic_cst
-        self.bootstrap = bootstrap
-        self.max_samples = max_samples
-        self.oob_score = oob_score
-        self.projection = projection
-        self.n_components = n_components
-        self.shared_projection = shared_projection
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.threshold = threshold
+    criterion: ClassificationCriterion = "gini"
+    max_features: MaxFeatures = "sqrt"
+    bootstrap: bool = True
+    class_weight: ClassWeight = None
+    threshold: Threshold = 0.5
 
 
-@described
-class RandomForestRegressor(ForestMixin, TreesRegressor):
+@estimator
+class RandomForestRegressor(
+    CartParameters, ForestParameters, RegressionParameters, ForestMixin, TreesRegressor
+):
     """A random forest for one or many real outputs.
 
-    Splits are searched on a random projection ``Z = Y P`` of the outputs; leaves keep training
-    rows, so that predictions are averages of the original outputs.
-
-    Parameters
-    ----------
-    n_estimators
-    criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf
-    max_features : int, float, "sqrt", "log2", "auto" or None, default=1.0
-        Features drawn at each split: all of them, as in scikit-learn. With many outputs, "sqrt" is
-        faster by far and often as good.
-    max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, bootstrap, max_samples
-    oob_score : bool, str or callable, default=False
-        Score rows by trees that did not see them: True or "r2", or a callable f(Y_true, Y_pred).
-    projection, n_components, shared_projection, n_jobs, random_state, verbose, warm_start
-
-    Attributes
-    ----------
-    n_outputs_, n_components_, max_features_, n_estimators_, n_features_in_, feature_names_in_,
-    label_names_, estimators_, feature_importances_, oob_score_, oob_prediction_
-
-    Notes
-    -----
-    A fit takes O(t k n log n m) steps for dense X and balanced trees: t trees, k features drawn, n
-    rows, m components, or with `projection=None` and sparse Y the labels that a row has. Of sparse
-    X only the non-zeros count. A model takes O(t n) memory beside Y, whatever the number of labels.
+    Splits are searched on a random projection ``Z = Y P`` of the outputs. Leaves keep training
+    rows, so predictions are averages of the original outputs. As in scikit-learn, all features are
+    searched by default; with many outputs, ``max_features="sqrt"`` is much faster and often as
+    accurate.
 
     Examples
     --------
@@ -161,65 +73,23 @@ class RandomForestRegressor(ForestMixin, TreesRegressor):
 
     _tree_class = DecisionTreeRegressor
 
-    def __init__(
-        self,
-        n_estimators: int | Literal["auto"] = 100,
-        *,
-        criterion: RegressionCriterion = "squared_error",
-        max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: MaxFeatures = 1.0,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        ccp_alpha: float = 0.0,
-        monotonic_cst: None = None,
-        bootstrap: bool = True,
-        max_samples: int | float | None = None,
-        oob_score: OobScore = False,
-        projection: ProjectionLike = "gaussian",
-        n_components: NComponents = None,
-        shared_projection: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.criterion = regression_criterion(criterion)
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.ccp_alpha = ccp_alpha
-        self.monotonic_cst = monotonic_cst
-        self.bootstrap = bootstrap
-        self.max_samples = max_samples
-        self.oob_score = oob_score
-        self.projection = projection
-        self.n_components = n_components
-        self.shared_projection = shared_projection
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
+    max_features: MaxFeatures = 1.0
+    bootstrap: bool = True
 
 
-def load_forest(path: str | os.PathLike[str], mmap: bool = True) -> TreesEstimator | ForestOfParts:
-    """The estimator that was saved, of any kind.
+def load_forest(
+    path: str | os.PathLike[str], mmap: bool = True
+) -> TreesEstimator | PartitionedForest:
+    """Load a saved estimator of any class.
 
     Parameters
     ----------
     path : str or path
-        A file made by `save`, or a folder made by `sketchforest.dask.fit_partitioned`.
+        A file written by `save`, or a folder written by `sketchforest.dask.fit_partitioned`.
     mmap : bool, default=True
-        Map the arrays from the file, to be shared by processes, instead of reading them. The file
-        may be replaced or removed meanwhile, as `save` does, but not changed in place: what was
-        checked is then no more what is read, and a file that is cut off ends the process.
+        Map the arrays into memory, where processes share them, instead of reading them. Meanwhile
+        the file may be replaced or deleted, as `save` does, but must not be changed in place: its
+        arrays are only validated here, and truncating it kills the process.
 
     Returns
     -------
@@ -238,6 +108,6 @@ def load_forest(path: str | os.PathLike[str], mmap: bool = True) -> TreesEstimat
     array([4.])
     """
     if os.path.isdir(path):
-        return of_parts(load_parts(path, estimator_class, Parameters.of, mmap))
+        return combine_partitions(load_parts(path, estimator_class, Parameters.of, mmap))
     loaded: TreesEstimator = load_estimator(path, estimator_class, Parameters.of, mmap)
     return loaded

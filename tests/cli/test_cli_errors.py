@@ -203,7 +203,7 @@ WRONG_VALUES = {
     ),
     "parameter of parameters": (
         (*_TRAIN, "--forest", "extra-trees", "--n-estimators", "auto"),
-        "--n-estimators: must be an int where --bootstrap False and --max-samples None",
+        "--n-estimators: must be an int if --bootstrap False and --max-samples None",
     ),
     "a column of tags and of text": (
         ("train", "GOOD", "--out", "n", "--tags-column", "tags", "--text-column", "text,tags"),

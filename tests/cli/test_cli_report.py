@@ -72,7 +72,7 @@ def test_features_are_counted_by_their_kind(command, tmp_path):
     columns = ("--text-column", "text", "--number-column", "size", "--category-column", "plan")
     command("train", file, "-o", model, *columns, "--tags-column", "tags", "--n-estimators", 5)
     assert command("report", model, file, "-o", card)[0] == 0
-    said = "| features | 6: 3 terms of texts, 1 number, 2 values of categories |"
+    said = "| features | 6: 3 terms, 1 number, 2 categories |"
     assert said in card.read_text()
 
 

@@ -19,7 +19,7 @@ from sketchforest import (
     SketchForestClassifier,
     load_forest,
 )
-from sketchforest._estimators.parts import of_parts
+from sketchforest._estimators.predicting.partitioned import combine_partitions
 from sketchforest.datasets import Columns, Dataset, make_multilabel, write
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")
@@ -56,9 +56,9 @@ def parts_of(data, forest=FOREST):
 
 
 def test_predictions_are_averages_over_all_trees(data, monkeypatch):
-    monkeypatch.setattr("sketchforest._estimators.parts.BLOCK_ROWS", 150)
+    monkeypatch.setattr("sketchforest._estimators.predicting.partitioned.BLOCK_ROWS", 150)
     parts = parts_of(data)
-    whole = of_parts(parts)
+    whole = combine_partitions(parts)
     trees = [tree for part in parts for tree in part.estimators_]
     expected = np.mean([tree.predict_proba(data.X).astype(float) for tree in trees], axis=0)
     assert whole.n_estimators_ == len(trees) == 12
@@ -84,14 +84,14 @@ def test_the_best_label_overall_may_be_the_best_of_no_part():
     Y = np.zeros((2, 10, 3), int)
     Y[0, :6, 0] = Y[1, :6, 1] = 1
     Y[:, :5, 2] = 1
-    whole = of_parts([RandomForestClassifier(1, bootstrap=False).fit(X, y) for y in Y])
+    whole = combine_partitions([RandomForestClassifier(1, bootstrap=False).fit(X, y) for y in Y])
     labels, scores = whole.predict_topk(X[:1], 1)
     assert (labels.tolist(), scores.tolist()) == ([[2]], [[0.5]])
 
 
 def test_the_threshold_is_the_mean_of_the_thresholds_of_the_parts(data):
     parts = parts_of(data, SketchForestClassifier())
-    whole = of_parts(parts)
+    whole = combine_partitions(parts)
     chosen = [float(part.thresholds_) for part in parts]
     above = np.float32(np.average(chosen, weights=[3, 4, 5]))
     scores = whole.predict_proba(data.X)
@@ -106,7 +106,7 @@ def test_regressors(data):
     for target in (Y, Y[:, 0]):
         parts = parts_of(Dataset("", X, target), forest)
         trees = [tree for part in parts for tree in part.estimators_]
-        whole = of_parts(parts)
+        whole = combine_partitions(parts)
         expected = np.mean([tree.predict(X) for tree in trees], axis=0)
         np.testing.assert_allclose(whole.predict(X), expected)
         assert whole.predict(X).shape == target.shape
@@ -116,7 +116,7 @@ def test_regressors(data):
 def test_parts_with_different_features_are_refused(data):
     other = clone(FOREST).fit(data.X[:, :20], data.Y)
     with pytest.raises(ValueError, match="got parts of 30 and 20 features"):
-        of_parts([*parts_of(data), other])
+        combine_partitions([*parts_of(data), other])
 
 
 # ---- the rows
@@ -243,7 +243,7 @@ def test_all_threads_of_a_worker_grow_one_partition(data, tmp_path, monkeypatch)
 
 
 def test_predictions_are_mapped_over_blocks(data, client, tmp_path):
-    model = of_parts(parts_of(data))
+    model = combine_partitions(parts_of(data))
     X = data.X.toarray()
     chunked = da.from_array(X, chunks=(90, 30))
     labels, scores = predict_topk(model, chunked, 3)
@@ -273,7 +273,7 @@ def test_predictions_of_sparse_labels_are_sparse(data, client):
 
 @pytest.mark.parametrize("has_parts", [False, True])
 def test_predictions_do_not_modify_the_model(has_parts, data):
-    model = of_parts(parts_of(data)) if has_parts else clone(FOREST).fit(data.X, data.Y)
+    model = combine_partitions(parts_of(data)) if has_parts else clone(FOREST).fit(data.X, data.Y)
     model.n_jobs = 2
     known = dict(vars(model))
     found = predict_proba(model, da.from_array(data.X.toarray(), chunks=(150, 30)))

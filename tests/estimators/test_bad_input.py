@@ -168,10 +168,10 @@ def test_another_number_of_features_is_refused(kind, layout):
 
 
 BAD_Y = {
-    "nan": (replaced(Y, np.nan), "Y must have no missing or infinite value; .*Leave out the rows"),
-    "inf": (replaced(Y, np.inf), "Y must have no missing or infinite value"),
-    "sparse nan": (sparse.csr_array(replaced(Y, np.nan)), "Y must have no missing or infinite"),
-    "1-d nan": (replaced(ONES, np.nan, 3), "Y must have no missing or infinite value"),
+    "nan": (replaced(Y, np.nan), "Y must not contain missing or infinite values; .*Leave out rows"),
+    "inf": (replaced(Y, np.inf), "Y must not contain missing or infinite values"),
+    "sparse nan": (sparse.csr_array(replaced(Y, np.nan)), "Y must not contain missing or infinite"),
+    "1-d nan": (replaced(ONES, np.nan, 3), "Y must not contain missing or infinite values"),
     "too few": (Y[:-1], "X and Y must have the same number of rows; got 40 and 39"),
     "too many": (np.vstack([Y, Y]), "X and Y must have the same number of rows; got 40 and 80"),
     "sparse, too few": (sparse.csr_array(Y[:-1]), "the same number of rows; got 40 and 39"),
@@ -183,11 +183,11 @@ BAD_Y = {
     "three dimensions": (Y[:, :, None], "Y must have at most two dimensions; .*dim 3"),
     "complex": (Y * 1j, "Y must hold real numbers; got complex ones"),
     "sparse complex": (sparse.csr_array(Y * 1j), "Y must hold real numbers; got complex ones"),
-    "lists": ([[1, 2], [3]] * 20, "Y must have rows of one length; .*MultiLabelBinarizer"),
-    "1-d sparse": (sparse.coo_array(ONES), "Y must be 2-d if it is sparse"),
+    "lists": ([[1, 2], [3]] * 20, "Y must have rows of equal length; .*MultiLabelBinarizer"),
+    "1-d sparse": (sparse.coo_array(ONES), "Y must have two dimensions where it is sparse"),
 }
 NO_INDICATOR = (
-    "indicator matrix of zeros and ones where it is sparse; got the value {}. Use toarray"
+    "Sparse Y must be an indicator matrix of zeros and ones; got the value {}. Use toarray"
 )
 BAD_LABELS = {
     "counts": (sparse.csr_array(2 * Y), NO_INDICATOR.format("2.0")),
@@ -198,12 +198,15 @@ BAD_LABELS = {
     "real numbers": (X[:, 0], "Unknown label type: continuous"),
     "types that do not mix": (np.array(["a", 1] * 20, object), "Y must hold classes of one type"),
     "unknown classes": (np.array(["a", None] * 20), "Y must hold classes of one type"),
-    "missing classes": (np.array(["a", np.nan] * 20, object), "Y must have no missing"),
+    "missing classes": (np.array(["a", np.nan] * 20, object), "Y must not contain missing"),
 }
 BAD_OUTPUTS = {
     "strings": (np.array(["red"] * N_ROWS), "Y must hold numbers; got dtype .*Use a classifier"),
     "objects": (replaced(Y, "red"), "Y must hold numbers; got dtype object. Use a classifier"),
-    "beyond single precision": (sparse.csr_array(Y * 1e300), "Y must have no missing or infinite"),
+    "beyond single precision": (
+        sparse.csr_array(Y * 1e300),
+        "Y must not contain missing or infinite",
+    ),
 }
 
 
@@ -444,19 +447,24 @@ def test_a_warm_start_on_other_data_is_refused(kind):
     forest = small(kind, n_estimators=4, warm_start=True).fit(X, Y)
     before = predictions(forest)
     for n_estimators, features, targets, message in [
-        (3, X, Y, "at least the 4 trees already grown where warm_start=True; got 3"),
-        (9, X[:30], Y[:30], "those of the first fit .*of 40 rows and 34 .*got 30 and 34"),
-        (9, X, Y[:, :9], "those of the first fit .*got 40 and 9. Use warm_start=False"),
+        (3, X, Y, "at least the 4 trees already grown; got 3"),
+        (9, X[:30], Y[:30], "those of the first fit, with 40 rows and 34 .*got 30 and 34"),
+        (9, X, Y[:, :9], "those of the first fit, .*got 40 and 9. Use warm_start=False"),
         (9, X[:, :3], Y, "X has 3 features, but .* is expecting 6"),
-        (9, X[::-1], Y, "those of the first fit .*row by row; got another X or sample_weight. Use"),
-        (9, X, Y[::-1], "got another Y. Use warm_start=False"),
-        (9, X[::-1], Y[::-1], "got another X or sample_weight and another Y. Use"),
+        (
+            9,
+            X[::-1],
+            Y,
+            "those of the first fit, .*same order; got a different X or sample_weight. Use",
+        ),
+        (9, X, Y[::-1], "got a different Y. Use warm_start=False"),
+        (9, X[::-1], Y[::-1], "got a different X or sample_weight and a different Y. Use"),
     ]:
         forest.set_params(n_estimators=n_estimators)
         with nothing_changes(forest), one_sentence(message):
             forest.fit(features, targets)
         assert np.array_equal(predictions(forest), before)
-    with nothing_changes(forest), one_sentence("got another X or sample_weight"):
+    with nothing_changes(forest), one_sentence("got a different X or sample_weight"):
         forest.fit(X, Y, sample_weight=np.arange(1.0, 41))
     assert np.array_equal(predictions(forest), before)
 
@@ -473,7 +481,7 @@ def test_a_warm_start_without_new_trees_changes_nothing_whatever_it_is_given(kin
 def test_a_warm_start_without_new_trees_scores_those_that_were_not_scored(kind):
     forest = small(kind, n_estimators=9, warm_start=True, bootstrap=True).fit(X, Y)
     forest.set_params(oob_score=True)
-    with nothing_changes(forest), one_sentence("got another Y. Use warm_start=False"):
+    with nothing_changes(forest), one_sentence("got a different Y. Use warm_start=False"):
         forest.fit(X, Y[::-1])
     with pytest.warns(UserWarning, match="does not fit new trees"):
         forest.fit(X, Y)
@@ -709,7 +717,10 @@ def test_categories_that_are_numbers_are_taken():
 
 @pytest.mark.parametrize("layout", [list, tuple, np.array])
 def test_texts_without_a_vectorizer_name_the_way_out(layout):
-    texts, said = layout(["cannot login"] * N_ROWS), r"got texts, as 'cannot login'.*attach\(vector"
+    texts, said = (
+        layout(["cannot login"] * N_ROWS),
+        r"got texts, such as 'cannot login'.*attach\(vector",
+    )
     refuse_to_fit(RandomForestClassifier, said, X=texts)
     fitted = small(RandomForestClassifier).fit(X, Y)
     for rows in (texts, "cannot login"):
@@ -738,7 +749,7 @@ def test_a_lazy_frame_names_the_way_out():
 @pytest.mark.parametrize("largest", [2**53 + 1, -(2**60)])
 def test_whole_numbers_that_fall_together_are_told(largest):
     X = np.array([[largest], [largest + 1], [0]])
-    with pytest.warns(UserWarning, match=r"X has whole numbers beyond 2\*\*53"):
+    with pytest.warns(UserWarning, match=r"X has integers beyond 2\*\*53"):
         DecisionTreeClassifier().fit(X, [0, 1, 0])
     with warnings.catch_warnings():
         warnings.simplefilter("error")

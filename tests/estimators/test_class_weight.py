@@ -10,7 +10,7 @@ from sketchforest import (
     ExtraTreesClassifier,
     RandomForestClassifier,
 )
-from sketchforest._estimators.class_weight import row_weights
+from sketchforest._estimators.fitting.class_weight import row_weights
 from sketchforest._trees.model import SparseRows
 
 CLASSIFIERS = (RandomForestClassifier, ExtraTreesClassifier, DecisionTreeClassifier)
@@ -142,9 +142,9 @@ BAD = [
     ({"a": -1}, "class_weight must hold numbers of at least 0; got -1"),
     ({"a": np.nan}, "class_weight must hold numbers of at least 0; got nan"),
     ({"a": "much"}, "class_weight must hold numbers of at least 0; got 'much'"),
-    ({"q": 1}, "class_weight must have classes of Y as its keys, 'a', 'b', 'c'; got 'q'"),
-    ([{0: 1}], "must not be a list where Y has one dimension; .* Use a dict"),
-    ({"a": 0, "b": 0, "c": 0}, "must leave a row with a weight above 0; got"),
+    ({"q": 1}, "class_weight must have classes of Y as keys, 'a', 'b', 'c'; got 'q'"),
+    ([{0: 1}], "must not be a list if Y has one dimension; .* Use a dict"),
+    ({"a": 0, "b": 0, "c": 0}, "must give some row a weight above 0; got"),
 ]
 
 
@@ -158,9 +158,9 @@ def test_wrong_weights_of_classes_are_refused(kind, class_weight, message, X, y)
 @pytest.mark.parametrize(
     ("class_weight", "message"),
     [
-        ([{0: 1}] * 5, "one dict for each of the 6 labels where it is a list; got 5"),
-        ([{0: 1}] * 5 + [{2: 1}], "classes of Y as its keys, 0, 1; got 2"),
-        ({0: 0}, r"must be positive for the absence \(0\) of a label; got 0. Use sample_weight"),
+        ([{0: 1}] * 5, "one dict for each of the 6 labels if it is a list; got 5"),
+        ([{0: 1}] * 5 + [{2: 1}], "classes of Y as keys, 0, 1; got 2"),
+        ({0: 0}, r"must be positive for an absent label \(0\); got 0. Use sample_weight"),
     ],
 )
 @pytest.mark.parametrize("kind", CLASSIFIERS)

@@ -179,7 +179,7 @@ def test_what_is_for_one_column_says_so():
         ({"oob_score": "lrap"}, "oob_score must be False or a callable .* for several columns"),
         ({"oob_score": f1_score}, "oob_score must be a callable .*; got <function f1_score"),
         ({"threshold": 0.3}, "threshold must be left out for classes"),
-        ({"class_weight": {"red": 2.0}}, "must be a list of dicts, or 'balanced'"),
+        ({"class_weight": {"red": 2.0}}, "must be a list of dicts or 'balanced'"),
         ({"class_weight": [{"red": 2.0}]}, "it must be 2; got 1"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -192,5 +192,5 @@ def test_what_is_for_one_column_says_so():
 
 def test_a_warm_start_refuses_other_classes_in_a_column():
     forest = RandomForestClassifier(2, random_state=0, warm_start=True).fit(X, Y)
-    with pytest.raises(ValueError, match="got another Y"):
+    with pytest.raises(ValueError, match="got a different Y"):
         forest.set_params(n_estimators=4).fit(X, Y[:, ::-1])

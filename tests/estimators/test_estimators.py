@@ -1,5 +1,8 @@
 """What the estimators promise: shapes, types, and the identities between their methods."""
 
+import inspect
+from copy import copy
+
 import numpy as np
 import pytest
 import sklearn.tree
@@ -226,6 +229,33 @@ def test_the_model_does_not_change_with_the_users_arrays(kind, X, Y, outputs):
         )
 
 
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_a_copy_keeps_its_model_when_the_original_is_fitted_again(kind, X, Y, outputs):
+    y = targets(kind, Y, outputs)
+    estimator = fitted(kind, X, y)
+    kept, before = copy(estimator), predictions(estimator, X)
+    estimator.fit(X[:40], y[:40])
+    assert np.array_equal(predictions(kept, X), before)
+    assert not copy(kind()).__sklearn_is_fitted__()
+
+
+@pytest.mark.parametrize("kind", FORESTS)
+def test_a_copy_has_a_list_of_trees_of_its_own(kind, X, Y, outputs):
+    forest = fitted(kind, X, targets(kind, Y, outputs))
+    shorter = copy(forest)
+    del shorter.estimators_[3:]
+    assert (len(shorter), len(forest)) == (3, 7)
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_only_the_first_parameter_of_a_constructor_is_positional(kind):
+    first, *others = inspect.signature(kind).parameters.values()
+    assert first.name == ("n_estimators" if kind in FORESTS else "splitter")
+    assert first.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    assert {each.kind for each in others} == {inspect.Parameter.KEYWORD_ONLY}
+    assert not {each.name for each in others} & set(vars(kind))  # they belong to instances
+
+
 # ---- leaves
 
 
@@ -316,7 +346,9 @@ def test_labels_of_another_kind_are_taken(X, Y, X_new, names):
 
 def test_the_projection_of_replaced_labels_is_not_known(X, Y):
     forest = fitted(RandomForestClassifier, X, Y, n_components=4)
-    with pytest.raises(ValueError, match=r"replaced by relabel\. Ask the estimator before relabel"):
+    with pytest.raises(
+        ValueError, match=r"relabel replaced them\. Call it on the estimator before relabel"
+    ):
         forest.relabel(Y[:, :9]).projection_matrix()
     assert forest.relabel(Y[:, :9]).fit(X, Y).projection_matrix().shape == (N_LABELS, 4)
 

@@ -15,7 +15,7 @@ PRELUDE = """
 import signal
 import numpy as np
 from sketchforest import DecisionTreeRegressor, RandomForestRegressor
-from sketchforest._estimators import preparation
+from sketchforest._estimators.fitting import preparation
 from sketchforest._trees import grow
 from sketchforest._trees import predict as _predict
 

@@ -25,7 +25,7 @@ from sketchforest import (
     RandomForestClassifier,
     load_forest,
 )
-from sketchforest._estimators import growing as _growing
+from sketchforest._estimators.fitting import growing as _growing
 from sketchforest.metrics import lrap, precision_at_k, top_k
 
 

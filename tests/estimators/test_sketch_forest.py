@@ -73,10 +73,30 @@ def test_out_of_bag_predictions_are_of_trees_that_did_not_see_the_row():
     assert left_out
 
 
-@pytest.mark.parametrize("name", ["n_estimators", "n_components", "max_features"])
-def test_auto_is_refused_in_one_sentence(name):
-    with pytest.raises(ValueError, match=f"{name} must not be 'auto' in a forest of oblique"):
-        SketchForestClassifier(**{name: "auto"}).fit(WORDS, LABELS)
+@pytest.mark.parametrize("more", [{}, {"bootstrap": True}], ids=str)
+@pytest.mark.parametrize(
+    "names", [["n_components"], ["max_features"], ["n_components", "max_features"]]
+)
+def test_auto_fits_what_the_values_it_chose_fit(names, more):
+    params = {"n_estimators": 80, "random_state": 1, "threshold": 0.5} | more
+    auto = SketchForestClassifier(**params, **dict.fromkeys(names, "auto")).fit(WORDS, LABELS)
+    chosen = {name: getattr(auto, f"{name}_") for name in names}
+    again = SketchForestClassifier(**params, **chosen).fit(WORDS, LABELS)
+    assert np.array_equal(auto.predict_proba(WORDS), again.predict_proba(WORDS))
+    assert auto.fitted_.settings == again.fitted_.settings
+
+
+def test_auto_numbers_of_trees_end_where_more_gain_little():
+    forest = SketchForestClassifier("auto", random_state=0).fit(WORDS, LABELS)
+    n_trees = forest.n_estimators_
+    assert 32 <= n_trees < 1024
+    again = SketchForestClassifier(n_trees, random_state=0).fit(WORDS, LABELS)
+    assert np.array_equal(forest.predict_proba(WORDS), again.predict_proba(WORDS))
+
+
+def test_auto_numbers_of_trees_need_rows_left_out():
+    with pytest.raises(ValueError, match=r"^n_estimators must be an int if bootstrap=False"):
+        SketchForestClassifier("auto", threshold=0.5).fit(WORDS, LABELS)
 
 
 def test_a_handful_of_rows_is_split():

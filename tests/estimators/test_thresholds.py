@@ -10,7 +10,7 @@ from sketchforest import (
     SketchForestClassifier,
     load_forest,
 )
-from sketchforest._estimators.thresholds import LEAST_TRUE, best_thresholds
+from sketchforest._estimators.predicting.decisions import MIN_TRUE_ROWS, best_thresholds
 
 RNG = np.random.default_rng(0)
 X = RNG.random((150, 5))
@@ -77,7 +77,7 @@ def test_thresholds_are_the_best_of_all(seed):
     for label, threshold in enumerate(for_each):
         fixed, own = always[:, label], scores[:, label]
         predicted, best = fewest_at_best_f1(truth[:, label], own, fixed)
-        if best == 0 or truth[:, label].sum() < LEAST_TRUE:
+        if best == 0 or truth[:, label].sum() < MIN_TRUE_ROWS:
             assert threshold == for_all
         else:
             assert np.array_equal(fixed | (own > threshold), predicted)
@@ -255,7 +255,7 @@ def test_other_thresholds_are_refused(threshold):
 
 
 def test_out_of_bag_thresholds_need_a_bootstrap():
-    with pytest.raises(ValueError, match=r"where bootstrap=False; got 'f1'\. Use bootstrap"):
+    with pytest.raises(ValueError, match=r"if bootstrap=False; got 'f1'\. Use bootstrap"):
         ExtraTreesClassifier(2, threshold="f1").fit(X, LABELS)
 
 
@@ -267,7 +267,7 @@ def test_thresholds_are_for_many_labels():
 def test_trees_that_were_not_scored_have_no_choice():
     forest = RandomForestClassifier(20, random_state=0).fit(X, LABELS).set_params(threshold="f1")
     with pytest.raises(
-        ValueError, match=r"not scored; got 'f1'\. Fit with that threshold, or with"
+        ValueError, match=r"without out-of-bag scores; got 'f1'\. Fit with that threshold, or with"
     ):
         forest.predict(X)
     assert not hasattr(forest, "thresholds_")

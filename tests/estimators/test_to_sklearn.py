@@ -22,7 +22,7 @@ from sketchforest import (
     RandomForestRegressor,
     SketchForestClassifier,
 )
-from sketchforest._estimators import sklearn_twin
+from sketchforest._estimators.inspection import to_sklearn
 
 TREES = [DecisionTreeClassifier, ExtraTreeClassifier, DecisionTreeRegressor, ExtraTreeRegressor]
 CLASSIFIERS = [*TREES[:2], RandomForestClassifier, ExtraTreesClassifier]
@@ -155,7 +155,7 @@ def test_what_scikit_learn_has_not_is_refused(X, Y, monkeypatch):
     with pytest.raises(ValueError, match="2 of 4 are oblique"):
         forest.to_sklearn()
     fine = 1 + np.arange(N_TRAIN)[:, None] * 1e-12
-    with pytest.raises(ValueError, match="features that float32 tells apart"):
+    with pytest.raises(ValueError, match="between values that are equal in float32"):
         DecisionTreeRegressor().fit(fine, Y).to_sklearn()
     chosen = small(RandomForestClassifier, threshold="top-2").fit(X, labels)
     with pytest.raises(ValueError, match=r"threshold must be 0\.5 .* got 'top-2'"):
@@ -165,14 +165,14 @@ def test_what_scikit_learn_has_not_is_refused(X, Y, monkeypatch):
     single = small(DecisionTreeRegressor, max_depth=3).fit(X, Y)
     size = 15 * 4 * 8
     monkeypatch.setattr("sketchforest._trees.memory.memory_size", lambda: size - 1)
-    with pytest.raises(MemoryError, match="15 nodes and 4 outputs take"):
+    with pytest.raises(MemoryError, match="15 nodes and 4 outputs they take"):
         single.to_sklearn()
     monkeypatch.setattr("sketchforest._trees.memory.memory_size", lambda: size)
     assert single.to_sklearn().tree_.value.nbytes == size
 
 
 def test_a_version_whose_nodes_have_other_fields_is_refused(X, Y, monkeypatch):
-    fields = {name: ours for name, ours in sklearn_twin.FIELDS.items() if name != "impurity"}
-    monkeypatch.setattr(sklearn_twin, "FIELDS", fields)
-    with pytest.raises(NotImplementedError, match="does not know the nodes of scikit-learn"):
+    fields = {name: ours for name, ours in to_sklearn.FIELDS.items() if name != "impurity"}
+    monkeypatch.setattr(to_sklearn, "FIELDS", fields)
+    with pytest.raises(NotImplementedError, match="does not support scikit-learn"):
         DecisionTreeRegressor().fit(X, Y).to_sklearn()

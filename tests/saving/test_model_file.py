@@ -51,7 +51,7 @@ def test_a_loaded_forest_grows_on_by_warm_start(tmp_path):
     forest = RandomForestClassifier(3, n_components=4, random_state=0, warm_start=True)
     forest.fit(X, LABELS).save(tmp_path / "model.sf")
     grown_on = load_forest(tmp_path / "model.sf").set_params(n_estimators=6)
-    with pytest.raises(ValueError, match="got another X or sample_weight"):
+    with pytest.raises(ValueError, match="got a different X or sample_weight"):
         grown_on.fit(X[::-1], LABELS)
     grown_on.fit(X, LABELS)
     at_once = RandomForestClassifier(6, n_components=4, random_state=0).fit(X, LABELS)

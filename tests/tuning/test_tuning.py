@@ -15,12 +15,11 @@ from sketchforest import (
     SketchForestClassifier,
     SketchForestRegressor,
 )
-from sketchforest._estimators.parameters import n_features_drawn
-from sketchforest._estimators.preparation import prepare
-from sketchforest._selection.auto import PROBE_SHARE
-from sketchforest._selection.comparison import Comparison
+from sketchforest._estimators.fitting.preparation import prepare
+from sketchforest._estimators.parameters import n_features_sampled
+from sketchforest._selection.comparison import PROBE_SHARE, Comparison
 from sketchforest._selection.learning_curve import LearningCurve, predict_score
-from sketchforest._selection.out_of_bag import Criterion, OutOfBagScorer
+from sketchforest._selection.out_of_bag import OutOfBagScorer, ScoreMetric
 from sketchforest.datasets import make_multilabel
 from sketchforest.metrics import lrap, precision_at_k
 from sketchforest.tuning import budget as budget_module
@@ -93,7 +92,7 @@ def test_squared_error_is_followed_along_a_straight_line_whatever_the_offset():
 def candidate_of(kind, metric, n_trees, **params):
     forest = kind(random_state=3, **params)
     problem = prepare(forest, X, Y if is_classifier(forest) else Y.astype(float)).problem
-    scorer = OutOfBagScorer(problem, Criterion.of(metric), 0)
+    scorer = OutOfBagScorer(problem, ScoreMetric.of(metric), 0)
     comparison = Comparison(scorer, problem, 100, 1)
     candidate = comparison.add(problem.settings)
     comparison.grow([candidate], n_trees)
@@ -401,7 +400,7 @@ def test_steps_stay_inside_the_space_and_come_back(n_labels, n_features):
         ({"budget": True}, "budget must be .*; got True"),
         ({"estimators": "random_forest"}, "estimators must be a list"),
         ({"estimators": ["forest"]}, "estimators must be among .*; got 'forest'"),
-        ({"estimators": ["extra_trees"] * 2}, "estimators must be of different kinds"),
+        ({"estimators": ["extra_trees"] * 2}, "estimators must be of different classes"),
         ({"estimators": [RandomForestRegressor()]}, "metric must be 'squared_error'"),
         ({"n_estimators": 0}, "n_estimators must be"),
         ({"n_estimators": "auto"}, "n_estimators must be an int in tune"),
@@ -473,7 +472,7 @@ def test_auto_numbers_of_trees_end_where_more_gain_little():
 
 
 def test_auto_numbers_of_trees_need_rows_left_out():
-    with pytest.raises(ValueError, match=r"^n_estimators must be an int where bootstrap=False"):
+    with pytest.raises(ValueError, match=r"^n_estimators must be an int if bootstrap=False"):
         ExtraTreesClassifier("auto").fit(X, Y)
     assert (
         ExtraTreesClassifier("auto", max_samples=0.8, random_state=0).fit(X, Y).n_estimators_ > 31
@@ -503,7 +502,7 @@ def test_the_search_starts_from_the_default_of_the_flagship():
     usual = SketchForestClassifier().get_params()
     differing = {name for name in params if params[name] != usual[name]}
     assert differing == {"max_features"}
-    assert params["max_features"] == n_features_drawn(usual["max_features"], X.shape[1])
+    assert params["max_features"] == n_features_sampled(usual["max_features"], X.shape[1])
 
 
 def test_share_ridge_nodes_and_m_are_searched():

@@ -1,7 +1,7 @@
-"""What all estimators share: one way through fit, and what is known after it."""
+"""What all estimators share: one way through fit, and the attributes and methods after it."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -10,19 +10,20 @@ from scipy import sparse
 from sklearn.utils import Tags
 
 from sketchforest._estimators.fitted_state import FittedState
-from sketchforest._estimators.growing import grow
-from sketchforest._estimators.parameters import Parameters
-from sketchforest._estimators.preparation import (
+from sketchforest._estimators.fitting.growing import grow
+from sketchforest._estimators.fitting.preparation import (
     Prepared,
     advance,
     check_targets,
     prepare,
 )
-from sketchforest._estimators.targets import with_impurity
-from sketchforest._estimators.thresholds import with_labels
-from sketchforest._estimators.validation import are_texts, check_features, check_width
+from sketchforest._estimators.fitting.targets import with_criterion
+from sketchforest._estimators.fitting.validation import are_texts, check_features, check_width
+from sketchforest._estimators.parameters import Parameters
+from sketchforest._estimators.predicting.decisions import for_n_labels
 from sketchforest._saving.estimators import save_estimator
 from sketchforest._saving.json_values import Json
+from sketchforest._trees.criterion import Criterion
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.hierarchy import leaf_numbers
 from sketchforest._trees.model import Forest, Tree
@@ -36,16 +37,8 @@ if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
 
-def joined(prepared: Prepared, trees: Sequence[Tree]) -> ForestPredictor:
-    """The trees as one forest, which predicts."""
-    targets, n_features = prepared.targets, prepared.features.n_features
-    n_rows = targets.labels.shape[0]
-    forest = Forest.from_trees(trees, n_features, n_rows, prepared.params.n_jobs)
-    return ForestPredictor.of(forest, targets)
-
-
 def weights_of_rows(fitted: Fitted, checked: Matrix, n_jobs: int | None) -> sparse.csr_array:
-    """What `leaf_weights` gives for rows that are checked already, whose names are gone."""
+    """`leaf_weights` of validated rows."""
     predictor = ForestPredictor.of_training_rows(fitted.forest)
     return predictor.average_sparse(checked, n_jobs, Kept(np.float64))
 
@@ -53,21 +46,21 @@ def weights_of_rows(fitted: Fitted, checked: Matrix, n_jobs: int | None) -> spar
 class TreesEstimator(FittedState):
     """Trees grown on a projection of the outputs; their leaves keep training rows."""
 
-    _splitter: ClassVar[str] = "best"  # of a forest; a single tree has it as a parameter
-    _criteria: ClassVar[tuple[str, ...]]  # that splits may be searched by
+    _splitter: ClassVar[str] = "best"  # of a forest; single trees have the parameter `splitter`
+    _criteria: ClassVar[Mapping[str, Criterion]]  # values of the parameter `criterion`
 
     def fit(self, X: MatrixLike, y: MatrixLike, sample_weight: WeightsLike = None) -> Self:
-        """Grow the trees.
+        """Fit the estimator to training data.
 
         Parameters
         ----------
         X : (n_samples, n_features) array, scipy sparse matrix or data frame
             NaN means missing.
         y : (n_samples, n_outputs) array, scipy sparse matrix or data frame, or (n_samples,) array
-            The labels Y. A classifier takes an indicator matrix of zeros and ones, one class a row,
-            or several columns of classes; a regressor takes numbers.
+            The labels Y. A classifier takes an indicator matrix of zeros and ones, one class per
+            row, or several columns of classes. A regressor takes numbers.
         sample_weight : (n_samples,) array, optional
-            A weight of 0 leaves a row out.
+            Rows with a weight of 0 are ignored.
 
         Returns
         -------
@@ -78,52 +71,56 @@ class TreesEstimator(FittedState):
             return self
         return self._commit(prepared, *grow(prepared))
 
-    def _commit(
-        self,
-        prepared: Prepared,
-        settings: GrowSettings,
-        trees: Sequence[Tree],
-        predictor: ForestPredictor | None = None,
-    ) -> Self:
-        """Publishes the result of a fit; after an error, nothing has changed. The predictor is of
-        these trees, where one was made before."""
+    def _commit(self, prepared: Prepared, settings: GrowSettings, trees: Sequence[Tree]) -> Self:
+        """Publish the result of a fit. An error before that leaves the estimator as it was.
+
+        `dask` and `tuning` call it, too, with trees that they grew.
+        """
+        targets, features = prepared.targets, prepared.features
+        n_rows, n_jobs = targets.labels.shape[0], prepared.params.n_jobs
+        forest = Forest.from_trees(trees, features.n_features, n_rows, n_jobs)
         fitted = Fitted(
-            predictor or joined(prepared, trees),
-            prepared.targets,
+            ForestPredictor.of(forest, targets),
+            targets,
             settings,
-            prepared.features.n_features,
-            prepared.features.names,
+            features.n_features,
+            features.names,
             prepared.fingerprint,
         )
         names = {} if prepared.earlier is None else dict(prepared.earlier.attached)
-        if prepared.targets.label_names is not None:
-            names["label_names_"] = prepared.targets.label_names
+        if targets.label_names is not None:
+            names["label_names_"] = targets.label_names
         self._publish(self._scored(replace(fitted, attached=names), prepared))
         advance(prepared.params.random_state)
         return self
 
     def _scored(self, fitted: Fitted, prepared: Prepared) -> Fitted:
-        """With its out-of-bag scores and thresholds; a single tree has no out-of-bag rows."""
+        """Add out-of-bag scores and thresholds; a single tree has none."""
         return fitted
 
     @property
     def n_components_(self) -> int | None:
-        """Dimension of the projection that the trees were grown on; None: the outputs themselves,
-        or a transformer that has its own."""
+        """Dimension of the projection that the trees were grown on.
+
+        None if outputs are not projected, or by a transformer that chooses the dimension itself.
+        """
         settings = self.fitted_.settings
         is_all_oblique = settings.oblique is not None and settings.oblique.share == 1
         return (settings.of_oblique_trees if is_all_oblique else settings).n_components
 
     @property
     def max_features_(self) -> int:
-        """Number of features drawn at each split."""
+        """Number of features sampled at each split."""
         return self.fitted_.settings.max_features
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """(n_features,) mean over the trees of each feature's share in the decrease of impurity,
-        in the space that the splits were searched in: the projected one, where outputs are
-        projected."""
+        """(n_features,) impurity-based importances: each feature's share in the total decrease of
+        impurity, averaged over trees.
+
+        Impurity is measured where splits are searched: on the projected outputs, if there is a
+        projection.
+        """
         fitted = self.fitted_
         importances = np.zeros(fitted.n_features)
         used, shares = fitted.forest.used_features
@@ -131,8 +128,9 @@ class TreesEstimator(FittedState):
         return importances
 
     def apply(self, X: MatrixLike) -> np.ndarray:
-        """(n_samples, n_trees) number of the leaf of each row in each tree, where nodes are counted
-        as scikit-learn counts them: a node, what is on its left, what is on its right.
+        """Return the leaf that each row reaches in each tree.
+
+        Nodes are numbered as in scikit-learn: a node, its left subtree, its right subtree.
 
         Parameters
         ----------
@@ -147,9 +145,10 @@ class TreesEstimator(FittedState):
         return leaf_numbers(fitted.forest, leaves)
 
     def leaf_weights(self, X: MatrixLike) -> sparse.csr_array:
-        """(n_samples, n_train) CSR: how much each training row contributes to each prediction.
+        """Return the weight of each training row in each prediction.
 
-        Rows sum to 1, and ``leaf_weights(X) @ Y`` is the prediction, unless leaves predict medians.
+        The weights of a prediction sum to 1, and ``leaf_weights(X) @ Y`` is the prediction, unless
+        leaves predict medians.
 
         Parameters
         ----------
@@ -163,24 +162,24 @@ class TreesEstimator(FittedState):
         return weights_of_rows(fitted, self._check_new(X, fitted), self._n_jobs)
 
     def relabel(self, Y_new: MatrixLike) -> Self:
-        """The same trees with other labels on the same training rows, as a new estimator.
+        """Replace the labels of the training rows, without growing new trees.
 
-        `Y_new` has a row for each training row, and any number of outputs. Nothing is grown, and no
-        row is scored again: the threshold that was chosen for all labels stays, and those for each
-        stay where there are as many labels as before. A data frame names its labels; else give
-        names to `attach`.
+        Returns a new estimator with the same trees, in time proportional to the non-zeros of
+        `Y_new`. Out-of-bag scores are dropped. A threshold chosen for all labels is kept, and
+        per-label thresholds are kept if the number of labels stays the same. Label names come from
+        a data frame, or from `attach`.
 
         Parameters
         ----------
-        Y_new : as Y for `fit`, of the same training rows
+        Y_new : as Y for `fit`
+            One row for each training row, with any number of outputs.
 
         Returns
         -------
         estimator
-            In O(non-zeros of Y_new).
         """
         fitted = self.fitted_
-        targets = with_impurity(check_targets(self, Y_new), fitted.targets.impurity)
+        targets = with_criterion(check_targets(self, Y_new), fitted.targets.criterion)
         n_train, n_labels = fitted.labels.shape[0], targets.labels.shape[1]
         if targets.labels.shape[0] != n_train:
             raise ValueError(
@@ -195,7 +194,7 @@ class TreesEstimator(FittedState):
             fitted,
             predictor=ForestPredictor.of(fitted.forest, targets),
             targets=targets,
-            f1_thresholds=None if thresholds is None else with_labels(thresholds, n_labels),
+            f1_thresholds=None if thresholds is None else for_n_labels(thresholds, n_labels),
             is_relabelled=True,
             out_of_bag={},
             attached=attached,
@@ -212,39 +211,40 @@ class TreesEstimator(FittedState):
         vectorizer: "TfidfVectorizer | None" = None,
         notes: dict[str, Json] | None = None,
     ) -> None:
-        """Write the model to a file, for `sketchforest.load_forest`.
+        """Save the model to a file that `sketchforest.load_forest` reads.
 
-        The file holds arrays and JSON, nothing that is executed. It is written beside the target
-        and moved there when it is whole.
+        The file holds arrays and JSON, and no code. It is written to a temporary file next to
+        `path`, which then replaces `path`.
 
         Parameters
         ----------
         path : str or path
         compact : bool, default=False
-            Leave out what predictions do not need: the gain of each split, and with them
+            Leave out the gain of each split. The loaded model predicts the same but has no
             `feature_importances_`.
         label_names, feature_names : sequences of str, optional
-            Kept for readers of the file, who find them in `label_names_` and `feature_names_`.
+            Loaded as `label_names_` and `feature_names_`.
         vectorizer : TfidfVectorizer, optional
-            What made X from text, kept in `vectorizer_`; its terms are the feature names. Its token
-            pattern must be one that ends on every text: one character or class repeated without
-            bound, no alternatives, as in the default.
+            The fitted vectorizer that made X from texts, loaded as `vectorizer_`; its terms become
+            the feature names. Its token pattern must match in linear time: one character or class
+            repeated without bound, no alternatives, as in the default.
         notes : dict of JSON values, optional
-            Whatever else is worth knowing, kept in `notes_`.
+            Anything else worth keeping, loaded as `notes_`.
         """
-        Parameters.of(self)  # a file with others would be refused
+        Parameters.of(self)  # loading rejects invalid parameters
         names = {"label_names": label_names, "feature_names": feature_names}
         given = {name: value for name, value in names.items() if value is not None}
         save_estimator(self, path, compact, given, vectorizer, notes)
 
     def projection_matrix(self, tree: int = 0) -> np.ndarray | sparse.csr_array:
-        """(n_outputs, n_components) matrix P that tree number `tree` was grown on.
+        """Return the projection matrix P of one tree.
 
-        It is not stored but drawn again from the tree's random stream.
+        It is not stored, but drawn again from the random stream of the tree.
 
         Parameters
         ----------
         tree : int, default=0
+            Index of the tree.
 
         Returns
         -------
@@ -259,15 +259,15 @@ class TreesEstimator(FittedState):
             settings = settings.of_oblique_trees
         if settings.projection is None:
             raise ValueError(
-                "projection_matrix is for trees grown on a projection; these were grown on the "
-                f"original outputs, with projection={self.projection!r}."
+                "projection_matrix needs trees that were grown on a projection; these were grown "
+                f"on the original outputs, with projection={self.projection!r}."
             )
         if fitted.is_relabelled:
             raise ValueError(
-                "projection_matrix belongs to the labels that the trees were grown on; these were "
-                "replaced by relabel. Ask the estimator before relabel."
+                "projection_matrix needs the labels that the trees were grown on; relabel replaced "
+                "them. Call it on the estimator before relabel."
             )
-        # A single tree that was taken from a forest has its stream there.
+        # A single tree taken from a forest keeps its random stream.
         stream = fitted.projection_stream
         stream = settings.projection_stream(tree) if stream is None else stream
         return draw_matrix(fitted.labels, settings, stream)
@@ -277,7 +277,7 @@ class TreesEstimator(FittedState):
         return getattr(self, "n_jobs", None)
 
     def _check_new(self, X: MatrixLike, fitted: Fitted) -> Matrix:
-        """Rows as these trees want them; a text model makes them of texts."""
+        """Validate rows to predict; a text model vectorizes texts."""
         vectorizer = fitted.attached.get("vectorizer_")
         if vectorizer is not None and are_texts(X):
             made: Matrix = checked_if_sparse("X", vectorizer.transform(X))

@@ -1,18 +1,18 @@
 """The fitted model of an estimator: how it is published, read and pickled.
 
-It is pickled as plain values, so that the estimator's class is all there is to trust: tools such as
-skops ask their users which classes a file may make, those that they know.
+It is pickled as plain values, so that a pickle names no class but the estimator's: tools such as
+skops ask users which classes they trust, and users know that one.
 """
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from sketchforest._trees.criterion import CRITERIA, Criterion
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.held import Held
-from sketchforest._trees.impurity import Impurity
 from sketchforest._trees.model import Forest, ForestDirections, SparseRows
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.predict import ForestPredictor
@@ -20,9 +20,10 @@ from sketchforest._trees.problem import GrowSettings, ObliqueSettings
 from sketchforest._trees.targets import F1Thresholds, Targets
 from sketchforest._utils.lazy import lock_of
 
-PARTS: dict[str, type[Any]] = {
-    part.__name__: part
-    for part in (
+# Classes that are pickled as dicts.
+PLAIN: dict[str, type[Any]] = {
+    cls.__name__: cls
+    for cls in (
         Fitted,
         Forest,
         ForestDirections,
@@ -33,10 +34,9 @@ PARTS: dict[str, type[Any]] = {
         ObliqueSettings,
     )
 }
-PART = "sketchforest part"  # the key under which a dict says what it was
+PLAIN_KEY = "sketchforest part"  # whose value in such a dict is the name of the class
 
-
-# What a file carries along for its readers; it is not true of other data.
+# Names and texts that a model file carries along. They describe the training data.
 ATTACHED = (
     "label_names_",
     "feature_names_",
@@ -49,17 +49,17 @@ ATTACHED = (
 
 
 class FittedState(BaseEstimator):
-    """An estimator that leaves all it has learnt in one object, `fitted_`, which never changes.
+    """An estimator whose whole fitted state is one immutable object, `fitted_`.
 
-    `fit` makes it aside and publishes it with one assignment; whatever reads the model takes it
-    once. Where the estimator is pickled or copied, trees, labels and settings are dicts.
+    `fit` builds the object and publishes it with one assignment. A method that reads it takes it
+    once, so a concurrent fit cannot mix two models.
     """
 
     _fitted: Fitted
 
     @property
     def fitted_(self) -> Fitted:
-        """The fitted model, which never changes: a later fit makes another one."""
+        """The fitted model. It is immutable; another fit replaces it."""
         check_is_fitted(self)
         return self._fitted
 
@@ -68,15 +68,18 @@ class FittedState(BaseEstimator):
             self.__dict__["_fitted"] = fitted
 
     def _with(self, fitted: Fitted) -> Self:
-        """This estimator with another fitted model."""
-        twin = object.__new__(type(self))
-        twin.__dict__ = self.__dict__ | {"_fitted": fitted}
-        return twin
+        """A shallow copy of this estimator with another fitted model."""
+        copy = object.__new__(type(self))
+        copy.__dict__ = self.__dict__ | {"_fitted": fitted}
+        return copy
 
-    def _frozen(self) -> Self:
-        """This estimator with the model that it has now, whatever is fitted later: for what asks it
-        several times."""
-        return self._with(self.fitted_)
+    def __copy__(self) -> Self:
+        """A shallow copy, with the same fitted model until one of the two is fitted again."""
+        if not self.__sklearn_is_fitted__():
+            unfitted = object.__new__(type(self))
+            unfitted.__dict__ = self.__dict__.copy()
+            return unfitted
+        return self._with(replace(self.fitted_))  # with a list of trees of its own
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted" in self.__dict__
@@ -85,7 +88,7 @@ class FittedState(BaseEstimator):
         fitted = self.__dict__.get("_fitted")
         if fitted is not None and name in fitted.attributes:
             return fitted.attributes[name]
-        if hasattr(type(self), name):  # a property that raised: Python asks here what it said
+        if hasattr(type(self), name):  # a property raised: raise again, with its own message
             return getattr(type(self), name).__get__(self)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -105,43 +108,49 @@ class FittedState(BaseEstimator):
         return sorted({*super().__dir__(), *(() if fitted is None else fitted.attributes)})
 
     def __getstate__(self) -> dict[str, object]:
-        state = self.__dict__.copy()  # at once: another thread may publish a fit
+        state = self.__dict__.copy()  # copied at once, as another thread may publish a fit
         if "_fitted" in state:
-            state["_fitted"] = _to_plain(self.fitted_)  # as the list of trees says
+            state["_fitted"] = _to_plain(self.fitted_)  # with changes to `estimators_` applied
         return state
 
     def __setstate__(self, state: dict[str, object]) -> None:
         super().__setstate__({name: _from_plain(value) for name, value in state.items()})
 
 
+def publish(estimator: FittedState, fitted: Fitted) -> None:
+    """Replace the fitted model of an estimator."""
+    estimator._publish(fitted)
+
+
 def _to_plain(value: object) -> object:
     if isinstance(value, F1Thresholds):
         return tuple(value)
-    if isinstance(value, Impurity):
-        return value.value
+    if isinstance(value, Criterion):
+        return value.name
     name = type(value).__name__
-    if PARTS.get(name) is not type(value):
+    if PLAIN.get(name) is not type(value):
         return value
-    return {PART: name, **{name: _to_plain(part) for name, part in _parts_of(value).items()}}
+    return {PLAIN_KEY: name, **{n: _to_plain(each) for n, each in _fields_of(value).items()}}
 
 
-def _parts_of(value: Any) -> dict[str, Any]:
+def _fields_of(value: Any) -> dict[str, Any]:
     if isinstance(value, Held):
         return value.fields()
     named = {field.name: getattr(value, field.name) for field in fields(value)}
-    if isinstance(value, Fitted):  # its tables are made anew when they are needed
+    if isinstance(value, Fitted):  # a predictor's tables are rebuilt on demand
         named["forest"] = named.pop("predictor").forest
     return named
 
 
 def _from_plain(value: object) -> object:
-    if not (isinstance(value, dict) and PART in value):
+    if not (isinstance(value, dict) and PLAIN_KEY in value):
         return value
-    named: dict[str, Any] = {n: _from_plain(part) for n, part in value.items() if n != PART}
-    if "impurity" in named:
-        named["impurity"] = Impurity(str(named["impurity"]))
+    name = value[PLAIN_KEY]
+    named: dict[str, Any] = {n: _from_plain(each) for n, each in value.items() if n != PLAIN_KEY}
+    if name == Targets.__name__:  # pickles of earlier versions call the criterion an impurity
+        named["criterion"] = CRITERIA[named.pop("impurity", None) or named["criterion"]]
     if named.get("f1_thresholds") is not None:
         named["f1_thresholds"] = F1Thresholds(*named["f1_thresholds"])
-    if "predictor" not in named and value[PART] == Fitted.__name__:
+    if "predictor" not in named and name == Fitted.__name__:
         named["predictor"] = ForestPredictor.of(named.pop("forest"), named["targets"])
-    return PARTS[value[PART]](**named)
+    return PLAIN[name](**named)

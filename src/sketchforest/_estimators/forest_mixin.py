@@ -1,4 +1,4 @@
-"""What forests have and single trees have not."""
+"""Methods and attributes of forests."""
 
 import os
 from collections.abc import Iterator
@@ -6,15 +6,13 @@ from typing import Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.base import TreesEstimator
-from sketchforest._estimators.checkpoints import checkpointed
-from sketchforest._estimators.growing import grow
-from sketchforest._estimators.oob_attributes import Attributes, oob_attributes
-from sketchforest._estimators.preparation import Prepared, prepare
-from sketchforest._estimators.sklearn_twin import sklearn_twin
+from sketchforest._estimators.fitting.checkpoints import checkpointed
+from sketchforest._estimators.fitting.growing import grow
+from sketchforest._estimators.fitting.out_of_bag import Attributes, oob_attributes
+from sketchforest._estimators.fitting.preparation import Prepared, prepare
 from sketchforest._estimators.tree_list import TreeListMixin
 from sketchforest._trees.bag import drawn_rows
 from sketchforest._trees.fitted import Fitted
@@ -25,7 +23,7 @@ from sketchforest._utils.typing import MatrixLike, WeightsLike
 
 
 class ForestMixin(TreeListMixin):
-    """Many trees, each of which is an estimator, too."""
+    """A sequence of trees, each a fitted estimator."""
 
     def fit(
         self,
@@ -34,21 +32,21 @@ class ForestMixin(TreeListMixin):
         sample_weight: WeightsLike = None,
         checkpoint_dir: str | os.PathLike[str] | None = None,
     ) -> Self:
-        """Grow the trees.
+        """Fit the forest to training data.
 
         Parameters
         ----------
         X : (n_samples, n_features) array, scipy sparse matrix or data frame
             NaN means missing.
         y : (n_samples, n_outputs) array, scipy sparse matrix or data frame, or (n_samples,) array
-            The labels Y. A classifier takes an indicator matrix of zeros and ones, one class a row,
-            or several columns of classes; a regressor takes numbers.
+            The labels Y. A classifier takes an indicator matrix of zeros and ones, one class per
+            row, or several columns of classes. A regressor takes numbers.
         sample_weight : (n_samples,) array, optional
-            A weight of 0 leaves a row out.
+            Rows with a weight of 0 are ignored.
         checkpoint_dir : str or path, optional
-            A folder in which each tree is kept when it is finished, until all are. A fit that was
-            killed, called again with the same data and parameters, goes on there and ends with the
-            same bits; other data and parameters are refused.
+            A folder that keeps each finished tree until the fit is complete. If the process dies,
+            call fit again with the same data and parameters: it continues from there, and the
+            result is identical. Other data or parameters are refused.
 
         Returns
         -------
@@ -67,18 +65,18 @@ class ForestMixin(TreeListMixin):
 
     @property
     def estimator(self) -> TreesEstimator:
-        """A single tree of the kind that the forest grows, with no other parameter set."""
+        """An unfitted tree of the class in the forest, with default parameters."""
         return self._tree_class(splitter=self._splitter)
 
     @property
     def estimator_(self) -> TreesEstimator:
-        """A single tree of the parameters that the forest's have, not fitted."""
+        """An unfitted tree with the parameters of the trees in the forest."""
         check_is_fitted(self)
         return self._tree_class(**self._tree_params())
 
     @property
     def estimators_samples_(self) -> list[np.ndarray]:
-        """The rows that each tree was grown on, as int32 numbers, as often as it drew them."""
+        """The indices of the rows drawn for each tree, int32, repeated if drawn repeatedly."""
         fitted = self.fitted_
         forest, settings = fitted.forest, fitted.settings
         trees = enumerate(forest.trees())
@@ -86,7 +84,7 @@ class ForestMixin(TreeListMixin):
 
     @property
     def _n_samples_bootstrap(self) -> int | None:
-        """Rows drawn for each tree, under the name that readers of scikit-learn's forests know."""
+        """Number of rows drawn for each tree, under the name that scikit-learn's forests use."""
         return self.fitted_.settings.n_draws
 
     def _scored(self, fitted: Fitted, prepared: Prepared) -> Fitted:
@@ -100,7 +98,7 @@ class ForestMixin(TreeListMixin):
     def _set_oob_score_and_attributes(
         self, fitted: Fitted, found: Attributes, thresholds: F1Thresholds | None
     ) -> Fitted:
-        """By scikit-learn's name."""
+        """Named as in scikit-learn, whose tests look for it."""
         return fitted.but(out_of_bag=found, f1_thresholds=thresholds)
 
     def __len__(self) -> int:
@@ -112,14 +110,11 @@ class ForestMixin(TreeListMixin):
         return self.estimators_[index]
 
     def __iter__(self) -> Iterator[TreesEstimator]:
-        """The trees of `estimators_`."""
+        """Iterate over `estimators_`."""
         return iter(self.estimators_)
 
     def decision_path(self, X: MatrixLike) -> tuple[sparse.csr_array, np.ndarray]:
-        """The nodes that each row comes through.
-
-        (n_samples, nodes of all trees) CSR with 1 for them, and (n_trees + 1,) the column at which
-        the nodes of each tree begin.
+        """Return the nodes that each row passes through, marked with 1.
 
         Parameters
         ----------
@@ -127,22 +122,11 @@ class ForestMixin(TreeListMixin):
 
         Returns
         -------
-        paths : (n_samples, n_nodes) CSR
-        first : (n_trees + 1,) array
+        indicator : (n_samples, n_nodes) CSR
+            The nodes of all trees, one tree after the other.
+        n_nodes_ptr : (n_trees + 1,) array
+            The first column of each tree.
         """
         fitted = self.fitted_
         leaves = leaves_of(fitted.forest, self._check_new(X, fitted), self._n_jobs)
         return decision_paths(fitted.forest, leaves)
-
-    def to_sklearn(self) -> BaseEstimator:
-        """The same trees as a fitted forest of scikit-learn, for tools that ask for one.
-
-        They have the same nodes, and it predicts the same, where values of X are read as float32.
-        Which rows a tree was grown on is not told. Refused for oblique trees, and where its dense
-        tables of outputs do not fit into memory.
-
-        Returns
-        -------
-        estimator of scikit-learn
-        """
-        return sklearn_twin(self._frozen())

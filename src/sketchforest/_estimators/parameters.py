@@ -1,48 +1,42 @@
-"""The parameters of all estimators: their types, their rules, and one value that holds them."""
+"""The rules of the parameters, and one value that holds the parameters of an estimator."""
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from sketchforest._estimators.thresholds import DEFAULT, is_threshold
-from sketchforest._utils.warning import warn
-from sketchforest.projection import ProjectionLike
-
-NComponents: TypeAlias = int | float | Literal["log", "sqrt", "all", "auto"] | None
-MaxFeatures: TypeAlias = int | float | Literal["sqrt", "4sqrt", "log2", "auto"] | None
-RandomState: TypeAlias = int | np.random.RandomState | None
-OobScore: TypeAlias = bool | str | Callable[..., float]
-RegressionCriterion: TypeAlias = Literal[
-    "squared_error", "friedman_mse", "absolute_error", "poisson"
-]
-Threshold: TypeAlias = float | str | Sequence[float] | np.ndarray
-ClassWeight: TypeAlias = (
-    Literal["balanced", "balanced_subsample"]
-    | dict[Hashable, float]
-    | list[dict[Hashable, float]]
-    | None
+from sketchforest._estimators.constructors import (
+    DEFAULT_PROJECTION,
+    ClassWeight,
+    MaxFeatures,
+    NComponents,
+    OobScore,
+    RandomState,
+    Threshold,
 )
-
-DEFAULT_PROJECTION = "gaussian"
+from sketchforest._estimators.predicting.decisions import DEFAULT, is_threshold
+from sketchforest._trees.criterion import VARIANCE, Criterion
+from sketchforest.projection import ProjectionLike
 
 
 class HasParameters(Protocol):
-    """What every estimator is."""
+    """An estimator."""
 
     _splitter: str
-    _criteria: tuple[str, ...]
+    _criteria: Mapping[str, Criterion]
 
     def get_params(self, deep: bool = True) -> dict[str, object]: ...
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """The parameters of one estimator, checked. A single tree has the defaults of those that only
-    forests have, a regressor those of classifiers."""
+    """The validated parameters of one estimator.
+
+    Parameters that the estimator does not have keep the defaults given here.
+    """
 
     projection: ProjectionLike
     n_components: NComponents
@@ -53,9 +47,9 @@ class Parameters:
     max_leaf_nodes: int | None
     random_state: RandomState
     is_tree: bool
-    is_mixed: bool  # a forest of oblique and other trees, however many of each
+    is_mixed: bool  # a forest of oblique trees and extra-trees
     splitter: str = "best"
-    # None, in a forest of both kinds of trees: as is best for each kind.
+    # None: the default of each tree type of a mixed forest.
     min_samples_split: int | float | None = None
     min_samples_leaf: int | float | None = None
     n_estimators: int | Literal["auto"] = 1
@@ -71,69 +65,46 @@ class Parameters:
     oblique: float = 0.0  # share of the trees
     ridge: float = 2.0
     ccp_alpha: float = 0.0
-    criterion: str = "gini"  # of an estimator that has no such parameter, as of variances
+    criterion: str = "gini"
+    split_criterion: Criterion = VARIANCE  # what `criterion` names
 
     @classmethod
     def of(cls, estimator: HasParameters) -> "Parameters":
-        """Raises for the first parameter that breaks its rule; what depends on the data is checked
-        with them."""
+        """Validate the parameters of an estimator, except for what depends on the data."""
         given = estimator.get_params(deep=False)
         if "oblique" in given:
-            _check_not_auto(given)
-            given = {name: value for name, value in given.items() if not is_by_kind(name, value)}
+            given = {n: v for n, v in given.items() if not uses_tree_type_default(n, v)}
         check_parameters(given)
-        _check_criterion(given.get("criterion", estimator._criteria[0]), estimator._criteria)
-        known = {field.name for field in fields(cls)}
-        values = {name: value for name, value in given.items() if name in known}
-        if "splitter" not in given:  # a forest's is its kind
+        values = {n: v for n, v in given.items() if n in {field.name for field in fields(cls)}}
+        if "criterion" in given:
+            values["split_criterion"] = _criterion(given["criterion"], estimator._criteria)
+        if "splitter" not in given:  # a forest's is part of its class
             values["splitter"] = estimator._splitter
-        kinds = {"is_tree": "n_estimators" not in given, "is_mixed": "oblique" in given}
-        return cls(**kinds, **values)  # type: ignore[arg-type]
+        values |= {"is_tree": "n_estimators" not in given, "is_mixed": "oblique" in given}
+        return cls(**values)  # type: ignore[arg-type]
 
     @property
-    def leaves_projection_to_us(self) -> bool:
-        """Whether nobody has asked for a projection."""
+    def has_default_projection(self) -> bool:
         is_default = isinstance(self.projection, str) and self.projection == DEFAULT_PROJECTION
         return is_default and self.n_components is None and not self.shared_projection
 
     @property
     def auto_names(self) -> list[str]:
-        """Parameters whose values are chosen during the fit; `n_estimators` is so afterwards."""
+        """Parameters to choose before the trees are grown; `n_estimators` is chosen afterwards."""
         names = ("n_components", "max_features")
         return [name for name in names if getattr(self, name) == "auto"]
 
 
-def regression_criterion(given: RegressionCriterion) -> RegressionCriterion:
-    """With a warning for the name that scikit-learn gives up, as its constructors do."""
-    if not (isinstance(given, str) and given == "friedman_mse"):
-        return given
-    warn(
-        "criterion='friedman_mse' is deprecated, since scikit-learn 1.11 will not know it; it is "
-        "another name of 'squared_error'. Use that.",
-        FutureWarning,
-    )
-    return "squared_error"
-
-
-def is_by_kind(name: str, value: object) -> bool:
-    """Whether a forest of oblique and other trees lets each kind have what is best for it."""
+def uses_tree_type_default(name: str, value: object) -> bool:
+    """Whether each tree type of a mixed forest uses its own default of a parameter."""
     return name in ("min_samples_split", "min_samples_leaf") and value is None
 
 
-def _check_not_auto(given: Mapping[str, object]) -> None:
-    for name in ("n_estimators", "n_components", "max_features"):
-        if isinstance(given[name], str) and given[name] == "auto":
-            raise ValueError(
-                f"{name} must not be 'auto' in a forest of oblique and other trees; got 'auto'. "
-                "Leave it out for the default."
-            )
-
-
-def _check_criterion(given: object, known: tuple[str, ...]) -> None:
-    if not (isinstance(given, str) and given in known):
-        raise ValueError(
-            f"criterion must be {', '.join(map(repr, known[:-1]))} or {known[-1]!r}; got {given!r}."
-        )
+def _criterion(given: object, known: Mapping[str, Criterion]) -> Criterion:
+    if isinstance(given, str) and given in known:
+        return known[given]
+    *names, last = map(repr, known)
+    raise ValueError(f"criterion must be {', '.join(names)} or {last}; got {given!r}.")
 
 
 class Rule(NamedTuple):
@@ -203,8 +174,7 @@ RULES: dict[str, Rule] = {
     ),
     "ccp_alpha": Rule("a number of at least 0", lambda v: _is_between(v, 0, float(_LARGEST))),
     "monotonic_cst": Rule(
-        "None, since constraints of monotonicity are not supported, as they are by "
-        "scikit-learn's estimators",
+        "None, since monotonicity constraints are not supported",
         lambda v: v is None,
     ),
     "bootstrap": _FLAG,
@@ -243,7 +213,7 @@ RULES: dict[str, Rule] = {
 
 
 def check_parameters(params: Mapping[str, object]) -> None:
-    """Raises for the first parameter that breaks its rule."""
+    """Raise for the first parameter that breaks its rule."""
     for name, value in params.items():
         rule = RULES.get(name)
         if rule is not None and not rule.holds(value):
@@ -256,8 +226,8 @@ def check_k(k: object, most: int, what: str = "outputs") -> int:
     return int(k)  # type: ignore[call-overload]
 
 
-def n_features_drawn(max_features: MaxFeatures, n_features: int) -> int:
-    """How many features are drawn at each split."""
+def n_features_sampled(max_features: MaxFeatures, n_features: int) -> int:
+    """Number of features sampled at each split."""
     match max_features:
         case None:
             return n_features
@@ -277,6 +247,6 @@ def n_features_drawn(max_features: MaxFeatures, n_features: int) -> int:
     return min(int(max_features), n_features)
 
 
-def n_rows_meant(number: int | float, n_rows: int) -> int:
-    """A number of rows, given as such or as a fraction."""
+def resolve_n_rows(number: int | float, n_rows: int) -> int:
+    """A number of rows, given as an int or a fraction."""
     return math.ceil(number * n_rows) if isinstance(number, float | np.floating) else int(number)

@@ -1,226 +1,296 @@
-"""Parameters and attributes that estimators share, described once.
+"""Descriptions of the parameters and attributes of the estimators.
 
-In the docstring of a class decorated with `described`, parameters and attributes of which only the
-names are given get their descriptions from here, and their defaults from the signature.
+`estimator` turns a class into an estimator: it makes the constructor and fills in the docstring.
 """
 
-from typing import TypeVar
+import inspect
+from dataclasses import field
+from typing import Any, TypeVar, dataclass_transform
 
+from sketchforest._estimators.constructors import declared
 from sketchforest._utils.docs import Described, fill
-from sketchforest._utils.registry import PROJECTIONS
 
-Class = TypeVar("Class", bound=type)
+Instance = TypeVar("Instance")
 
+# In the order of the signatures.
 PARAMETERS = {
     "n_estimators": Described(
         'int or "auto"',
-        'Number of trees; "auto" doubles them until twice as many would gain next to nothing.',
-    ),
-    "projection": Described(
-        "str, projection object, scikit-learn transformer or None",
-        ", ".join(f'"{name}"' for name in PROJECTIONS)
-        + "; None keeps the original outputs. See `sketchforest.projection`.",
-    ),
-    "n_components": Described(
-        'int, float, "log", "sqrt", "all", "auto" or None',
-        "Dimension m of the projection: a number, a fraction of the d outputs, floor(0.5 + ln "
-        "d), floor(0.5 + sqrt d) or d. None is 64, and up to 64 outputs are kept as they are. "
-        '"auto", in forests, here or in `max_features`, chooses by rows that trees did not '
-        "see.",
-    ),
-    "shared_projection": Described(
-        "bool",
-        "One projection for all trees (the paper's algorithm 1), not one for each.",
-    ),
-    "max_depth": Described(
-        "int or None",
-        "Most splits on a way from the root to a leaf.",
-    ),
-    "min_samples_split": Described(
-        "int or float",
-        "Rows that a node must have to be split, or their share of all.",
-    ),
-    "min_samples_leaf": Described(
-        "int or float",
-        "Rows that a leaf must have, or their share.",
-    ),
-    "min_weight_fraction_leaf": Described(
-        "float",
-        "Share of the weight of all rows that a leaf must have.",
-    ),
-    "max_features": Described(
-        'int, float, "sqrt", "log2", "auto" or None',
-        "Features drawn at each split: a number, a share, their square root or logarithm; "
-        "None is all. The search goes on until one valid split is found.",
-    ),
-    "max_leaf_nodes": Described(
-        "int or None",
-        "Most leaves of a tree; the nodes that gain most are split first.",
-    ),
-    "min_impurity_decrease": Described(
-        "float",
-        "What a split must gain, times the node's share of all weight. Impurity is measured "
-        "where splits are searched: in the projected space, unless `projection=None`.",
-    ),
-    "ccp_alpha": Described(
-        "float",
-        "What a leaf costs: splits that lower the impurity by less are undone, as in scikit-learn.",
-    ),
-    "monotonic_cst": Described(
-        "None",
-        "No constraints of monotonicity.",
-    ),
-    "bootstrap": Described(
-        "bool",
-        "Draw rows for each tree with replacement; else all rows.",
-    ),
-    "max_samples": Described(
-        "int, float or None",
-        "Rows drawn for each tree, or their share of all; None is as many as there are. With "
-        "bootstrap=False they are drawn without replacement.",
-    ),
-    "oob_score": Described(
-        "bool, str or callable",
-        "Score rows by trees that did not see them: True (LRAP for many labels, accuracy for "
-        "classes), the name of a metric of `sketchforest.metrics`, which is given scores, or "
-        "a callable f(Y_true, Y_pred), which is given predictions.",
-    ),
-    "n_jobs": Described(
-        "int or None",
-        "Threads; -1 uses all cores, None one. Results are the same for any number.",
-    ),
-    "random_state": Described(
-        "int, RandomState or None",
-        "Seed of all that is random.",
-    ),
-    "verbose": Described(
-        "int",
-        "Show progress if above 0.",
-    ),
-    "warm_start": Described(
-        "bool",
-        "Keep the trees of the last fit, of the same rows, and add those that are missing.",
-    ),
-    "class_weight": Described(
-        'dict, list of dict, "balanced", "balanced_subsample" or None',
-        "Weights of the classes. With many labels a row has the product of its labels' "
-        "weights, each from a dict {0: if absent, 1: if present}: one for all labels, or a "
-        "list with one for each.",
-    ),
-    "threshold": Described(
-        'float, array, "f1", "f1-per-label" or "top-K"',
-        "With many labels, `predict` gives those whose probability is above it: one number, "
-        'or one for each label. "f1" is the number, and "f1-per-label" are the numbers, that '
-        "make F1 largest on rows that trees did not see; a row then has its most probable "
-        'label in any case. "top-K" gives the K most probable labels. It may be changed after '
-        'a fit; to "f1" and "f1-per-label" after one with either of them, or with '
-        "`oob_score`.",
+        'Number of trees. "auto" keeps doubling it until twice as many trees would barely improve '
+        "the out-of-bag score.",
     ),
     "splitter": Described(
         '"best", "random" or "oblique"',
-        "The best cut of each feature drawn, one random cut as in extra-trees, or a cut along "
-        "a direction in the space of all features, as in sketch forests.",
+        "How a node is split: at the best threshold of the sampled features, at one random "
+        "threshold per sampled feature as in extra-trees, or along a weighted sum of all features "
+        "as in sketch forests.",
     ),
-    "oblique": Described(
-        "float",
-        "Share of the oblique trees, from 0 to 1; the others are extra-trees.",
-    ),
+    "oblique": Described("float", "Share of oblique trees, from 0 to 1; the rest are extra-trees."),
     "ridge": Described(
         "float",
-        "How much the weights of a direction are held back: times the mean squared length of "
-        "a node's centred rows.",
+        "L2 penalty of oblique splits, relative to the mean squared norm of the node's centered "
+        "rows.",
     ),
-}
-OF_CLASSIFIERS = {
     "criterion": Described(
         '"gini", "entropy" or "log_loss"',
-        'As in scikit-learn. A projection keeps variances, of which "gini" is one: with the '
-        "others, splits are searched on the outputs themselves, and `projection` must be left "
-        "out or None.",
+        'Split criterion, as in scikit-learn. A projection preserves variances, and "gini" is one. '
+        "The other criteria are evaluated on the original outputs and need `projection` left at "
+        "its default or None.",
+    ),
+    "max_depth": Described("int or None", "Maximum depth of a tree. None means no limit."),
+    "min_samples_split": Described(
+        "int or float",
+        "Minimum number of rows required to split a node; a float is a fraction of all rows.",
+    ),
+    "min_samples_leaf": Described(
+        "int or float",
+        "Minimum number of rows in a leaf; a float is a fraction of all rows.",
+    ),
+    "min_weight_fraction_leaf": Described(
+        "float", "Minimum fraction of the total sample weight in a leaf."
+    ),
+    "max_features": Described(
+        'int, float, "sqrt", "log2", "auto" or None',
+        "Number of features sampled at each split: an int, a fraction, the square root or the "
+        'base-2 logarithm of the number of features. None uses all of them; "auto", for forests '
+        "only, chooses by out-of-bag score. Sampling goes on until a valid split is found.",
+    ),
+    "max_leaf_nodes": Described(
+        "int or None",
+        "Maximum number of leaves of a tree. If set, the split with the largest gain is made "
+        "first.",
+    ),
+    "min_impurity_decrease": Described(
+        "float",
+        "Minimum weighted impurity decrease required to split a node. Impurity is measured where "
+        "splits are searched: on the projected outputs, or on the original ones with "
+        "`projection=None`.",
+    ),
+    "ccp_alpha": Described(
+        "float",
+        "Complexity parameter of minimal cost-complexity pruning, as in scikit-learn. 0 does not "
+        "prune.",
+    ),
+    "monotonic_cst": Described("None", "Monotonicity constraints are not supported."),
+    "bootstrap": Described(
+        "bool",
+        "Draw the rows of each tree with replacement. If False, each tree sees all rows.",
+    ),
+    "max_samples": Described(
+        "int, float or None",
+        "Number or fraction of rows drawn for each tree; None draws as many as there are. With "
+        "bootstrap=False, rows are drawn without replacement.",
+    ),
+    "oob_score": Described(
+        "bool, str or callable",
+        "Compute an out-of-bag score: True (LRAP for many labels, accuracy for classes), the name "
+        "of a metric of `sketchforest.metrics`, which is given scores, or a callable "
+        "f(Y_true, Y_pred), which is given predictions.",
+    ),
+    "projection": Described(
+        "str, projection object, scikit-learn transformer or None",
+        '"gaussian", "rademacher", "achlioptas", "sparse", "hadamard", "subsample" or "pca". '
+        "None searches splits on the original outputs. See `sketchforest.projection`.",
+    ),
+    "n_components": Described(
+        'int, float, "log", "sqrt", "all", "auto" or None',
+        "Dimension m of the projection: an int, a fraction of the d outputs, floor(0.5 + ln d), "
+        "floor(0.5 + sqrt d) or d. None is 64, and keeps up to 64 outputs as they are. "
+        '"auto", for forests only, chooses by out-of-bag score.',
+    ),
+    "shared_projection": Described(
+        "bool",
+        "Use one projection for all trees (algorithm 1 of the paper) instead of one per tree "
+        "(algorithm 2).",
+    ),
+    "n_jobs": Described(
+        "int or None",
+        "Number of threads; -1 uses all cores, None uses one. Results do not depend on it.",
+    ),
+    "random_state": Described("int, RandomState or None", "Random seed."),
+    "verbose": Described("int", "Show progress if above 0."),
+    "warm_start": Described(
+        "bool",
+        "Keep the trees of the previous fit and add the missing ones. X, y and sample_weight must "
+        "be the same.",
+    ),
+    "class_weight": Described(
+        'dict, list of dict, "balanced", "balanced_subsample" or None',
+        "Class weights. With many labels, a row's weight is the product of its labels' weights. "
+        "A label's weights are a dict {0: weight if absent, 1: weight if present}: one dict for "
+        "all labels, or a list with one per label.",
+    ),
+    "threshold": Described(
+        'float, array, "f1", "f1-per-label" or "top-K"',
+        "With many labels, `predict` returns those whose probability exceeds the threshold: one "
+        'number, or one per label. "f1" chooses the number, and "f1-per-label" the number per '
+        "label, that maximizes out-of-bag F1; a row without any such label then gets its most "
+        'probable one. "top-K" returns the K most probable labels. The threshold may be changed '
+        'after a fit; "f1" and "f1-per-label" then need a fit with either of them or with '
+        "`oob_score`.",
+    ),
+}
+OF_TREES = {
+    "class_weight": Described(
+        'dict, list of dict, "balanced" or None', PARAMETERS["class_weight"].text
+    ),
+    "max_features": Described(
+        'int, float, "sqrt", "log2" or None',
+        "Number of features sampled at each split: an int, a fraction, the square root or the "
+        "base-2 logarithm of the number of features; None uses all of them. Sampling goes on until "
+        "a valid split is found.",
+    ),
+    "n_components": Described(
+        'int, float, "log", "sqrt", "all" or None',
+        "Dimension m of the projection: an int, a fraction of the d outputs, floor(0.5 + ln d), "
+        "floor(0.5 + sqrt d) or d. None is 64, and keeps up to 64 outputs as they are.",
     ),
 }
 OF_REGRESSORS = {
     "criterion": Described(
         '"squared_error", "friedman_mse", "absolute_error" or "poisson"',
-        "As in scikit-learn; the first two are names of one score, the variance, which is what a "
-        "projection keeps. With the others, splits are searched on the outputs themselves, and "
-        '`projection` must be left out or None. By "absolute_error", leaves predict medians.',
+        'Split criterion, as in scikit-learn; "friedman_mse" is a deprecated name of '
+        '"squared_error". A projection preserves variances only. The other criteria are evaluated '
+        "on the original outputs and need `projection` left at its default or None. With "
+        '"absolute_error", leaves predict medians.',
     ),
     "oob_score": Described(
         "bool, str or callable",
-        'Score rows by trees that did not see them: True or "r2", or a callable f(Y_true, Y_pred).',
+        'Compute an out-of-bag score: True or "r2", or a callable f(Y_true, Y_pred).',
     ),
 }
+OF_MIXED_FORESTS = {
+    "min_samples_split": Described(
+        "int, float or None",
+        "Minimum number of rows required to split a node; a float is a fraction of all rows. None "
+        "uses the default of each type of tree: 11 for oblique trees, 2 for extra-trees.",
+    ),
+    "min_samples_leaf": Described(
+        "int, float or None",
+        "Minimum number of rows in a leaf; a float is a fraction of all rows. None is 1 for "
+        "oblique trees, 2 for extra-trees.",
+    ),
+    "max_features": Described(
+        'int, float, "sqrt", "4sqrt", "log2", "auto" or None',
+        'Number of features sampled at each split of the extra-trees; "4sqrt" is four times the '
+        "square root of the number of features. Oblique splits use all features.",
+    ),
+    "n_components": Described(
+        'int, float, "log", "sqrt", "all", "auto" or None',
+        "Dimension m of the projection: an int, a fraction of the d outputs, floor(0.5 + ln d), "
+        "floor(0.5 + sqrt d) or d. None is 64 for oblique trees (32 if d < 256) and 32 for "
+        "extra-trees, which keep up to 32 outputs as they are.",
+    ),
+    "shared_projection": Described(
+        "bool",
+        "Use one projection for all extra-trees instead of one per tree. Oblique trees always have "
+        "their own.",
+    ),
+}
+_OOB_ROWS = (
+    " Unless bootstrap=True or max_samples is set, a fifth of the rows (at most {:,}) are left out "
+    "of three in ten trees to compute it."
+)
+OF_MIXED_FORESTS["threshold"] = Described(
+    PARAMETERS["threshold"].type,
+    PARAMETERS["threshold"].text + _OOB_ROWS.format(1000).replace("compute", "choose"),
+)
 ATTRIBUTES = {
     "classes_": Described(
-        "(n_classes,) array, or (n_labels, 2) array for many labels",
-        "",
+        "(n_classes,) array, or (n_labels, 2) array for many labels", "The classes."
     ),
-    "n_classes_": Described(
-        "int, or list of int for many labels",
-        "",
-    ),
-    "n_outputs_": Described(
-        "int",
-        "Number of labels or outputs; 1 for classes.",
-    ),
+    "n_classes_": Described("int, or list of int for many labels", "Number of classes."),
+    "n_outputs_": Described("int", "Number of labels or outputs; 1 for classes."),
     "n_components_": Described(
-        "int or None",
-        "Components in use; None: the outputs as they are.",
+        "int or None", "Dimension of the projection; None if the outputs are not projected."
     ),
-    "max_features_": Described(
-        "int",
-        "Features drawn at each split.",
-    ),
-    "n_estimators_": Described(
-        "int",
-        "Number of trees.",
-    ),
-    "n_features_in_": Described(
-        "int",
-        "Number of features.",
-    ),
+    "max_features_": Described("int", "Number of features sampled at each split."),
+    "n_estimators_": Described("int", "Number of trees."),
+    "n_features_in_": Described("int", "Number of features."),
     "feature_names_in_": Described(
-        "(n_features,) array",
-        "Of a data frame with names of type str.",
+        "(n_features,) array", "Column names of X, if it is a data frame with string names."
     ),
     "label_names_": Described(
         "(n_outputs,) array",
-        "Of a data frame Y with names of type str, or from a model file.",
+        "Column names of Y, if it is a data frame with string names, or the names in a model file.",
     ),
-    "estimators_": Described(
-        "list of single trees",
-        "Each is an estimator, too.",
-    ),
+    "estimators_": Described("list of single trees", "The trees, each a fitted estimator."),
     "feature_importances_": Described(
-        "(n_features,) array",
-        "Share of each feature in what splits gain, summing to 1.",
+        "(n_features,) array", "Share of each feature in the gain of all splits. They sum to 1."
     ),
-    "oob_score_": Described(
-        "float",
-        "If `oob_score`, the score of rows by trees that did not see them.",
-    ),
+    "oob_score_": Described("float", "Out-of-bag score, if `oob_score` is set."),
     "oob_decision_function_": Described(
         "(n_train, n_labels) or (n_train, n_classes) array, or CSR",
-        "If `oob_score`, the predictions it is the score of; zero for a row that all trees saw. A "
-        "list of them for several columns of classes, which a callable scores.",
+        "Out-of-bag predictions, if `oob_score` is set; zero for rows that every tree saw. A list "
+        "of arrays for several columns of classes.",
     ),
     "oob_prediction_": Described(
         "(n_train,) or (n_train, n_outputs) array, or CSR",
-        "If `oob_score`, the predictions it is the score of; zero for a row that all trees saw.",
+        "Out-of-bag predictions, if `oob_score` is set; zero for rows that every tree saw.",
     ),
     "thresholds_": Described(
         "(n_labels,) array, or a number",
-        "The probabilities that labels must exceed to be predicted.",
+        "Probability that a label must exceed to be predicted.",
     ),
-    "tree_": Described(
-        "TreeStructure",
-        "The tree by its nodes, under scikit-learn's names.",
-    ),
+    "tree_": Described("TreeStructure", "The nodes of the tree, under scikit-learn's names."),
+}
+# Attributes that only a fit, and no class, has.
+OF_A_FIT = {"n_outputs_", "n_features_in_", "feature_names_in_", "label_names_"}
+OF_A_SCORED_FIT = {
+    True: {"oob_score_", "oob_decision_function_"},
+    False: {"oob_score_", "oob_prediction_"},
 }
 
+NOTES_OF_FORESTS = """\
+A fit takes O(t k n log n m) time for dense X and balanced trees, with t trees, k sampled features,
+n rows and m components. With `projection=None` and sparse Y, m is the number of labels per row.
+Only the non-zeros of sparse X count. A model takes O(t n) memory in addition to Y, whatever the
+number of labels."""
+NOTES_OF_MIXED_FORESTS = """\
+An oblique node takes O(nnz + n m) time, with nnz the non-zeros of X in its rows. Oblique trees have
+few levels, so a fit takes a few times as long as that of a random forest. A model takes O(t n)
+memory for the rows in the leaves, plus the directions of the oblique nodes."""
 
-def described(cls: Class) -> Class:
-    """Fills in the docstring of an estimator; as a decorator."""
-    own = OF_CLASSIFIERS if hasattr(cls, "predict_proba") else OF_REGRESSORS
-    return fill(cls, {"Parameters": PARAMETERS | own, "Attributes": ATTRIBUTES})
+
+@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
+def estimator(cls: type[Instance]) -> type[Instance]:
+    """Make the constructor of an estimator, and document its parameters and attributes."""
+    made = declared(cls)
+    init: Any = made.__init__
+    signature = inspect.signature(init)
+    order = ["self", *PARAMETERS]
+    parameters = sorted(signature.parameters.values(), key=lambda p: order.index(p.name))
+    init.__signature__ = signature.replace(parameters=parameters)
+    if made.__doc__ is not None:  # python -OO strips it
+        names = [parameter.name for parameter in parameters[1:]]
+        made.__doc__ = _with_sections(made, names)
+        fill(made, {"Parameters": PARAMETERS | _own_parameters(made, names)})
+        fill(made, {"Attributes": ATTRIBUTES})
+    return made
+
+
+def _own_parameters(cls: type, names: list[str]) -> dict[str, Described]:
+    own = {} if "n_estimators" in names else OF_TREES
+    own = own | ({} if hasattr(cls, "predict_proba") else OF_REGRESSORS)
+    if "oblique" not in names:
+        return own
+    oob_score = (PARAMETERS | own)["oob_score"]
+    text = oob_score.text + _OOB_ROWS.format(10_000)
+    return own | OF_MIXED_FORESTS | {"oob_score": oob_score._replace(text=text)}
+
+
+def _with_sections(cls: type, parameters: list[str]) -> str:
+    """The docstring of a class, with the names of its parameters and attributes, and its costs."""
+    is_forest, is_classifier = "n_estimators" in parameters, hasattr(cls, "predict_proba")
+    of_fit = OF_A_FIT | (OF_A_SCORED_FIT[is_classifier] if is_forest else set())
+    hidden = set() if "threshold" in parameters else {"thresholds_"}
+    attributes = [
+        name for name in ATTRIBUTES if name in of_fit or (hasattr(cls, name) and name not in hidden)
+    ]
+    sections = {"Parameters": "\n".join(parameters), "Attributes": "\n".join(attributes)}
+    if is_forest:
+        is_mixed = "oblique" in parameters
+        sections["Notes"] = NOTES_OF_MIXED_FORESTS if is_mixed else NOTES_OF_FORESTS
+    text, examples = inspect.cleandoc(cls.__doc__ or "").split("\nExamples\n", 1)
+    made = [f"{title}\n{'-' * len(title)}\n{body}\n" for title, body in sections.items()]
+    return "\n".join([text, *made, f"Examples\n{examples}"])

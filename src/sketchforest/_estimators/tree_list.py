@@ -1,43 +1,47 @@
-"""The trees of a forest as a list of estimators, which is the user's to change."""
+"""The trees of a forest as a list of estimators, which users may change."""
 
 from operator import is_
 from typing import ClassVar, NamedTuple
 
 from sketchforest._estimators.base import TreesEstimator
-from sketchforest._estimators.parameters import is_by_kind
+from sketchforest._estimators.parameters import uses_tree_type_default
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.model import Forest
 from sketchforest._trees.predict import ForestPredictor
 from sketchforest._trees.random import TreeSeed
 from sketchforest._utils.lazy import lock_of
 
-# Not said of a tree: its members have the weights of their classes, as they were drawn.
-NOT_OF_A_TREE = ("class_weight", "random_state")
+# Parameters that trees do not inherit: class weights are already in the weights of their rows.
+NOT_INHERITED = ("class_weight", "random_state")
 NAMES = ("label_names_", "feature_names_")
 
 
 class Listed(NamedTuple):
-    """The list, and its trees as they are in the forest's arrays."""
+    """The list given to the user, and the trees that the fitted model holds."""
 
     trees: list[TreesEstimator]
     known: tuple[TreesEstimator, ...]
 
     @property
-    def is_known(self) -> bool:
+    def is_unchanged(self) -> bool:
         return len(self.trees) == len(self.known) and all(map(is_, self.trees, self.known))
 
 
 class TreeListMixin(TreesEstimator):
-    """Trees that are put into the list, or taken out of it, are so in the forest, which looks at
-    the list whenever its fitted model is asked for."""
+    """A forest that follows changes of its list of trees.
+
+    It compares the list with its trees whenever the fitted model is read.
+    """
 
     _tree_class: ClassVar[type[TreesEstimator]]
 
     @property
     def estimators_(self) -> list[TreesEstimator]:
-        """The trees, each as a fitted single-tree estimator on the forest's own arrays. Some may
-        be taken out of the list, or trees put into it that were grown on the same labels."""
-        fitted = super().fitted_  # whatever the list holds by now
+        """The trees, as fitted single-tree estimators that share the forest's arrays.
+
+        You may remove trees from the list, or add trees that were grown on the same labels.
+        """
+        fitted = super().fitted_  # not ours, which would look at the list
         with lock_of(fitted, "listed"):
             if "listed" not in vars(fitted):
                 params = self._tree_params()
@@ -49,33 +53,35 @@ class TreeListMixin(TreesEstimator):
 
     @estimators_.setter
     def estimators_(self, trees: list[TreesEstimator]) -> None:
-        with lock_of(self, "fitted_"):  # until the list is that of the model, no fit replaces it
+        with lock_of(self, "fitted_"):  # a concurrent fit must not replace the model meanwhile
             if self.estimators_ is not trees:
                 derived = vars(self._fitted)
                 derived["listed"] = derived["listed"]._replace(trees=trees)
 
     @property
     def fitted_(self) -> Fitted:
-        """The fitted model, which never changes: a later fit makes another one, and so does a
-        change of `estimators_`."""
+        """The fitted model. It is immutable; another fit or a change of `estimators_` replaces
+        it."""
         fitted = super().fitted_
         listed = vars(fitted).get("listed")
-        if listed is None or listed.is_known:
+        if listed is None or listed.is_unchanged:
             return fitted
         with lock_of(self, "fitted_"):
-            if self._fitted is fitted:  # another thread may have been here, or a fit
-                # The list as it is by now: another may have been assigned.
+            if self._fitted is fitted:  # no other thread, nor a fit, was here first
+                # Read again, as another list may have been assigned.
                 self._publish(self._with_trees(fitted, vars(fitted)["listed"].trees))
         return self.fitted_
 
     def _tree_params(self) -> dict[str, object]:
-        """The parameters of a single tree that is grown like those of the forest."""
+        """The parameters that a single tree shares with the forest."""
         ours, theirs = self.get_params(deep=False), self._tree_class().get_params(deep=False)
         chosen = {"max_features": self.max_features_, "n_components": self.n_components_}
         params = {
             name: chosen[name] if name in chosen and ours[name] == "auto" else ours[name]
             for name in ours
-            if name in theirs and name not in NOT_OF_A_TREE and not is_by_kind(name, ours[name])
+            if name in theirs
+            and name not in NOT_INHERITED
+            and not uses_tree_type_default(name, ours[name])
         }
         return params | {"splitter": self._splitter}
 
@@ -114,9 +120,9 @@ class TreeListMixin(TreesEstimator):
 def _models_of(
     trees: tuple[TreesEstimator, ...], fitted: Fitted, kind: type[TreesEstimator]
 ) -> list[Fitted]:
-    """Those of trees that may be in the forest."""
+    """The fitted models of trees, which must fit into the forest."""
     if not trees:
-        raise ValueError("estimators_ must hold at least one tree; got none. Fit anew.")
+        raise ValueError("estimators_ must hold at least one tree; got none. Fit again instead.")
     for tree in trees:
         if not isinstance(tree, kind) or not tree.__sklearn_is_fitted__():
             raise ValueError(
@@ -128,7 +134,7 @@ def _models_of(
         if not is_same or model.n_features != fitted.n_features:
             raise ValueError(
                 "estimators_ must hold trees that were grown on the labels and features of the "
-                "forest, whose rows their leaves name; got one that was not. Use "
-                "sklearn.ensemble.VotingClassifier or VotingRegressor for trees of other rows."
+                "forest, since their leaves refer to its rows; got one that was not. Use "
+                "sklearn.ensemble.VotingClassifier or VotingRegressor for other trees."
             )
     return models

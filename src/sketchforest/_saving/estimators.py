@@ -20,8 +20,8 @@ from sketchforest._saving.schema import (
 )
 from sketchforest._saving.stored_texts import StoredTexts, read_texts
 from sketchforest._saving.vectorizer import Vectorizer, restore_vectorizer, vectorizer_state
+from sketchforest._trees.criterion import CRITERIA, VARIANCE
 from sketchforest._trees.fitted import Fitted
-from sketchforest._trees.impurity import Impurity
 from sketchforest._trees.model import Forest, Labels, SparseRows
 from sketchforest._trees.predict import ForestPredictor
 from sketchforest._trees.problem import GrowSettings, ObliqueSettings
@@ -239,8 +239,8 @@ def _state_of(targets: Targets) -> dict[str, bool | str]:
     state: dict[str, bool | str] = {"_sparse_labels": targets.is_sparse}
     if targets.is_spmatrix:
         state["_is_spmatrix"] = True
-    if targets.impurity is not Impurity.VARIANCE:
-        state["_impurity"] = targets.impurity.value
+    if targets.criterion != VARIANCE:
+        state["_impurity"] = targets.criterion.name
     return state if targets.is_classification else state | {"_is_vector": targets.is_vector}
 
 
@@ -280,7 +280,7 @@ def _targets(about: dict[str, Any], labels: Labels) -> Targets:
         is_vector=state.get("_is_vector", False),
         is_spmatrix=state.get("_is_spmatrix", False),
         column_classes=columns,
-        impurity=Impurity(state.get("_impurity", Impurity.VARIANCE.value)),
+        criterion=CRITERIA[state.get("_impurity", VARIANCE.name)],
     )
     has_indicators = isinstance(labels, SparseRows) and labels.values is None
     if targets.is_classification and (targets.is_vector or not has_indicators):

@@ -15,7 +15,7 @@ import numpy as np
 
 from sketchforest._saving.container import CorruptModelError
 from sketchforest._saving.json_values import try_convert
-from sketchforest._trees.impurity import Impurity
+from sketchforest._trees.criterion import CRITERIA
 from sketchforest._utils.registry import ESTIMATORS
 
 Check = Callable[[Any], bool]
@@ -82,7 +82,7 @@ OPTIONAL: dict[str, Check] = {
 STATE: dict[str, Check] = {
     **dict.fromkeys(("_sparse_labels", "_is_spmatrix", "_is_vector", "_is_relabelled"), _is(bool)),
     "_predicts_at_least_one": _is(bool),
-    "_impurity": lambda value: isinstance(value, str) and value in set(Impurity),
+    "_impurity": lambda value: isinstance(value, str) and value in CRITERIA,
     "_number": is_count,
     "_fingerprint": _or_none(_is(str)),
     "oob_score_": is_number,

@@ -1,1 +1,1 @@
-"""Scores on rows that trees did not see, learning curves, and choices made by them."""
+"""Out-of-bag scores, learning curves, and the choice of settings by them."""

@@ -1,4 +1,8 @@
-"""The estimators' "auto" values: candidates compared inside `fit`."""
+"""The short form of a search: parameters that are "auto" are chosen inside `fit`.
+
+It compares settings as `sketchforest.tuning` does, on out-of-bag rows and at the score predicted
+for all trees, but it only tries a handful of them, which cost no more than the usual forest.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,42 +10,57 @@ from typing import Literal
 
 import numpy as np
 
-from sketchforest._selection.comparison import Candidate, Comparison
+from sketchforest._selection.comparison import (
+    COST_EXPONENT,
+    PROBE_SHARE,
+    Candidate,
+    Comparison,
+)
 from sketchforest._selection.learning_curve import PredictedScore
 from sketchforest._trees.model import Tree
 from sketchforest._trees.problem import GrowSettings, rows_of_share
 
-# What is compared first, and taken where there are too few trees to compare anything.
-AUTO_N_COMPONENTS: None = None  # the default, see projection.resolve_n_components
+# The usual setting. It is kept if too few trees are grown to compare anything.
 AUTO_MAX_FEATURES: Literal["sqrt"] = "sqrt"
-# n_estimators="auto" ends where twice the trees would gain less than this share of the score's
-# possible range, as far as can be predicted, or at the last of these.
+AUTO_MAX_FEATURES_OF_MIXED: Literal["4sqrt"] = "4sqrt"
+# n_estimators="auto" stops once doubling the trees is predicted to change the score by less than
+# this share of it, and at AUTO_TREES at the latest.
 TOLERANCE = 0.002
 FIRST_TREES, AUTO_TREES = 32, 1024
-# Standard errors of the difference, by which a setting must be better than the usual one. On eight
-# sets, 1 gained a quarter of what this does, and 0 little more, with larger losses at times.
+# Standard errors by which a setting must beat the usual one. On eight sets, 1 gained a quarter of
+# what this does, and 0 hardly more, with larger losses at times.
 CONVINCING = 0.5
-# A tree with c times the features takes about this power of c of the time: measured on five sets.
-COST_EXPONENT = 0.6
-# Of the rows, where the forest's own trees see all: some are left out to score the trees.
-PROBE_SHARE = 0.75
 
 
 def keep_choices(
     settings: GrowSettings, earlier: GrowSettings, names: Sequence[str]
 ) -> GrowSettings:
-    """The settings with the values that were chosen when the first trees were grown."""
-    chosen = {name: getattr(earlier, name) for name in names}
-    if "n_components" in names:
-        chosen["projection"] = earlier.projection
-    return replace(settings, **chosen)
+    """The settings with the values of `names` taken from earlier ones."""
+    if "max_features" in names:
+        settings = replace(settings, max_features=earlier.max_features)
+    if "n_components" not in names:
+        return settings
+    oblique = settings.oblique
+    if oblique is not None and earlier.oblique is not None:
+        of_oblique = earlier.of_oblique_trees
+        oblique = replace(
+            oblique, projection=of_oblique.projection, n_components=of_oblique.n_components
+        )
+    return replace(
+        settings,
+        projection=earlier.projection,
+        n_components=earlier.n_components,
+        oblique=oblique,
+    )
 
 
 def choose_settings(
     comparison: Comparison, names: Sequence[str]
 ) -> tuple[GrowSettings, list[Tree]]:
-    """The settings with "auto" values chosen, and the chosen one's trees. All that are compared
-    together cost at most about what the usual forest does."""
+    """Choose the parameters `names`; returns the settings, and trees that were grown with them.
+
+    All settings together cost about as much as the usual forest.
+    """
     start = comparison.problem.settings
     first = comparison.add(_probe(comparison, start))
     n_first, cost = first.n_first_trees, float(first.n_first_trees)
@@ -60,12 +79,12 @@ def choose_settings(
         return start, []
     best = _best(comparison, candidates)
     chosen = keep_choices(start, best.settings, names)
-    # Probes of trees that see all rows are no trees of the forest.
+    # Trees of a probe that left rows out do not belong to the forest.
     return chosen, best.trees if best.settings == chosen else []
 
 
 def _best(comparison: Comparison, candidates: Sequence[Candidate]) -> Candidate:
-    """The first, which is the usual setting, unless the best is convincingly better."""
+    """The best candidate if it convincingly beats the first one, which is the usual setting."""
     scores: dict[Candidate, PredictedScore] = {
         candidate: comparison.predict_score(candidate) for candidate in candidates
     }
@@ -76,39 +95,57 @@ def _best(comparison: Comparison, candidates: Sequence[Candidate]) -> Candidate:
 
 
 def _probe(comparison: Comparison, settings: GrowSettings) -> GrowSettings:
+    """The settings, changed if need be so that trees leave enough rows out to be scored."""
     if settings.n_draws is not None and settings.n_draws < comparison.problem.data.n_drawable:
         return settings
     if settings.n_draws is not None and settings.with_replacement:
         return settings
     n_draws = rows_of_share(PROBE_SHARE, comparison.problem.data.n_drawable)
-    return replace(settings, n_draws=n_draws, with_replacement=False)
+    return replace(
+        settings, n_draws=n_draws, with_replacement=False, out_of_bag_trees=None, out_of_bag_rows=0
+    )
 
 
 def _settings_to_try(comparison: Comparison, names: Sequence[str]) -> list[GrowSettings]:
-    """Others than the start, the more promising first."""
+    """The alternatives to the usual setting, most promising first."""
     start = comparison.problem.settings
     n_features, n_labels = comparison.problem.X.shape[1], comparison.problem.labels.shape[1]
     more_features = min(n_features, 4 * start.max_features)
     settings = [start]
     if "max_features" in names:
         settings.append(replace(start, max_features=more_features))
-    if "n_components" in names and start.projection is not None:
+    if "n_components" in names and any(_projections(start)):
         fewer = max(1, round(np.log(n_labels)))
-        settings += [replace(s, n_components=fewer) for s in settings]
-        settings += [replace(start, n_components=min(128, n_labels))]
+        settings += [_with_components(s, fewer) for s in settings]
+        settings += [_with_components(start, min(128, n_labels))]
     if "max_features" in names:
         settings.append(replace(start, max_features=min(n_features, 2 * start.max_features)))
     return [s for s in settings if s != start]
 
 
+def _projections(settings: GrowSettings) -> list[bool]:
+    """Whether outputs are projected, for each type of tree."""
+    of_oblique = [] if settings.oblique is None else [settings.oblique.projection]
+    return [projection is not None for projection in (settings.projection, *of_oblique)]
+
+
+def _with_components(settings: GrowSettings, m: int) -> GrowSettings:
+    """The settings with m components for every type of tree whose outputs are projected."""
+    oblique = settings.oblique
+    if oblique is not None and oblique.projection is not None:
+        oblique = replace(oblique, n_components=m)
+    is_projected = settings.projection is not None
+    return replace(settings, n_components=m if is_projected else None, oblique=oblique)
+
+
 def grow_until_flat(
     comparison: Comparison, settings: GrowSettings, first: list[Tree]
 ) -> list[Tree]:
-    """Trees, doubled in number until twice as many would gain next to nothing."""
-    if settings.n_draws is None:
+    """Double the number of trees until doubling is predicted to change the score very little."""
+    if not settings.leaves_rows_out:
         raise ValueError(
-            "n_estimators must be an int where bootstrap=False and max_samples=None; got 'auto', "
-            "which needs rows that trees leave out. Use bootstrap=True or max_samples=0.8."
+            "n_estimators must be an int if bootstrap=False and max_samples=None; got 'auto', "
+            "which needs out-of-bag rows. Use bootstrap=True or max_samples=0.8."
         )
     comparison.candidates = []
     candidate = comparison.add(settings)

@@ -1,7 +1,7 @@
-"""Settings that grow trees side by side, and are compared by rows that the trees did not see.
+"""Comparison of settings by out-of-bag scores.
 
-All settings share one seed, so tree number i of each is drawn on the same rows, and no tree is
-ever grown twice: the trees of a setting are the first ones of the forest that it would be.
+All settings share one seed, so tree number i of each sees the same rows. The trees of a setting are
+the first trees of its forest, so no tree is ever grown twice.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,28 +25,32 @@ from sketchforest._trees.outputs import share_outputs
 from sketchforest._trees.parallel import run_all
 from sketchforest._trees.problem import GrowSettings, Problem, TrainingData
 
-# Trees that did not see a row, on average, when a candidate is scored for the first time: with
-# fewer, there are no three sizes of forests to make a curve of.
+# Average number of trees that did not see a row when a candidate is first scored. With fewer,
+# forests of three sizes for a learning curve do not exist.
 FIRST_OUT_OF_BAG_TREES = 7
+# If the trees of a forest see all rows, those to compare see this share, and the rest scores them.
+PROBE_SHARE = 0.75
+# With c times the features, a tree takes c**COST_EXPONENT of the time: measured on five sets.
+COST_EXPONENT = 0.6
 
 
 @dataclass(eq=False)
 class Candidate:
-    """A setting under test, and its trees so far."""
+    """A setting and its trees so far."""
 
     settings: GrowSettings
     data: TrainingData
-    outputs: Labels | None  # what all its trees are grown on; None: each has its own
-    setting: Setting | None = None  # the same in the words of users, in a search
+    outputs: Labels | None  # of all trees; None if each tree has its own
+    setting: Setting | None = None  # the same as parameters of an estimator, in a search
     trees: list[Tree] = field(default_factory=list)
-    leaves: np.ndarray | None = None  # of the scored rows
-    curve: LearningCurve | None = None  # None: too few trees to score
-    grow_seconds: float = 0.0  # on the wall, with all threads
+    leaves: np.ndarray | None = None  # (n_scored_rows, n_trees)
+    curve: LearningCurve | None = None  # None if there are too few trees
+    grow_seconds: float = 0.0  # wall-clock time with all threads
     score_seconds: float = 0.0
     is_dropped: bool = False
-    # Where its trees leave no row out: a score that another candidate's trees tell.
+    # If its trees leave no row out, a score derived from other candidates.
     assumed_score: PredictedScore | None = None
-    kept: KeptTrees | None = None  # where finished trees are kept, if they are
+    kept: KeptTrees | None = None  # where finished trees are kept
 
     @property
     def n_trees(self) -> int:
@@ -58,13 +62,13 @@ class Candidate:
 
     @property
     def n_first_trees(self) -> int:
-        """As many as give every scored row some trees that did not see it."""
+        """Number of trees after which most scored rows have some that did not see them."""
         left_out = self.settings.left_out_share(self.data.n_drawable)
         return int(np.ceil(FIRST_OUT_OF_BAG_TREES / max(left_out, 0.1)))
 
 
 class Comparison:
-    """Candidates on one problem, to be compared at `n_target` trees."""
+    """Candidates on one problem, compared at their predicted scores with `n_target` trees."""
 
     def __init__(
         self,
@@ -86,7 +90,7 @@ class Comparison:
         problem: Problem | None = None,
         setting: Setting | None = None,
     ) -> Candidate:
-        """A new candidate, without trees; `problem` for another coding of the same rows."""
+        """Add a candidate without trees; `problem` is another encoding of the same rows."""
         data = (problem or self.problem).data
         candidate = Candidate(settings, data, self._shared_outputs(data, settings), setting)
         if self._keep is not None:
@@ -96,18 +100,18 @@ class Comparison:
 
     @property
     def in_doubt(self) -> list[Candidate]:
-        """Candidates that are scored, and may still be best."""
+        """Candidates that have a score and may still be best."""
         return [c for c in self.candidates if not c.is_dropped and c.curve is not None]
 
     def _shared_outputs(self, data: TrainingData, settings: GrowSettings) -> Labels | None:
         if settings.projection is not None:
             return share_outputs(data, settings)
-        if self._original_outputs is None:  # once for all settings, of all codings of X
+        if self._original_outputs is None:  # once for all settings and encodings of X
             self._original_outputs = share_outputs(data, settings)
         return self._original_outputs
 
     def grow(self, candidates: Sequence[Candidate], n_trees: int) -> None:
-        """Grows each candidate on to a number of trees. Broken off, it leaves all as they were."""
+        """Grow each candidate to a number of trees. An interrupt leaves all of them unchanged."""
         tasks = [(c, tree) for c in candidates for tree in range(c.n_trees, n_trees)]
         stop = _core.StopFlag()
         grown = run_all(partial(_grow, stop), tasks, n_jobs=self.n_jobs, on_abort=stop.set)
@@ -118,7 +122,7 @@ class Comparison:
             candidate.trees = candidate.trees + new
 
     def score(self, candidate: Candidate) -> None:
-        """Has the trees scored that are not yet."""
+        """Score the trees that have not been scored."""
         n_scored = 0 if candidate.leaves is None else candidate.leaves.shape[1]
         if n_scored == candidate.n_trees:
             return
@@ -127,10 +131,10 @@ class Comparison:
             leaves = np.hstack([candidate.leaves, leaves])
         candidate.curve = self.scorer.learning_curve(candidate.trees, leaves, self.n_jobs)
         candidate.leaves = leaves
-        self._scores.clear()  # all candidates share what is known of the curves' offset
+        self._scores.clear()  # all candidates share an estimate of the offset of their curves
 
     def predict_score(self, candidate: Candidate, n_trees: int | None = None) -> PredictedScore:
-        """Its score at `n_trees` trees, or at the target."""
+        """The predicted score with `n_trees` trees, by default the target."""
         if candidate.assumed_score is not None:
             return candidate.assumed_score
         key = candidate, n_trees or self.n_target
@@ -147,7 +151,7 @@ class Comparison:
             if other.curve is not None and other.settings.min_samples_leaf == leaf
         ]
         offset = usual_offset(candidate.curve, alike, leaf)
-        is_exact = self.scorer.criterion.is_squared_error
+        is_exact = self.scorer.metric.is_squared_error
         return predict_score(candidate.curve, n_trees, offset, is_exact)
 
 

@@ -1,8 +1,8 @@
-"""Scores over the number of trees: from those of small forests to that of a large one.
+"""Learning curves over the number of trees, extrapolated from small forests to large ones.
 
-Trees are independent given a setting, so the squared error of t trees is a + b / t, exactly.
-Ranking scores are not: with a handful of trees most labels are tied. From two trees on they follow
-a - b / (t + offset) closely.
+Trees of a setting are independent, so the expected squared error of t trees is exactly a + b / t.
+Ranking scores are different, as most labels are tied with a handful of trees. From two trees on,
+they closely follow a - b / (t + offset).
 """
 
 from collections.abc import Sequence
@@ -12,26 +12,26 @@ import numpy as np
 
 from sketchforest._utils.lazy import locked_property
 
-# What the hyperbola leaves unexplained, as a share of the gain that it predicts.
+# Error of the hyperbola, as a share of the gain that it predicts.
 MODEL_ERROR = 0.08
-# On 14 sets, the offset of LRAP was about this number, by the least number of rows in a leaf, over
-# the score of a forest of two trees: where that ranks little, it takes many to rank anything.
+# On 14 sets, the offset of LRAP was about this number (by min_samples_leaf) divided by the score of
+# a forest of two trees: if two trees rank little, it takes many to rank anything.
 USUAL_OFFSETS, USUAL_OFFSET_OF_LARGE_LEAVES = {1: 0.65, 2: 0.3}, 0.2
 LOWEST_SCORE = 0.05
-# How far offsets lie from this on another problem, and those of the settings of one problem apart:
-# as a share, but at least so much.
+# Relative deviation of offsets from this on another problem, and between settings of one problem;
+# and the smallest absolute one.
 SPREAD_OF_PROBLEMS, SPREAD_OF_SETTINGS = 1.0, 0.3
 LEAST_SPREAD = 0.5
 
 
 @dataclass(frozen=True)
 class LearningCurve:
-    """Scores of forests of three sizes and of all trees, as sums and counts by group of rows."""
+    """Scores of forests of three sizes and of all trees, as sums and counts per group of rows."""
 
     sizes: np.ndarray  # (3,) ascending
-    points: np.ndarray  # (3, 2, n_groups) on the rows that have enough trees for all sizes
+    points: np.ndarray  # (3, 2, n_groups) of rows with enough trees for all sizes
     blocks: np.ndarray  # scores of disjoint forests of the smallest size
-    whole: np.ndarray  # (2, n_groups) of all trees that did not see the row
+    whole: np.ndarray  # (2, n_groups) of all trees that did not see each row
     n_trees_of_row: np.ndarray
 
     @locked_property
@@ -40,7 +40,7 @@ class LearningCurve:
         offsets = _offsets(self.sizes, without_groups(self.points))
         lowest, highest = _offset_limits(self.sizes)
         if not lowest < offsets[-1] < highest:
-            return float(offsets[-1]), np.inf  # too noisy to tell
+            return float(offsets[-1]), np.inf  # too noisy
         return float(offsets[-1]), float(np.sqrt(_jackknife(offsets[:-1])))
 
 
@@ -51,7 +51,7 @@ def _offsets(sizes: np.ndarray, scores: np.ndarray) -> np.ndarray:
     with np.errstate(all="ignore"):
         ratio = second / first * (middle - small) / (large - middle)
         offsets = (ratio * large - small) / (1 - ratio)
-    # A ratio of 1 or more is a curve that is not yet flattening at all.
+    # With a ratio of 1 or more, the curve does not flatten yet.
     offsets = np.where(ratio >= 1, highest, offsets)
     return np.clip(np.nan_to_num(offsets, nan=0.0), lowest, highest)
 
@@ -63,8 +63,11 @@ def _offset_limits(sizes: np.ndarray) -> tuple[float, float]:
 def usual_offset(
     curve: LearningCurve, alike: Sequence[LearningCurve], min_samples_leaf: int
 ) -> tuple[float, float]:
-    """What the curves of settings with leaves of one size, and of other problems, say of the offset
-    of this one, and the standard error of it: one curve alone tells little."""
+    """The offset to expect from similar curves, with its standard error.
+
+    One noisy curve says little about its offset, so settings with the same min_samples_leaf share
+    an estimate, which starts from that of other problems.
+    """
     factor = USUAL_OFFSETS.get(min_samples_leaf, USUAL_OFFSET_OF_LARGE_LEAVES)
     ratios = [other.offset[0] / _offset_of_kind(other, factor) for other in alike]
     usual = float(np.median([1, 1, *ratios])) * _offset_of_kind(curve, factor)
@@ -79,20 +82,20 @@ def _offset_of_kind(curve: LearningCurve, factor: float) -> float:
 
 @dataclass(frozen=True)
 class PredictedScore:
-    """The score of a number of trees, predicted."""
+    """A predicted score."""
 
     score: float
-    current: float  # of the trees that there are
+    current: float  # of the existing trees
     without_group: np.ndarray  # the score without each group of rows
     blocks: np.ndarray
     block_size: float
     own_variance: float  # from the setting's own offset
-    common_variance: float  # from the offset that settings with leaves of one size share
+    common_variance: float  # from the offset shared by similar settings
     is_exact: bool
 
     @property
     def gain(self) -> float:
-        """Of more trees."""
+        """The predicted gain of more trees."""
         return self.score - self.current
 
     @property
@@ -113,7 +116,7 @@ class PredictedScore:
         return self.score - other.score, float(np.sqrt(variance))
 
     def shifted(self, gain: float, se: float) -> "PredictedScore":
-        """The score of a forest that is said to be better, with no trees of its own to judge."""
+        """The score of a forest that is expected to be better by `gain` but has no trees yet."""
         return replace(
             self,
             score=self.score + gain,
@@ -129,11 +132,14 @@ class PredictedScore:
 def predict_score(
     curve: LearningCurve, n_trees: int, common: tuple[float, float], is_exact: bool
 ) -> PredictedScore:
-    """The score of `n_trees` trees, by the curve and the common offset with its standard error.
-    `is_exact` where the curve is known to be straight in 1 / t."""
+    """Extrapolate a curve to `n_trees` trees.
+
+    `common` is the offset of similar curves, with its standard error. `is_exact` means that the
+    curve is linear in 1 / t.
+    """
     offset = own_se = common_se = 0.0
     if not is_exact:
-        # The more the curve itself tells, the less the others do.
+        # The more precise the offset of the curve itself, the less the others count.
         spread = max(LEAST_SPREAD, SPREAD_OF_SETTINGS * abs(common[0]))
         trust = spread**2 / (spread**2 + curve.offset[1] ** 2)
         offset = trust * curve.offset[0] + (1 - trust) * common[0]

@@ -1,18 +1,20 @@
-"""A point of the space that settings are chosen from, in the words of users."""
+"""A point in the search space, in terms of the parameters of estimators."""
 
 from dataclasses import dataclass
 
 from sketchforest.projection import ProjectionLike
 
 SEARCHED = ("projection", "n_components", "max_features", "min_samples_leaf")
-# In forests of oblique and other trees, besides.
+# Of mixed forests, in addition.
 SEARCHED_IN_MIXED = ("oblique", "ridge", "min_samples_split")
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One point of the space. `projection` is None on original outputs; of the others, None is as
-    the estimator has it.
+    """One point in the search space.
+
+    `projection=None` searches splits on the original outputs. None for another parameter means that
+    it is not searched and keeps its default.
 
     Examples
     --------
@@ -26,13 +28,13 @@ class Setting:
     n_components: int | None
     max_features: int
     min_samples_leaf: int | None
-    row_share: float | None = None  # of the rows, that a tree sees
-    oblique: float | None = None  # of forests of oblique and other trees, as the next two
+    row_share: float | None = None  # of rows that each tree sees
+    oblique: float | None = None  # of mixed forests, like the next two
     ridge: float | None = None
     min_samples_split: int | None = None
 
     def params(self) -> dict[str, object]:
-        """As parameters of an estimator."""
+        """Parameters for an estimator."""
         names = SEARCHED if self.oblique is None else (*SEARCHED, *SEARCHED_IN_MIXED)
         params = {name: getattr(self, name) for name in names}
         if self.row_share is not None:
@@ -47,7 +49,7 @@ class Setting:
         return ", ".join(self.words().values())
 
     def words(self) -> dict[str, str]:
-        """What it is, by what can differ between settings."""
+        """A phrase for each parameter in which settings can differ."""
         words = {"estimator": self.estimator.replace("_", " ")}
         if self.oblique is not None:
             words["oblique"] = f"{self.oblique:.0%} oblique"
@@ -57,28 +59,28 @@ class Setting:
             words["leaves"] = f"leaves of {self.min_samples_leaf}"
         if self.oblique is not None:
             least = self.min_samples_split
-            words["nodes"] = "nodes as usual" if least is None else f"nodes of {least} split"
+            words["nodes"] = "default min split" if least is None else f"min split {least}"
         if self.row_share is not None:
             words["rows"] = self.rows
         return words
 
     @property
     def outputs(self) -> str:
-        """What splits are searched on, in words."""
+        """The outputs on which splits are searched, in words."""
         if self.projection is None:
             return "the original outputs"
-        m = "m as usual" if self.n_components is None else f"m={self.n_components}"
+        m = "default m" if self.n_components is None else f"m={self.n_components}"
         return m if self.projection == "gaussian" else f"{m} {self.projection}"
 
     @property
     def rows(self) -> str:
-        """What a tree sees, in words."""
+        """The rows that each tree sees, in words."""
         if self.row_share is None:
-            return "the usual rows"
+            return "default rows"
         return "all rows" if self.sees_all_rows else f"{self.row_share:.0%} of the rows"
 
     def difference_from(self, other: "Setting") -> str:
-        """Only what is not the same, in words."""
+        """The differences from another setting, in words."""
         ours, theirs = self.words() | {"rows": self.rows}, other.words() | {"rows": other.rows}
         parts = [word for name, word in ours.items() if word != theirs.get(name)]
         return " with ".join([parts[0], ", ".join(parts[1:])]) if len(parts) > 1 else parts[0]

@@ -19,9 +19,7 @@ def draw_bag(
         is_first = tree == 0
         rng = generator(settings.seed, tree, Purpose.BOOTSTRAP)
         if is_first or rng.random() < settings.out_of_bag_trees:
-            rng = generator(settings.seed, SHARED, Purpose.BOOTSTRAP)
-            left_out = rng.choice(len(rows), settings.out_of_bag_rows, replace=False, shuffle=False)
-            rows = np.delete(rows, left_out)
+            rows = np.delete(rows, _left_out(len(rows), settings))
     elif settings.n_draws is not None:
         if settings.with_replacement:
             in_bag, counts = _draw(data, settings, tree, rows)
@@ -37,6 +35,20 @@ def draw_bag(
     if weights is counts and counts is not None:
         weights = counts.astype(np.uint8 if counts.max() < 256 else np.float64)
     return rows, weights
+
+
+def left_out_rows(data: TrainingData, settings: GrowSettings) -> np.ndarray | None:
+    """The rows that some trees of a mixed forest leave out; None if it leaves out no such rows."""
+    if settings.out_of_bag_trees is None:
+        return None
+    rows = np.arange(data.n_rows, dtype=np.int32) if data.rows is None else data.rows
+    return np.sort(rows[_left_out(len(rows), settings)])
+
+
+def _left_out(n_rows: int, settings: GrowSettings) -> np.ndarray:
+    """Positions of the left out rows, the same for all trees."""
+    rng = generator(settings.seed, SHARED, Purpose.BOOTSTRAP)
+    return rng.choice(n_rows, settings.out_of_bag_rows, replace=False, shuffle=False)
 
 
 def _draw(

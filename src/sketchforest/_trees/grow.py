@@ -48,7 +48,7 @@ def grow_trees(
     # Fewer trees than threads: a tree has several.
     grower = tree_grower(data, settings, stop, max(1, n_threads // max(1, len(trees))))
     return run_all(
-        partial(get_or_grow, kept, grower),
+        grower if kept is None else partial(get_or_grow, kept, grower),
         trees,
         n_jobs=n_jobs,
         most_threads=n_threads,
@@ -189,7 +189,7 @@ def _params(
         params = _core.GrowParams()
         params.max_features = settings.max_features
         params.random_cuts = settings.random_cuts
-        params.impurity = _core.Impurity[data.impurity]
+        params.impurity = _core.Impurity[data.native_criterion]
     if settings.max_depth is not None:
         params.max_depth = min(settings.max_depth - part.depth, MOST_ROWS)
     params.min_samples_split = min(limits.min_samples_split, MOST_ROWS)

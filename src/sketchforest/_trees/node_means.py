@@ -7,7 +7,6 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest import _core
-from sketchforest._trees.impurity import Impurity
 from sketchforest._trees.model import Forest
 from sketchforest._trees.targets import Targets
 
@@ -20,7 +19,7 @@ class NodeMeans:
 
     def __init__(self, forest: Forest, targets: Targets) -> None:
         self._forest, self._targets = forest, targets
-        self._takes_medians = targets.impurity is Impurity.ABSOLUTE_ERROR
+        self._takes_medians = targets.criterion.predicts_medians
         # (n_nodes,) rows in each node, and their weight
         self.n_rows, self.weights = _core.node_sizes(forest)
 
@@ -45,11 +44,11 @@ class NodeMeans:
 
     def impurity(self) -> np.ndarray:
         """(n_nodes,) as scikit-learn defines it, by the criterion; the mean over the outputs."""
-        impurity = _core.Impurity[self._targets.native_impurity]
+        criterion = _core.Impurity[self._targets.native_criterion]
         are_labels = self._targets.is_classification
         total = np.zeros(len(self.n_rows))
         for labels in self._blocks():
-            found = _core.node_impurity(self._forest, labels, impurity, are_labels)
+            found = _core.node_impurity(self._forest, labels, criterion, are_labels)
             total += found.sum(axis=1)
         return total * self._targets.impurity_scale
 

@@ -4,6 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest import _core
+from sketchforest._trees.criterion import Criterion
 from sketchforest._trees.model import Labels, SparseRows
 from sketchforest._trees.problem import GrowSettings, TrainingData
 from sketchforest._trees.random import SHARED, Purpose, generator
@@ -30,8 +31,8 @@ MANY_ABSENT = 2
 def share_outputs(data: TrainingData, settings: GrowSettings) -> Labels | None:
     """The outputs that all trees are grown on: one Z, or the labels; None if each has its own."""
     projection, labels = settings.projection, data.labels
-    if data.impurity != "variance":
-        return _outputs_without_padding(labels, data.impurity)
+    if not data.criterion.allows_projection:
+        return _outputs_without_padding(labels, data.criterion)
     if projection is None:
         return _original_outputs(labels)
     if not settings.shared_projection and getattr(projection, "is_random", True):
@@ -99,11 +100,11 @@ def _original_outputs(labels: Labels) -> Labels:
     return labels
 
 
-def _outputs_without_padding(labels: Labels, impurity: str) -> Labels:
+def _outputs_without_padding(labels: Labels, criterion: Criterion) -> Labels:
     if isinstance(labels, np.ndarray):
         return np.ascontiguousarray(labels)
     # Zeros have their place in the order that a median is found in.
-    return labels.to_csr().toarray() if impurity == "absolute_error" else labels
+    return labels.to_csr().toarray() if criterion.predicts_medians else labels
 
 
 def _as_matrix(labels: Labels) -> np.ndarray | sparse.csr_array:

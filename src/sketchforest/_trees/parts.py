@@ -53,7 +53,8 @@ def grow_in_parts(
     parts, trees, leaves = [root], list[Tree](), list[tuple[int, int]]()
     while len(trees) < len(parts):
         waiting = parts[len(trees) :]
-        grown = _largest_first(grow, waiting, n_threads, on_abort)
+        is_alone = len(waiting) == 1  # as most trees are
+        grown = [grow(*waiting)] if is_alone else _largest_first(grow, waiting, n_threads, on_abort)
         for part, (grown_tree, below) in zip(waiting, grown, strict=True):
             tree = _in_whole(grown_tree, part)
             parts.extend(_parts_below(part, tree, below))

@@ -9,7 +9,6 @@ from scipy import sparse
 
 from sketchforest import _core
 from sketchforest._trees.encoding import csr_arrays, float_type
-from sketchforest._trees.impurity import Impurity
 from sketchforest._trees.memory import check_fits
 from sketchforest._trees.model import Forest, Labels, SparseRows, Tree
 from sketchforest._trees.oblique_features import ObliqueX
@@ -97,9 +96,8 @@ class ForestPredictor:
 
     @classmethod
     def of(cls, forest: Forest, targets: Targets) -> "ForestPredictor":
-        """With leaves that predict what makes their impurity smallest."""
-        takes_medians = targets.impurity is Impurity.ABSOLUTE_ERROR
-        return cls(forest, targets.labels, takes_medians=takes_medians)
+        """A predictor whose leaves predict what minimizes their impurity."""
+        return cls(forest, targets.labels, takes_medians=targets.criterion.predicts_medians)
 
     @classmethod
     def of_training_rows(cls, forest: Forest) -> "ForestPredictor":

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sketchforest._trees.criterion import VARIANCE, Criterion
 from sketchforest._trees.encoding import EncodedX
 from sketchforest._trees.model import Labels
 from sketchforest._trees.oblique_features import FeatureMap, ObliqueX
@@ -28,7 +29,8 @@ class TrainingData:
     feature_map: FeatureMap | None = None
     # For class_weight="balanced_subsample": f(rows, how much each counts) -> their weights.
     balance: Callable[[np.ndarray, np.ndarray | None], np.ndarray] | None = None
-    impurity: str = "variance"  # that splits make small, as the core calls it
+    criterion: Criterion = VARIANCE
+    native_criterion: str = VARIANCE.native_name
 
     @property
     def n_drawable(self) -> int:

@@ -1,12 +1,11 @@
 """The labels of the training rows, and when labels are predicted."""
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from sketchforest._trees.impurity import Impurity
+from sketchforest._trees.criterion import VARIANCE, Criterion
 from sketchforest._trees.model import Labels, SparseRows
 
 
@@ -23,7 +22,7 @@ class Targets:
     is_spmatrix: bool = False  # sparse, in scipy's container of the older interface
     # Of several columns of classes, whose indicators are the labels, one column after the other.
     column_classes: tuple[np.ndarray, ...] | None = None
-    impurity: Impurity = Impurity.VARIANCE  # of nodes, by which trees are grown and pruned
+    criterion: Criterion = VARIANCE  # by which trees are grown and pruned
 
     @property
     def is_classification(self) -> bool:
@@ -74,20 +73,13 @@ class Targets:
 
     @property
     def impurity_scale(self) -> float:
-        """From the impurity summed over labels to scikit-learn's."""
-        if self.impurity is Impurity.ENTROPY:
-            return 1 / (self.n_outputs * math.log(2))  # in bits
-        if self.has_classes:
-            # Gini, 1 - sum p^2, is the summed variance of the classes' indicators.
-            return 1 / self.n_outputs
-        n_labels = self.labels.shape[1]
-        return 2 / n_labels if self.is_classification else 1 / n_labels  # mean of 2 p (1 - p)
+        """The factor from the core's impurity, summed over labels, to scikit-learn's mean."""
+        return self.criterion.scale(self.n_outputs, are_labels=self.is_indicator)
 
     @property
-    def native_impurity(self) -> str:
-        """As the core calls it. Labels have an entropy each, of rows with and without it."""
-        is_of_labels = self.impurity is Impurity.ENTROPY and not self.has_classes
-        return "label_entropy" if is_of_labels else self.impurity.value
+    def native_criterion(self) -> str:
+        """The name of the criterion's implementation in the core."""
+        return self.criterion.native_name_of(are_labels=self.is_indicator)
 
     def equals(self, other: "Targets") -> bool:
         """Whether the rows have the same labels or classes, in whatever container."""

@@ -3,8 +3,7 @@
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from sketchforest._estimators.classifier import TreesClassifier
-    from sketchforest._estimators.regressor import TreesRegressor
+    from sketchforest._estimators.trees import TreesClassifier, TreesRegressor
 
 Classifier: TypeAlias = "TreesClassifier"
 Model: TypeAlias = "TreesClassifier | TreesRegressor"

@@ -9,8 +9,11 @@ from typing import TypedDict
 import numpy as np
 
 from sketchforest import load_forest
-from sketchforest._estimators.names import feature_names, label_names, shown_features
-from sketchforest._estimators.thresholds import is_threshold
+from sketchforest._estimators.fitted_state import publish
+from sketchforest._estimators.inspection.names import feature_names, label_names, shown_features
+from sketchforest._estimators.predicting.decisions import is_threshold
+from sketchforest._estimators.predicting.labels import best_labels as _best_labels
+from sketchforest._estimators.predicting.labels import predicted_labels
 from sketchforest._saving.vectorizer import Vectorizer
 from sketchforest._utils.typing import MatrixLike
 from sketchforest._workflows import Classifier, Model
@@ -89,7 +92,7 @@ def name_features(model: Model) -> None:
     fitted = model.fitted_
     if fitted.feature_names is not None:
         names = {"feature_names_": fitted.feature_names} | dict(fitted.attached)
-        model._publish(replace(fitted, feature_names=None, attached=names))
+        publish(model, replace(fitted, feature_names=None, attached=names))
 
 
 def notes_of(model: Model) -> Notes:
@@ -144,14 +147,13 @@ def best_labels(model: Classifier, X: MatrixLike, top: int | None) -> RankedLabe
     fitted = model.fitted_
     if top is None and fitted.targets.column_classes is not None:
         return _best_of_columns(model, X)
-    checked = model._check_new(X, fitted)
     if top is None and fitted.targets.classes is None:
-        likely = model._likely_labels(checked, fitted)
+        likely = predicted_labels(model, X)
         rows = np.repeat(np.arange(likely.shape[0]), np.diff(likely.indptr))
         order = np.lexsort((likely.indices, -likely.data, rows))
         return as_lists(likely.indices[order], likely.data[order], likely.indptr)
     k = min(top or 1, fitted.labels.shape[1])
-    labels, scores = fitted.predictor.best(checked, model._n_jobs, k)
+    labels, scores = _best_labels(model, X, k)
     counts = np.count_nonzero(scores > 0, axis=1).tolist()
     found = zip(labels.tolist(), scores.tolist(), counts, strict=True)
     return [(row[:n], values[:n]) for row, values, n in found]

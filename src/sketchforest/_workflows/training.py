@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest import RandomForestClassifier, SketchForestClassifier
-from sketchforest._estimators.thresholds import f1_kind
+from sketchforest._estimators.fitting.out_of_bag import expected_score
+from sketchforest._estimators.predicting.decisions import f1_kind
 from sketchforest._saving.vectorizer import Vectorizer
-from sketchforest._selection.whole_forest import predict_whole_forest
 from sketchforest._utils.files import check_out
 from sketchforest._utils.progress import stage
 from sketchforest._utils.registry import (
@@ -315,15 +315,7 @@ def _expected_score(model: Model, X: Matrix) -> OutOfBag | None:
         return None
     oob_score = getattr(model, "oob_score", None)
     metric = oob_score if isinstance(oob_score, str) else "lrap"
-    fitted = model.fitted_
-    found = predict_whole_forest(
-        fitted.forest,
-        model._check_new(X, fitted),
-        fitted.labels,
-        fitted.settings,
-        metric,
-        model.get_params().get("n_jobs"),
-    )
+    found = expected_score(model, X, metric)
     if found is None or not np.isfinite(found.se):
         return None
     # Extrapolation can exceed the best possible score.

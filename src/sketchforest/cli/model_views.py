@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from sketchforest._estimators.description import MOST_LISTED
+from sketchforest._estimators.inspection.description import MAX_LISTED
 from sketchforest._utils.display import listed
 from sketchforest._utils.units import seconds, size
 from sketchforest._workflows import Model
@@ -52,7 +52,7 @@ def describe(model: Model, path: Path) -> dict[str, Any]:
 def _label_names(model: Model) -> list[str] | None:
     """Return the names; None if many labels are unnamed, since a tiny file may claim millions."""
     has_names = hasattr(model, "label_names_") or model.fitted_.targets.has_classes
-    is_short = model.fitted_.labels.shape[1] <= MOST_LISTED
+    is_short = model.fitted_.labels.shape[1] <= MAX_LISTED
     return label_names(model.fitted_).tolist() if has_names or is_short else None
 
 

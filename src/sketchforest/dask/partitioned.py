@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from sketchforest import load_forest
 from sketchforest._estimators.forest_mixin import ForestMixin
-from sketchforest._estimators.parts import ForestOfParts
+from sketchforest._estimators.predicting.partitioned import PartitionedForest
 from sketchforest._saving.model_folder import check_folder, write_index, write_part
 from sketchforest._utils.progress import stage, watched
 from sketchforest.dask.blocks import Block, check_source, count_blocks, deal, join, submit_blocks
@@ -42,7 +42,7 @@ def fit_partitioned(
     shuffle: bool = True,
     columns: Columns | None = None,
     **options: Unpack[ReadOptions],
-) -> ForestOfParts:
+) -> PartitionedForest:
     """Fit a forest whose parts each see a part of the rows, and save it to a folder.
 
     Each partition must fit in the memory of one worker. Rows move between workers, and this
@@ -133,7 +133,7 @@ def fit_partitioned(
             write_part(out, part, content)
             shown.advance()
     write_index(out, n_partitions)
-    return cast(ForestOfParts, load_forest(out))
+    return cast(PartitionedForest, load_forest(out))
 
 
 def _n_trees(forest: ForestMixin) -> int:

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from sketchforest import load_forest
 from sketchforest._estimators.base import TreesEstimator
-from sketchforest._estimators.parts import ForestOfParts
+from sketchforest._estimators.predicting.partitioned import PartitionedForest
 from sketchforest._utils.files import written_whole
 from sketchforest.dask.blocks import read_file, row_chunks
 from sketchforest.dask.cluster import call, resolve_client, results_as_done, send
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import dask.array as da
     from distributed import Client, Future
 
-AnyModel = TreesEstimator | ForestOfParts
+AnyModel = TreesEstimator | PartitionedForest
 ModelOrPath = AnyModel | str | os.PathLike[str]
 
 

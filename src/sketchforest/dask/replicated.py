@@ -8,10 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from sketchforest import _core
-from sketchforest._estimators.checkpoints import checkpointed
+from sketchforest._estimators.fitting.checkpoints import checkpointed
+from sketchforest._estimators.fitting.growing import grow
+from sketchforest._estimators.fitting.preparation import prepare
 from sketchforest._estimators.forest_mixin import ForestMixin
-from sketchforest._estimators.growing import grow
-from sketchforest._estimators.preparation import prepare
 from sketchforest._trees.grow import KeptTrees, tree_grower
 from sketchforest._trees.model import Tree
 from sketchforest._trees.oblique_features import FeatureMap

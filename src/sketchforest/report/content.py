@@ -13,7 +13,7 @@ from sketchforest.metrics.meanings import meaning
 from sketchforest.report.wording import BETTER, explain_score, of_classes
 
 if TYPE_CHECKING:
-    from sketchforest._estimators.inspection import InspectedTrees
+    from sketchforest._estimators.inspection.mixin import InspectionMixin
 
 MAX_LABELS = 10_000  # on the page, which stays below a few megabytes
 N_EXTREMES = 8  # best labels, and worst labels
@@ -169,7 +169,7 @@ def _labels_occur(n: int) -> str:
     return "1 label occurs" if n == 1 else f"{n:,} labels occur"
 
 
-def settings_of(model: "InspectedTrees") -> list[Setting]:
+def settings_of(model: "InspectionMixin") -> list[Setting]:
     """Return the parameters, those with other values than the defaults first."""
     defaults = type(model)().get_params(deep=False)
     found = []
@@ -184,7 +184,7 @@ def settings_of(model: "InspectedTrees") -> list[Setting]:
     return sorted(found, key=lambda setting: setting.is_default)
 
 
-def own_threshold(model: "InspectedTrees") -> float | None:
+def own_threshold(model: "InspectionMixin") -> float | None:
     """Return the threshold of the model if all labels share one."""
     found = getattr(model, "thresholds_", None)
     return float(found) if found is not None and np.ndim(found) == 0 else None

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sketchforest._estimators.description import Description
+from sketchforest._estimators.inspection.description import Description
 from sketchforest._pages import inline, render
 from sketchforest._utils.files import written_whole
 from sketchforest._utils.typing import Matrix
@@ -36,7 +36,7 @@ from sketchforest.report.plots import (
 from sketchforest.report.wording import COLUMNS
 
 if TYPE_CHECKING:
-    from sketchforest._estimators.inspection import InspectedTrees
+    from sketchforest._estimators.inspection.mixin import InspectionMixin
 
 FOLDER = Path(__file__).parent
 N_FEATURES = 20
@@ -163,7 +163,7 @@ class Report:
 
 
 def make_report(
-    model: "InspectedTrees",
+    model: "InspectionMixin",
     X: Matrix,
     Y: Matrix,
     *,
@@ -201,7 +201,7 @@ def make_report(
 
 
 def report_of(
-    model: "InspectedTrees",
+    model: "InspectionMixin",
     evaluation: Evaluation,
     title: str | None = None,
     about_model: Mapping[str, str] | None = None,

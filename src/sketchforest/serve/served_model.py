@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sketchforest._estimators.description import what_is_predicted
-from sketchforest._estimators.thresholds import DEFAULT, Decision
+from sketchforest._estimators.inspection.description import what_is_predicted
+from sketchforest._estimators.predicting.decisions import DEFAULT, Decision
 from sketchforest._utils.display import shortened
 from sketchforest._utils.typing import Matrix
 from sketchforest._workflows import Classifier

@@ -1,4 +1,4 @@
-"""Choose the projection, m, k, the size of leaves and the kind of forest by out-of-bag score."""
+"""Choose the forest and its projection, m, k and leaf size by out-of-bag score."""
 
 from sketchforest._selection.setting import Setting
 from sketchforest.tuning.result import Trial, TuningResult

@@ -1,13 +1,13 @@
-"""What tuning may cost, in seconds or in trees."""
+"""The budget of a search, in seconds or trees."""
 
 import re
 import time
 
-# Ten fits of the usual forest, less an error of what is measured on its first trees, and less the
-# seconds of work that a fit does not have.
+# Ten fits of the default forest, reduced by the error of measuring its first trees, and by the
+# seconds of work that a fit does not do.
 DEFAULT_FITS, OTHER_WORK = 8.0, 0.05
-# Of the seconds: what is planned for, and where growing ends. Trees take longer than foretold at
-# times, and a forest with all its trees is worth a few percent more.
+# Shares of the budget in seconds: what is planned for, and where growing ends. Trees sometimes take
+# longer than predicted, and a complete forest is worth a few percent more.
 PLANNED, LAST = 0.92, 1.04
 SOFT = 0.1
 
@@ -15,7 +15,7 @@ clock = time.perf_counter
 
 
 class Budget:
-    """A limit and what is spent. Trees are counted by the tuner, seconds by the clock."""
+    """A limit and how much of it is spent. The tuner counts trees, the clock counts seconds."""
 
     def __init__(self, budget: object, started: float):
         self._started = started
@@ -25,7 +25,7 @@ class Budget:
         self.limit = _n_trees(budget) if isinstance(budget, str) else _seconds(budget)
 
     def set_default(self, seconds_of_a_fit: float) -> None:
-        """Without a limit of the user's, it is a multiple of a usual fit."""
+        """Set the default limit, a multiple of a default fit."""
         if self.limit is None:
             limit = DEFAULT_FITS * seconds_of_a_fit
             self.limit = max(limit - OTHER_WORK, limit / 2)
@@ -36,16 +36,16 @@ class Budget:
 
     @property
     def left(self) -> float:
-        """What may still be planned for."""
+        """How much may still be planned for."""
         assert self.limit is not None
         return (1 if self.in_trees else PLANNED) * self.limit - self.spent
 
     @property
     def left_to_finish(self) -> float:
-        """What the winner may still take for the rest of its trees."""
+        """How much the remaining trees of the winner may cost."""
         assert self.limit is not None
         left = (1 if self.in_trees else LAST) * self.limit - self.spent
-        # Nobody has set the default one: all trees are worth more than keeping it to the second.
+        # The user did not ask for the default limit: a complete forest matters more than seconds.
         return max(left, SOFT * self.limit) if self.is_default else left
 
 
@@ -67,5 +67,5 @@ def _seconds(budget: object) -> float | None:
 def _wrong(budget: object) -> ValueError:
     return ValueError(
         "budget must be a number of seconds above 0, a number of trees as in '2000 trees', or "
-        f"None; got {budget!r}. None is what ten usual fits cost."
+        f"None; got {budget!r}. None is the cost of ten default fits."
     )

@@ -1,21 +1,20 @@
-"""What a search has still to pay, in seconds or in trees."""
+"""Predicted costs of a search, in seconds or trees."""
 
 from collections.abc import Collection
 
-from sketchforest._selection.auto import COST_EXPONENT, PROBE_SHARE
-from sketchforest._selection.comparison import Candidate
+from sketchforest._selection.comparison import COST_EXPONENT, PROBE_SHARE, Candidate
 from sketchforest._selection.setting import Setting
 from sketchforest.tuning.budget import Budget
 
-# Of the budget, for the fit of one setting.
+# Share of the budget for the fit of one setting.
 LARGEST_SHARE = 1 / 3
 
 
 class Costs:
-    """Of the trees of candidates, of which the last has `n_target`."""
+    """Costs of growing trees of candidates; the winner gets `n_target` trees."""
 
     def __init__(self, budget: Budget, n_target: int, probing: Collection[str]):
-        """`probing` estimators leave rows out for the sake of the comparison alone."""
+        """Estimators in `probing` leave rows out only for the comparison."""
         self._budget, self._n_target, self._probing = budget, n_target, probing
 
     def of_trees(self, candidate: Candidate, n_trees: int) -> float:
@@ -25,7 +24,7 @@ class Costs:
         return self.of_trees(candidate, self._n_target - candidate.n_trees)
 
     def of_new_setting(self, setting: Setting, known: Candidate, n_trees: int) -> float:
-        """To grow its trees and to score them, by what those of a known one took."""
+        """The cost of growing and scoring trees of a new setting, estimated from a known one."""
         if self._budget.in_trees:
             return n_trees
         assert known.setting is not None
@@ -34,7 +33,7 @@ class Costs:
         return n_trees * ratio * known.seconds_per_tree + known.score_seconds
 
     def is_too_dear(self, setting: Setting, known: Candidate) -> bool:
-        """Whether one fit would take what the other settings of the comparison need."""
+        """Whether one fit would use up too much of the budget."""
         if self._budget.in_trees:
             return False
         assert self._budget.limit is not None
@@ -42,11 +41,11 @@ class Costs:
         return cost > LARGEST_SHARE * self._budget.limit
 
     def reserve(self, leader: Candidate) -> float:
-        """What the leader's last trees may cost."""
+        """The cost of completing the leader."""
         return self.of_all_rows(leader) if self.is_probe(leader) else self.to_finish(leader)
 
     def of_all_rows(self, candidate: Candidate) -> float:
-        """Of trees on half of the rows, and of all trees on all rows."""
+        """The cost of trees on half of the rows, then of all trees on all rows."""
         n_half = max(candidate.n_trees, candidate.n_first_trees) / 2
         if self._budget.in_trees:
             return n_half + self._n_target
@@ -55,12 +54,12 @@ class Costs:
     def affords_doubling(self, candidate: Candidate, leader: Candidate) -> bool:
         more = min(candidate.n_trees, self._n_target - candidate.n_trees)
         scoring = 0.0 if self._budget.in_trees else candidate.score_seconds
-        # What the leader grows now, it need not grow in the end, unless it starts anew then.
+        # Trees of the leader are needed in the end anyway, unless it is grown again on all rows.
         is_kept = candidate is leader and not self.is_probe(leader)
         reserve = 0.0 if is_kept else self.reserve(leader)
         return self.of_trees(candidate, more) + scoring + reserve <= self._budget.left
 
     def is_probe(self, candidate: Candidate) -> bool:
-        """Whether its trees leave rows out that a forest of its kind would see."""
+        """Whether its trees leave rows out only for the comparison."""
         assert candidate.setting is not None
         return candidate.setting.estimator in self._probing

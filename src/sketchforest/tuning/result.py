@@ -1,4 +1,4 @@
-"""What a search has found."""
+"""Results of a search."""
 
 import math
 from collections.abc import Sequence
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from sketchforest._estimators.forest_mixin import ForestMixin
 
 SHOWN = 10  # trials
-# A cheaper setting is worth a word when it costs at most this share.
+# A cheaper setting is mentioned if it costs at most this share.
 CHEAPER = 0.8
 _FRACTIONS = {1 / 2: "half", 1 / 3: "a third", 1 / 4: "a quarter", 1 / 5: "a fifth", 0.1: "a tenth"}
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A setting that was tried. Scores are out-of-bag, in the unit of the metric.
+    """A setting that was tried, with its out-of-bag scores.
 
-    ``score`` is that of its ``n_trees`` trees (nan where they saw all rows), ``expected`` the one
-    predicted for all trees, with its standard error; ``behind`` and ``behind_se`` are the paired
-    difference to the best.
+    ``score`` is the score of its ``n_trees`` trees (nan if they saw all rows), and ``expected`` the
+    score predicted for all trees, with its standard error. ``behind`` and ``behind_se`` are the
+    paired difference to the best setting and its standard error.
 
     Examples
     --------
@@ -68,22 +68,23 @@ class Trial:
 
 @dataclass(frozen=True, repr=False)
 class TuningResult:
-    """The fitted winner and how it was found.
+    """The fitted winner, and all settings that were tried.
 
     Attributes
     ----------
     forest : estimator
-        The winner, an ordinary fitted forest.
+        The winner, a fitted forest.
     trials : list of Trial
-        Every setting that was tried, best first.
+        All settings that were tried, best first.
     metric : str
     n_estimators : int
         The number of trees for which settings were compared.
     seconds : float
-        What the search took, with the fit of the winner.
+        Duration of the search, including the fit of the winner.
     n_trees_grown : int
     is_complete : bool
-        Not so where the search was interrupted: the best so far, with the trees that it has.
+        False if the search was interrupted: then the winner is the best so far, and may have fewer
+        trees.
 
     Examples
     --------
@@ -110,9 +111,8 @@ class TuningResult:
 
     def __repr__(self) -> str:
         head = (
-            f"{len(self.trials)} settings tried in {seconds(self.seconds)}, by {self.metric} of "
-            f"rows that trees did not see ({'higher' if self.greater_is_better else 'lower'} is "
-            "better):"
+            f"{len(self.trials)} settings tried in {seconds(self.seconds)}, by out-of-bag "
+            f"{self.metric} ({'higher' if self.greater_is_better else 'lower'} is better):"
         )
         table = [["", self.metric, "±", "fit", "setting"], *self._table(SHOWN)]
         return "\n".join([wrapped(head), aligned(table, right=(1, 2, 3)), wrapped(self.advice)])
@@ -122,13 +122,12 @@ class TuningResult:
         return html_table(header, self._table(len(self.trials)), self.advice)
 
     def to_frame(self) -> "DataFrame":
-        """A data frame with a line for each setting, best first."""
+        """A data frame with a row for each setting, best first."""
         rows = as_rows(self.trials)
         return as_frame({name: [row[name] for row in rows] for name in rows[0]})
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """The score of each setting against the time of its fit; a line through the trials that no
-        other beats in both."""
+        """Plot the score of each setting over its fit time, and the best trade-offs as a line."""
         axes = new_axes() if ax is None else ax
         axes.errorbar(
             [trial.fit_seconds for trial in self.trials],
@@ -171,7 +170,7 @@ class TuningResult:
 
     @property
     def front(self) -> list[Trial]:
-        """The trials that no other beats both in time and in score, cheapest first."""
+        """The trials that no other beats in both time and score, fastest first."""
         sign = 1 if self.greater_is_better else -1
         front: list[Trial] = []
         for trial in sorted(self.trials, key=lambda t: (t.fit_seconds, -sign * t.expected)):
@@ -181,7 +180,7 @@ class TuningResult:
 
     @property
     def advice(self) -> str:
-        """What to do, in one sentence."""
+        """A recommendation in one sentence."""
         winner = self.winner
         close = [t for t in self.trials if abs(t.behind) <= t.behind_se or t.is_winner]
         cheapest = min(close, key=lambda trial: trial.fit_seconds)
@@ -198,7 +197,7 @@ class TuningResult:
 
 
 class _Score(NamedTuple):
-    """In the unit of the metric: of the trees there are, of all trees, and its standard error."""
+    """The score of the existing trees, that predicted for all trees, and its standard error."""
 
     current: float
     expected: float
@@ -206,7 +205,7 @@ class _Score(NamedTuple):
 
 
 def make_trials(comparison: Comparison, winner: Candidate, sign: float) -> list[Trial]:
-    """Best first; settings that no row could score are left out."""
+    """Trials, best first, without settings that could not be scored."""
     scored = [c for c in comparison.candidates if c.curve or c.assumed_score]
     if not scored:
         nan = float("nan")

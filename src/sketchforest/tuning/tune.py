@@ -1,4 +1,4 @@
-"""The search as one function."""
+"""`tune`, the search as one function."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.base import clone, is_regressor
 from sklearn.utils import check_random_state
 
+from sketchforest._estimators.constructors import RandomState
+from sketchforest._estimators.fitting.preparation import Prepared, prepare
 from sketchforest._estimators.forest_mixin import ForestMixin
-from sketchforest._estimators.parameters import Parameters, RandomState
-from sketchforest._estimators.preparation import Prepared, prepare
-from sketchforest._estimators.thresholds import f1_kind
-from sketchforest._selection.auto import PROBE_SHARE
-from sketchforest._selection.comparison import Candidate, Comparison
-from sketchforest._selection.out_of_bag import Criterion, OutOfBagScorer
+from sketchforest._estimators.parameters import Parameters
+from sketchforest._estimators.predicting.decisions import f1_kind
+from sketchforest._selection.comparison import PROBE_SHARE, Candidate, Comparison
+from sketchforest._selection.out_of_bag import OutOfBagScorer, ScoreMetric
 from sketchforest._selection.setting import Setting
 from sketchforest._trees.problem import Problem
 from sketchforest._utils.progress import stage, watched
@@ -26,9 +26,8 @@ from sketchforest.sketch_forest import SketchForestClassifier
 from sketchforest.tuning import budget as _budget
 from sketchforest.tuning.budget import Budget
 from sketchforest.tuning.result import TuningResult, make_trials
-from sketchforest.tuning.space import Space
+from sketchforest.tuning.space import GivenValues, Space
 from sketchforest.tuning.tuner import Tuner, no_report
-from sketchforest.tuning.values import GivenValues
 
 _KINDS: dict[str, Callable[[], ForestMixin]] = {
     "sketch_forest": SketchForestClassifier,
@@ -51,32 +50,31 @@ def tune(
     space: GivenValues | None = None,
     sample_weight: WeightsLike = None,
 ) -> TuningResult:
-    """Choose the kind of forest, its projection, m, k, sizes of leaves and more, and fit it.
+    """Search for the best forest and its projection, m, k, leaf size and more, and fit it.
 
-    Settings are scored by rows that their trees did not see, compared on the same rows, at the
-    score predicted for `n_estimators` trees. The winner is the forest that its own parameters fit,
-    bit by bit; its trees are kept, unless it is grown anew on all rows. Ctrl-C returns the best so
-    far.
+    Settings are compared by their out-of-bag scores on the same rows, extrapolated to
+    `n_estimators` trees. Fitting the winner again with its own parameters gives the same model, bit
+    by bit. Ctrl-C returns the best forest so far.
 
     Parameters
     ----------
     X, Y : as for `fit`
     metric : str or callable, default="lrap"
-        A metric of `sketchforest.metrics`, "squared_error", or f(Y_true, Y_score), greater being
-        better, of rows whose true labels and scores are dense up to 128 labels, else CSR.
+        The name of a metric of `sketchforest.metrics`, "squared_error", or f(Y_true, Y_score) whose
+        larger values are better. Both arguments are dense for up to 128 labels, and CSR for more.
     budget : float, str or None, default=None
-        Seconds; or trees, as in "2000 trees", which gives the same result for any `n_jobs`. None is
-        what ten usual fits take.
+        A number of seconds, or a number of trees such as "2000 trees", which gives the same result
+        for any `n_jobs`. None is about the cost of ten default fits.
     estimators : sequence of str or estimators
-        "sketch_forest", "random_forest", "extra_trees", or forests of this library, whose other
-        parameters are kept. The search starts from the first one.
+        "sketch_forest", "random_forest", "extra_trees", or forests of this library, which keep
+        their other parameters. The search starts from the first one.
     n_estimators : int, default=100
-        Trees of the winner.
+        Number of trees of the winner.
     random_state, n_jobs, verbose : as for the forests
     space : dict, optional
-        Lists of values for "projection", "n_components", "max_features", "min_samples_leaf", or,
-        in a sketch forest, "oblique", "ridge" or "min_samples_split", to choose from instead of
-        ours.
+        Lists of values to choose from instead of the defaults, for "projection", "n_components",
+        "max_features", "min_samples_leaf" and, in a sketch forest, "oblique", "ridge" and
+        "min_samples_split".
     sample_weight : (n_samples,) array, optional
 
     Returns
@@ -94,8 +92,8 @@ def tune(
     """
     started = _budget.clock()
     limit = Budget(budget, started)
-    criterion = Criterion.of(metric)
-    templates = _make_templates(estimators, criterion, n_estimators, random_state, n_jobs)
+    score_metric = ScoreMetric.of(metric)
+    templates = _make_templates(estimators, score_metric, n_estimators, random_state, n_jobs)
     probing = [name for name, template in templates.items() if _leave_rows_out(template)]
     prepared: dict[str, Prepared] = {}
     encoding_seconds = 0.0
@@ -103,7 +101,7 @@ def tune(
         prepared[name] = prepare(template, X, Y, sample_weight)
         encoding_seconds = encoding_seconds or _budget.clock() - started
     first = next(iter(prepared.values())).problem
-    scorer = OutOfBagScorer(first, criterion, first.settings.seed)
+    scorer = OutOfBagScorer(first, score_metric, first.settings.seed)
     comparison = Comparison(scorer, first, int(n_estimators), n_jobs)
     mixed = [name for name, template in templates.items() if Parameters.of(template).is_mixed]
     space_ = Space(templates, first.X.shape[1], first.labels.shape[1], space, mixed=mixed)
@@ -120,9 +118,9 @@ def tune(
     _commit(forest, prepared[winner.setting.estimator], winner)
     return TuningResult(
         forest=forest,
-        trials=make_trials(comparison, winner, criterion.sign),
+        trials=make_trials(comparison, winner, score_metric.sign),
         metric=metric if isinstance(metric, str) else getattr(metric, "__name__", "score"),
-        greater_is_better=criterion.sign > 0,
+        greater_is_better=score_metric.sign > 0,
         n_estimators=comparison.n_target,
         seconds=_budget.clock() - started,
         n_trees_grown=limit.n_trees_spent,
@@ -132,12 +130,12 @@ def tune(
 
 def _make_templates(
     estimators: Sequence[str | ForestMixin],
-    criterion: Criterion,
+    score_metric: ScoreMetric,
     n_estimators: int,
     random_state: RandomState,
     n_jobs: int | None,
 ) -> dict[str, ForestMixin]:
-    """By name; all with one seed, so that tree number i of each is drawn from the same stream."""
+    """Estimators by name, all with the same seed, so that tree i of each sees the same rows."""
     if isinstance(estimators, str) or not len(estimators):
         raise ValueError(f"estimators must be a list of names or forests; got {estimators!r}.")
     if not isinstance(n_estimators, int | np.integer):
@@ -148,25 +146,27 @@ def _make_templates(
     templates = {}
     for given in estimators:
         name, template = _named(given)
-        if is_regressor(template) and isinstance(criterion.metric, str):
-            _check_metric_of_outputs(criterion.metric)
+        if is_regressor(template) and isinstance(score_metric.metric, str):
+            _check_metric_of_outputs(score_metric.metric)
         template.set_params(
             n_estimators=n_estimators, random_state=seed, n_jobs=n_jobs, warm_start=False
         )
         if name in templates:
-            raise ValueError(f"estimators must be of different kinds; got {name!r} twice.")
+            raise ValueError(f"estimators must be of different classes; got {name!r} twice.")
         templates[name] = template
     return templates
 
 
 def _leave_rows_out(template: ForestMixin) -> bool:
-    """Trees that would see all rows leave some out, to be scored; docs/tuning.md says why neither
-    by a bootstrap nor as a held-out fold. Whether this is for the comparison alone."""
+    """Make trees that would see all rows leave some out, so that they can be scored.
+
+    docs/tuning.md says why by subsampling. Returns whether this is only for the comparison.
+    """
     if template.bootstrap or template.max_samples is not None:
         return False
     template.set_params(max_samples=PROBE_SHARE)
     is_scored = template.oob_score or f1_kind(getattr(template, "threshold", None))
-    # A forest of both kinds of trees has rows of its own to be scored by.
+    # A mixed forest leaves rows out by itself if it is scored.
     return not is_scored or Parameters.of(template).is_mixed
 
 
@@ -194,7 +194,7 @@ def _forest_of(templates: Mapping[str, ForestMixin], setting: Setting) -> Forest
 
 
 def _commit(forest: ForestMixin, prepared: Prepared, winner: Candidate) -> None:
-    """The trees of the winner, as those of an ordinary fit."""
+    """Publish the trees of the winner like those of a fit."""
     of_forest = replace(prepared, params=Parameters.of(forest))
     forest._commit(of_forest, winner.settings, winner.trees)
 

@@ -1,7 +1,7 @@
-"""The search: begin with usual settings, step to better neighbours, grow on those in doubt.
+"""The search: start with default settings, move to better neighbors, refine close candidates.
 
-A candidate is dropped when the leader is clearly better on paired rows, or when it cannot be better
-by more than a trifle. What is left of the budget goes to the candidate that could still be best.
+A candidate is dropped if the leader is clearly better on paired rows, or if it could not be better
+by more than a trifle. The rest of the budget goes to candidates that could still be best.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -9,8 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sketchforest._selection.auto import PROBE_SHARE
-from sketchforest._selection.comparison import Candidate, Comparison
+from sketchforest._selection.comparison import PROBE_SHARE, Candidate, Comparison
 from sketchforest._selection.setting import Setting
 from sketchforest._trees.problem import Problem
 from sketchforest._utils.warning import warn
@@ -19,25 +18,25 @@ from sketchforest.tuning.budget import Budget
 from sketchforest.tuning.costs import Costs
 from sketchforest.tuning.space import Space
 
-# Standard errors of the paired difference from which on a candidate is dropped, and the share of
-# the score that is not worth a decision.
+# A candidate is dropped if it is behind by this many standard errors of the paired difference.
+# Differences below a TRIFLE of the score do not matter.
 CLEARLY = 2.0
 TRIFLE = 0.002
-# Of the score: how far settings lie apart. On eight sets, it was between 0.5% and 6%.
+# Typical spread of settings relative to the score. On eight sets, it was between 0.5% and 6%.
 USUAL_SPREAD = 0.02
-# Of the budget, for trying new settings.
+# Share of the budget for trying new settings.
 EXPLORING_SHARE = 0.65
-# Trees that are grown between two looks at the clock, when the winner is finished.
+# Number of steps in which the winner is completed, with a look at the clock after each.
 FINAL_CHUNKS = 8
-# Trees on half of the rows tell what all rows would gain: about this share of what the other half
-# gained, since scores grow with the logarithm of the rows.
+# Trees on half of the rows predict the gain of using all rows: about this share of what the other
+# half gained, since scores grow with the logarithm of the number of rows.
 GAIN_OF_ALL_ROWS = np.log(1 / PROBE_SHARE) / np.log(2)
-# Standard errors that it must be above: few, since of 18 sets all rows lost much on two only.
+# Required standard errors of that gain: few, since all rows lost much on only 2 of 18 sets.
 MORE_ROWS_ARE_BETTER = 0.5
 
 
 class Tuner:
-    """One search; `candidates` is what it has found so far."""
+    """One search."""
 
     def __init__(
         self,
@@ -49,7 +48,7 @@ class Tuner:
         report: Callable[[float, float, str], None],
         probing: Collection[str] = (),
     ):
-        """`probing` estimators leave rows out for the sake of the comparison alone."""
+        """Estimators in `probing` leave rows out only for the comparison."""
         self._comparison, self._problem_of, self._space = comparison, problem_of, space
         self._budget, self._encoding_seconds, self._report = budget, encoding_seconds, report
         self._costs = Costs(budget, comparison.n_target, probing)
@@ -61,7 +60,7 @@ class Tuner:
         return self._comparison.candidates
 
     def run(self) -> Candidate:
-        """The winner, grown to the number of trees asked for, as far as the budget reaches."""
+        """Search, and return the winner with as many of its trees as the budget allows."""
         try:
             self._begin()
             self._explore()
@@ -73,14 +72,14 @@ class Tuner:
                 raise
             winner, self.is_complete = self.leader, False
             warn(
-                f"Interrupted after {len(self.candidates)} settings; the best of them so far is "
-                f"returned, with the {winner.n_trees} trees that it has."
+                f"Interrupted after {len(self.candidates)} settings; returning the best of them so "
+                f"far, with {winner.n_trees} trees."
             )
         return winner
 
     @property
     def leader(self) -> Candidate:
-        """The best of those that the budget allows to finish; the first, before any is scored."""
+        """The best candidate that the budget allows to complete."""
         scored = [c for c in self.candidates if c.curve is not None]
         if not scored:
             return max(self.candidates, key=lambda c: c.n_trees)
@@ -92,8 +91,10 @@ class Tuner:
         return self._best(payable)
 
     def _best(self, candidates: Sequence[Candidate]) -> Candidate:
-        """By what is likely: a lead that is less sure than settings differ says little, and the
-        most promising setting is expected to be ahead of another by as much as they differ."""
+        """The candidate with the largest expected lead over the most promising start.
+
+        Leads are shrunk by their uncertainty, towards a prior in favor of the promising start.
+        """
         predict = self._comparison.predict_score
         promising = self._space.promising
         usual = next((c for c in candidates if c.setting == promising), None)
@@ -118,7 +119,7 @@ class Tuner:
         n_first = min(first.n_first_trees, self._comparison.n_target)
         if self._budget.limit is not None and self._budget.in_trees:
             n_first = min(n_first, int(self._budget.limit))
-        # The very first trees take longer than those of a fit in the end will.
+        # The very first trees take longer than later ones.
         self._grow(first, n_first // 2, is_scored=False)
         warm_up = first.grow_seconds
         self._grow(first, n_first)
@@ -152,16 +153,19 @@ class Tuner:
             self._grow(hopeful, min(2 * hopeful.n_trees, self._comparison.n_target))
 
     def _choose_rows(self, winner: Candidate) -> Candidate:
-        """The winner, or what it would be if its trees saw all rows. Those leave no row to score
-        them; but where half of the rows are worse than what it has, all are better as a rule, and
-        where they are not, trees that see all rows are too much alike."""
+        """Decide whether the trees of the winner see all rows.
+
+        Such trees leave no rows to score them. Instead, compare with trees that see half as many
+        rows: if those are worse, trees on all rows are usually better. If not, trees on all rows
+        would be too similar.
+        """
         if not self._costs.is_probe(winner) or winner.curve is None:
             return winner
         if self._costs.of_all_rows(winner) > self._budget.left_to_finish:
             return winner
         assert winner.setting is not None
         half = self._add(replace(winner.setting, row_share=PROBE_SHARE / 2))
-        # As many trees as leave each row out as often as the winner's do.
+        # Leave each row out as often as the winner's trees do.
         n_trees = round(winner.n_trees * half.n_first_trees / winner.n_first_trees)
         self._grow(half, min(max(half.n_first_trees, n_trees), self._comparison.n_target))
         if half.curve is None:
@@ -184,8 +188,8 @@ class Tuner:
             cost = self._costs.of_trees(winner, n_trees - winner.n_trees)
             if cost > self._budget.left_to_finish or n_trees == winner.n_trees:
                 warn(
-                    f"The budget ended at {winner.n_trees} of the {n_target} trees asked for. Use "
-                    "a larger budget, or fewer trees."
+                    f"The budget ended at {winner.n_trees} of the {n_target} trees. Use a larger "
+                    "budget or a smaller n_estimators."
                 )
                 return
             self._grow(winner, n_trees, is_scored=False)
@@ -195,7 +199,7 @@ class Tuner:
     # ---- its steps
 
     def _try(self, setting: Setting, *, is_start: bool = False) -> None:
-        """Grows the first trees of a new setting, if the budget allows."""
+        """Grow the first trees of a new setting, if the budget allows."""
         self._tried.add(setting)
         leader = self.leader
         new = self._add(setting)

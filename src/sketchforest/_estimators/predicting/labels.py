@@ -1,20 +1,20 @@
-"""Multi-label, multi-class and binary classification: from averages to decisions."""
-
-from typing import TYPE_CHECKING
+"""Multi-label, multi-class and binary classification."""
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
-from sklearn.utils import Tags
 
-from sketchforest._estimators.inspection import InspectedTrees
-from sketchforest._estimators.names import label_names
-from sketchforest._estimators.parameters import Threshold, check_k, check_parameters
-from sketchforest._estimators.predictions import as_given, check_ontology, dense_averages
-from sketchforest._estimators.thresholds import (
+from sketchforest._estimators.constructors import Threshold
+from sketchforest._estimators.inspection.names import label_names
+from sketchforest._estimators.parameters import check_k, check_parameters
+from sketchforest._estimators.predicting.decisions import (
     DEFAULT,
     Decision,
+    HasFittedModel,
+    as_given,
+    check_ontology,
     decide,
+    dense_averages,
     f1_kind,
 )
 from sketchforest._trees.fitted import Fitted
@@ -25,22 +25,15 @@ from sketchforest.metrics import top_k
 from sketchforest.ontology import Ontology
 
 
-class PredictsLabels(ClassifierMixin):
-    """From the averages of a fitted model to labels or classes."""
+class PredictsLabels(ClassifierMixin, HasFittedModel):
+    """Predictions of labels or classes from the averages of a fitted model."""
 
     threshold: Threshold = DEFAULT  # a parameter of the forests
-    if TYPE_CHECKING:  # what estimators and forests of parts have
-
-        @property
-        def fitted_(self) -> Fitted: ...
-        @property
-        def _n_jobs(self) -> int | None: ...
-        def _check_new(self, X: MatrixLike, fitted: Fitted) -> Matrix: ...
 
     @property
     def classes_(self) -> np.ndarray | list[np.ndarray]:
-        """(n_classes,) classes, or for many labels (n_labels, 2) with [0, 1] for each; a list of
-        them for several columns of classes."""
+        """The classes: an (n_classes,) array, a list of such arrays for several columns of classes,
+        or (n_labels, 2) with [0, 1] in each row for many labels."""
         targets = self.fitted_.targets
         if targets.column_classes is not None:
             return targets.classes_by_output
@@ -50,7 +43,7 @@ class PredictsLabels(ClassifierMixin):
 
     @property
     def n_classes_(self) -> int | list[int]:
-        """Number of classes, or a list of them: 2 for each of many labels."""
+        """Number of classes, or a list with the number for each column or label."""
         targets = self.fitted_.targets
         numbers: list[int] = targets.classes_per_output.tolist()
         return numbers[0] if targets.classes is not None else numbers
@@ -58,31 +51,30 @@ class PredictsLabels(ClassifierMixin):
     def predict_proba(
         self, X: MatrixLike, *, ontology: Ontology | None = None
     ) -> np.ndarray | list[np.ndarray]:
-        """Probabilities of labels or classes.
+        """Predict probabilities of labels or classes.
 
         Parameters
         ----------
         X : (n_samples, n_features) array, scipy sparse matrix or data frame, or texts for a text
             model
         ontology : Ontology, optional
-            Raise labels to the largest probability of those below them, so that none is above its
-            parents. Forests fitted on labels with all those above them need it not.
+            Raise each label to the largest probability among its descendants, so that no label
+            exceeds its ancestors. Not needed if the training labels include all ancestors.
 
         Returns
         -------
         (n_samples, n_labels) float32 or (n_samples, n_classes) array
-            A list of these for several columns of classes.
+            A list of arrays for several columns of classes.
 
         Raises
         ------
         MemoryError
-            Where the result is larger than the memory: `predict_sparse` and `predict_topk` give
-            what matters of it.
+            If the result does not fit in memory. Use `predict_sparse` or `predict_topk` instead.
         """
         return self._probabilities(self.fitted_, X, ontology)
 
     def predict_log_proba(self, X: MatrixLike) -> np.ndarray | list[np.ndarray]:
-        """The logarithm of `predict_proba`, of the same shape; -inf where that is 0.
+        """Predict logarithms of probabilities; -inf for a probability of 0.
 
         Parameters
         ----------
@@ -90,7 +82,7 @@ class PredictsLabels(ClassifierMixin):
 
         Returns
         -------
-        array of the shape of `predict_proba`, or a list of such
+        array of the shape of `predict_proba`, or a list of arrays
         """
         with np.errstate(divide="ignore"):
             found = self.predict_proba(X)
@@ -99,27 +91,26 @@ class PredictsLabels(ClassifierMixin):
     def predict(
         self, X: MatrixLike, *, ontology: Ontology | None = None
     ) -> np.ndarray | sparse.csr_array:
-        """Labels whose probability is above the threshold, or the most probable classes.
+        """Predict the labels whose probability exceeds the threshold, or the most probable class.
 
         Parameters
         ----------
         X : (n_samples, n_features) array, scipy sparse matrix or data frame, or texts for a text
             model
         ontology : Ontology, optional
-            Predict with a label all those above it.
+            Predict all ancestors of each predicted label, too.
 
         Returns
         -------
         (n_samples, n_labels) indicators, sparse if fitted on sparse Y, or (n_samples,) classes
-            Where the threshold is chosen by F1, a row in which no label exceeds it has its most
-            probable one, unless training rows of that kind mostly had none. Of several most
-            probable classes, the first is predicted, in each column of classes.
+            If the threshold was chosen by F1, a row in which no label exceeds it gets its most
+            probable label, unless most such training rows had no label. Of equally probable
+            classes, the first is predicted.
         """
         return self._predicted(self.fitted_, X, ontology)
 
     def predict_sparse(self, X: MatrixLike, k: int | None = None) -> sparse.csr_array:
-        """(n_samples, n_labels) CSR, float32, of the probabilities above zero, or of the k largest
-        in each row.
+        """Predict probabilities as a sparse matrix, without zeros, or only the k largest per row.
 
         Parameters
         ----------
@@ -139,11 +130,11 @@ class PredictsLabels(ClassifierMixin):
     def predict_topk(
         self, X: MatrixLike, k: int = 5
     ) -> tuple[np.ndarray, np.ndarray] | list[tuple[np.ndarray, np.ndarray]]:
-        """The k most probable labels and their probabilities, both (n_samples, k), best first.
+        """Predict the k most probable labels and their probabilities, best first.
 
-        Labels are column numbers of Y, or classes where Y had one dimension. Equal probabilities
-        come in order of label. For several columns of classes it is a list of such pairs, one for
-        each column, with all classes of a column that has fewer than k.
+        Labels are column numbers of Y, or classes if Y had one dimension. Equal probabilities are
+        sorted by label. For several columns of classes, a list with one pair per column; a column
+        of fewer than k classes has all of them.
 
         Parameters
         ----------
@@ -164,10 +155,9 @@ class PredictsLabels(ClassifierMixin):
         return (labels if targets.classes is None else targets.classes[labels]), scores
 
     def suggest(self, rows: MatrixLike, k: int = 5) -> list[list[tuple[str, float]]]:
-        """Names and probabilities of the k most probable labels of each row, best first; fewer
-        where fewer are possible.
+        """Suggest the k most probable labels of each row, by name, best first.
 
-        Rows are what the model was trained on: a matrix, a data frame, or texts for a text model.
+        Labels with a probability of 0 are left out.
 
         Parameters
         ----------
@@ -189,7 +179,7 @@ class PredictsLabels(ClassifierMixin):
         ]
 
     def score(self, X: MatrixLike, y: MatrixLike, sample_weight: WeightsLike = None) -> float:
-        """Accuracy of `predict(X)`: of rows whose labels are all right, where rows have many.
+        """Return the accuracy of `predict(X)`: for many labels, the share of rows with all right.
 
         Parameters
         ----------
@@ -205,14 +195,16 @@ class PredictsLabels(ClassifierMixin):
 
     @property
     def thresholds_(self) -> np.ndarray | np.float32:
-        """(n_labels,) probabilities that labels must exceed to be predicted, or one for all."""
+        """Probability that a label must exceed to be predicted: one number, or (n_labels,)."""
         fitted = self.fitted_
         try:
-            above = None if fitted.targets.has_classes else self._decision(fitted).above
+            above = None if fitted.targets.has_classes else decision_rule(self, fitted).above
         except ValueError as error:
             raise AttributeError(str(error)) from error
         if above is None:
-            raise AttributeError("thresholds_ is for labels, and not for classes or the k best")
+            raise AttributeError(
+                "thresholds_ exists for labels only, not for classes or threshold='top-K'"
+            )
         return above
 
     def _probabilities(
@@ -238,11 +230,11 @@ class PredictsLabels(ClassifierMixin):
             return targets.most_probable(dense_averages(predictor, targets, checked, n_jobs))
         if targets.classes is not None:
             return targets.classes[predictor.largest(checked, n_jobs)]
-        decision = self._decision(fitted)
+        decision = decision_rule(self, fitted)
         if not (targets.is_sparse or decision.at_least_one) and decision.k is None:
             averages = dense_averages(predictor, targets, checked, n_jobs)
             return (averages > decision.above).astype(targets.dtype)
-        likely = self._likely_labels(checked, fitted)
+        likely = _predicted(self, fitted, checked)
         likely.data = np.ones(likely.nnz, targets.dtype)
         return as_given(likely, targets) if targets.is_sparse else likely.toarray()
 
@@ -256,31 +248,34 @@ class PredictsLabels(ClassifierMixin):
         best = zip(columns, found, strict=True)
         return [(classes[places], scores) for classes, (places, scores) in best]
 
-    def _likely_labels(self, X: Matrix, fitted: Fitted) -> sparse.csr_array:
-        """(n_samples, n_labels) CSR, float32: the probabilities of labels that are predicted."""
-        kept = Kept(np.float32, *self._decision(fitted))
-        return fitted.predictor.average_sparse(X, self._n_jobs, kept)
 
-    def _decision(self, fitted: Fitted) -> Decision:
-        """When labels are predicted."""
-        check_parameters({"threshold": self.threshold})
-        chosen = fitted.f1_thresholds
-        if f1_kind(self.threshold) is None or chosen is not None:
-            return decide(self.threshold, chosen, fitted.labels.shape[1])
-        if fitted.is_relabelled:
-            return Decision(above=np.float32(DEFAULT), at_least_one=True)
-        raise ValueError(
-            f"threshold must be a number or 'top-K' for trees that were not scored; got "
-            f"{self.threshold!r}. Fit with that threshold, or with oob_score=True."
-        )
+def decision_rule(model: PredictsLabels, fitted: Fitted | None = None) -> Decision:
+    """The rule by which a model predicts labels."""
+    fitted, threshold = fitted or model.fitted_, model.threshold
+    check_parameters({"threshold": threshold})
+    chosen = fitted.f1_thresholds
+    if f1_kind(threshold) is None or chosen is not None:
+        return decide(threshold, chosen, fitted.labels.shape[1])
+    if fitted.is_relabelled:
+        return Decision(above=np.float32(DEFAULT), at_least_one=True)
+    raise ValueError(
+        f"threshold must be a number or 'top-K' for trees without out-of-bag scores; got "
+        f"{threshold!r}. Fit with that threshold, or with oob_score=True."
+    )
 
 
-class TreesClassifier(PredictsLabels, InspectedTrees):
-    """Predicts labels, by their probabilities, or classes."""
+def predicted_labels(model: PredictsLabels, X: MatrixLike) -> sparse.csr_array:
+    """(n_samples, n_labels) float32 CSR with the probabilities of the predicted labels."""
+    fitted = model.fitted_
+    return _predicted(model, fitted, model._check_new(X, fitted))
 
-    _criteria = ("gini", "entropy", "log_loss")
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        return tags
+def best_labels(model: PredictsLabels, X: MatrixLike, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Column numbers and probabilities of the k most probable labels or classes, best first."""
+    fitted = model.fitted_
+    return fitted.predictor.best(model._check_new(X, fitted), model._n_jobs, k)
+
+
+def _predicted(model: PredictsLabels, fitted: Fitted, X: Matrix) -> sparse.csr_array:
+    kept = Kept(np.float32, *decision_rule(model, fitted))
+    return fitted.predictor.average_sparse(X, model._n_jobs, kept)

@@ -4,20 +4,19 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import RegressorMixin
 
-from sketchforest._estimators.inspection import InspectedTrees
-from sketchforest._estimators.predictions import averages_as_given
+from sketchforest._estimators.predicting.decisions import HasFittedModel, averages_as_given
 from sketchforest._utils.typing import MatrixLike, WeightsLike
 from sketchforest.metrics import r2
 
 
-class TreesRegressor(RegressorMixin, InspectedTrees):
-    """Predicts means of outputs, or means over the trees of medians."""
-
-    _criteria = ("squared_error", "friedman_mse", "absolute_error", "poisson")
+class PredictsNumbers(RegressorMixin, HasFittedModel):
+    """Predictions of numbers from the averages of a fitted model."""
 
     def predict(self, X: MatrixLike) -> np.ndarray | sparse.csr_array:
-        """(n_samples,) or (n_samples, n_outputs) means of the outputs, sparse if fitted on sparse
-        Y. Where the criterion is the absolute error, they are means over trees of medians.
+        """Predict the outputs.
+
+        Predictions are weighted means of training outputs. With criterion="absolute_error", they
+        are means over trees of the medians in the leaves.
 
         Parameters
         ----------
@@ -25,15 +24,15 @@ class TreesRegressor(RegressorMixin, InspectedTrees):
 
         Returns
         -------
-        (n_samples,) or (n_samples, n_outputs) float64 array, or CSR
+        (n_samples,) or (n_samples, n_outputs) float64 array
+            Or CSR, if fitted on sparse Y.
         """
         fitted = self.fitted_
         checked = self._check_new(X, fitted)
         return averages_as_given(fitted.predictor, fitted.targets, checked, self._n_jobs)
 
     def score(self, X: MatrixLike, y: MatrixLike, sample_weight: WeightsLike = None) -> float:
-        """Coefficient of determination R2 of `predict(X)`, the mean over the outputs; Y may be
-        sparse.
+        """Return the coefficient of determination R2 of `predict(X)`, averaged over outputs.
 
         Parameters
         ----------

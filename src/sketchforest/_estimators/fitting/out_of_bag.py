@@ -1,23 +1,35 @@
-"""After the last tree: what rows say that a tree did not see, as attributes of the estimator."""
+"""After the last tree: out-of-bag predictions, scores and thresholds."""
 
 import math
 import warnings
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from scipy import sparse
 from sklearn.metrics import accuracy_score
 
 from sketchforest._estimators.parameters import Parameters
-from sketchforest._estimators.predictions import as_given, averages_as_given, decisions
-from sketchforest._estimators.thresholds import DEFAULT, best_thresholds, decide, f1_kind
+from sketchforest._estimators.predicting.decisions import (
+    DEFAULT,
+    as_given,
+    averages_as_given,
+    best_thresholds,
+    decide,
+    decisions,
+    f1_kind,
+)
+from sketchforest._selection.extrapolation import extrapolate_oob_score
+from sketchforest._selection.learning_curve import PredictedScore
 from sketchforest._trees.predict import ForestPredictor, Predictor
 from sketchforest._trees.problem import Problem
 from sketchforest._trees.targets import F1Thresholds, Targets
-from sketchforest._utils.typing import Matrix
+from sketchforest._utils.typing import Matrix, MatrixLike
 from sketchforest._utils.warning import warn
 from sketchforest.metrics import get_metric, is_ranking, lrap, r2
+
+if TYPE_CHECKING:
+    from sketchforest._estimators.base import TreesEstimator
 
 Attributes: TypeAlias = dict[str, float | Matrix | list[np.ndarray]]
 
@@ -25,8 +37,7 @@ Attributes: TypeAlias = dict[str, float | Matrix | list[np.ndarray]]
 def oob_attributes(
     params: Parameters, targets: Targets, problem: Problem, predictor: ForestPredictor
 ) -> tuple[Attributes, F1Thresholds | None]:
-    """`oob_score_` and what it is the score of, as far as they are wanted, and thresholds for
-    labels wherever rows are scored."""
+    """The out-of-bag attributes that the parameters ask for, and thresholds for labels."""
     wants_thresholds = targets.is_indicator and f1_kind(params.threshold) is not None
     if not (params.oob_score or wants_thresholds):
         return {}, None
@@ -34,15 +45,15 @@ def oob_attributes(
     is_left_out = np.diff(in_bag.indptr) < predictor.forest.n_trees
     leaves_few_out = params.is_mixed and not params.bootstrap and params.max_samples is None
     is_missing = not is_left_out.any() if leaves_few_out else not is_left_out.all()
-    # The default threshold of a mixed forest is chosen by the rows that there are.
+    # A mixed forest chooses its default threshold on the few rows that it leaves out.
     if is_missing and (params.oob_score or not params.is_mixed):
         warn(
             "Some inputs do not have OOB scores: "
-            f"{np.count_nonzero(~is_left_out)} of {len(is_left_out)} rows are in the bag of every "
-            "tree, and predicted as zero. Use more trees."
+            f"{np.count_nonzero(~is_left_out)} of {len(is_left_out)} rows were seen by every tree; "
+            "their out-of-bag predictions are zero. Use more trees."
         )
     prediction = _predictions(predictor, targets, problem.X, params.n_jobs, in_bag, is_left_out)
-    if problem.data.rows is not None:  # rows of weight 0 are as good as not there
+    if problem.data.rows is not None:  # rows of weight 0 do not count
         is_left_out &= np.isin(np.arange(len(is_left_out)), problem.data.rows)
     truth = _truth(targets)
     found: Attributes = {}
@@ -69,7 +80,7 @@ def _predictions(
     in_bag: sparse.csr_array,
     is_left_out: np.ndarray,
 ) -> Matrix:
-    """For all rows, zero for those that every tree saw: they are often most."""
+    """Out-of-bag predictions of all rows; zero for rows that every tree saw, which may be most."""
     if is_left_out.all() or not is_left_out.any():
         return averages_as_given(predictor, targets, X, n_jobs, in_bag)
     rows = np.flatnonzero(is_left_out)
@@ -86,14 +97,21 @@ def _predictions(
     return as_given(everything, targets)
 
 
+def expected_score(model: "TreesEstimator", X: MatrixLike, metric: str) -> PredictedScore | None:
+    """The expected score on new rows, by the training rows X; see `extrapolate_oob_score`."""
+    fitted = model.fitted_
+    forest, settings = fitted.forest, fitted.settings
+    checked = model._check_new(X, fitted)
+    return extrapolate_oob_score(forest, checked, fitted.labels, settings, metric, model._n_jobs)
+
+
 def check_oob_metric(params: Parameters, targets: Targets) -> None:
-    """Raises for a name that no metric has, and for a callable that takes no predictions, before
-    the trees are grown."""
+    """Raise for an unknown metric, or for a callable that fails, before any tree is grown."""
     if targets.column_classes is not None and params.oob_score and not callable(params.oob_score):
         raise ValueError(
             "The type of target cannot be used to compute OOB estimates: oob_score must be False "
             "or a callable f(Y_true, Y_pred) for several columns of classes; got "
-            f"{params.oob_score!r}. Or fit a forest to each."
+            f"{params.oob_score!r}. Or fit one forest per column."
         )
     if callable(params.oob_score):
         _try_metric(params.oob_score, params, targets)
@@ -118,7 +136,7 @@ def check_oob_metric(params: Parameters, targets: Targets) -> None:
 
 
 def _try_metric(metric: Callable[..., float], params: Parameters, targets: Targets) -> None:
-    """The truth as its own prediction: what cannot take that takes no other."""
+    """Try a callable with the truth as its own prediction, which any metric accepts."""
     truth = _truth(targets)
     scores = truth.astype(np.float64)
     usual = np.float32(DEFAULT)
@@ -130,8 +148,8 @@ def _try_metric(metric: Callable[..., float], params: Parameters, targets: Targe
     except Exception as error:
         said = str(error).strip().splitlines() or [repr(error)]
         raise ValueError(
-            "oob_score must be a callable f(Y_true, Y_pred) that gives a number for true and "
-            f"predicted values; got {metric!r}, which fails: {said[0].rstrip('.')}."
+            "oob_score must be a callable f(Y_true, Y_pred) that returns a number; got "
+            f"{metric!r}, which fails: {said[0].rstrip('.')}."
         ) from error
 
 
@@ -146,8 +164,11 @@ def _truth(targets: Targets) -> Matrix:
 def _metric(
     params: Parameters, targets: Targets, thresholds: F1Thresholds | None
 ) -> Callable[[Matrix, Matrix], float]:
-    """The meaning of `oob_score`, as a function of true values and of averages over trees. As in
-    scikit-learn, a callable is given predictions; ranking metrics of ours are given scores."""
+    """The metric that `oob_score` names, as a function of the truth and of averages over trees.
+
+    As in scikit-learn, callables are given predictions, except for our ranking metrics, which are
+    given scores.
+    """
     given = params.oob_score
     if not targets.is_classification:
         return given if callable(given) else r2
@@ -169,7 +190,7 @@ def _metric(
         )
     metric = given if callable(given) else accuracy_score
     classes = targets.classes
-    # The truth is one-hot, by rows: its columns are the classes.
+    # Rows of the truth are one-hot, so their column indices are the classes.
     return lambda truth, scores: metric(
         classes[sparse.csr_array(truth).indices], classes[scores.argmax(axis=1)]
     )

@@ -1,11 +1,12 @@
-"""What a fitted estimator is, for readers: a few facts, and the features that count."""
+"""Summaries of fitted estimators."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sketchforest._estimators.names import label_names, shown_features
+from sketchforest._estimators.inspection.names import label_names, shown_features
+from sketchforest._estimators.predicting.labels import decision_rule
 from sketchforest._trees.fitted import Fitted
 from sketchforest._utils.display import (
     aligned,
@@ -24,24 +25,24 @@ if TYPE_CHECKING:
     from sketchforest._estimators.base import TreesEstimator
 
 SHOWN = 10
-MOST_LISTED = 100_000
+MAX_LISTED = 100_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Description:
-    """Of a fitted estimator.
+    """A summary of a fitted estimator.
 
     Attributes
     ----------
     title : str
-        How the estimator was made.
+        The constructor call.
     facts : dict
-        By name: numbers of trees, rows, features and labels, the score and the threshold.
+        Numbers of trees, rows, features and labels, the out-of-bag score and the threshold.
     features : array
-        Names of the features, the most important first; of more than 100,000, those that splits
-        use.
+        Names of the features, most important first. If there are more than 100,000, only those
+        that occur in splits.
     importances : array
-        Their shares in what all splits gain; empty where a compact file left them out.
+        Their impurity-based importances; empty if the model was saved with compact=True.
     """
 
     title: str
@@ -53,7 +54,7 @@ class Description:
         lines = [self.title, aligned([[name, fact] for name, fact in self.facts.items()])]
         if len(self.importances):
             table = [[f"{share:.4f}", str(name)] for name, share in self._largest()]
-            lines += ["The most important features:", aligned(table, right=(0,))]
+            lines += ["Most important features:", aligned(table, right=(0,))]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -63,25 +64,25 @@ class Description:
             return html
         body = [[name, html_bar(share, largest[0][1])] for name, share in largest]
         header = ["feature", "share"]
-        return html + html_table(header, body, "The most important features", bars="share")
+        return html + html_table(header, body, "Most important features", bars="share")
 
     def to_frame(self) -> "DataFrame":
-        """A data frame of features and their importances, the most important first."""
+        """Return a data frame of features and importances, most important first."""
         features = self.features[: len(self.importances)]
         return as_frame({"feature": features, "importance": self.importances})
 
     def plot(self, n: int = SHOWN, ax: "Axes | None" = None) -> "Axes":
-        """Bars of the most important features."""
+        """Plot the n most important features."""
         if not len(self.importances):
             raise ValueError(
-                "plot needs the gains of the splits; this model was saved with compact=True, which "
-                "left them out. Save it without."
+                "plot needs the gains of the splits, which this model was saved without. Save it "
+                "without compact=True."
             )
         largest = self._largest(n)
         axes = new_axes(7.0, 1.2 + 0.3 * len(largest)) if ax is None else ax
         signed_bars(axes, [name for name, _ in largest], [share for _, share in largest])
-        axes.set_title("The most important features", loc="left")
-        axes.set_xlabel("share in what all splits gain")
+        axes.set_title("Most important features", loc="left")
+        axes.set_xlabel("share in the gain of all splits")
         return axes
 
     def _largest(self, n: int = SHOWN) -> list[tuple[str, float]]:
@@ -92,10 +93,10 @@ class Description:
 
 def describe(model: "TreesEstimator") -> Description:
     fitted = model.fitted_
-    features, shares = np.arange(min(fitted.n_features, MOST_LISTED)), np.zeros(0)
+    features, shares = np.arange(min(fitted.n_features, MAX_LISTED)), np.zeros(0)
     if fitted.forest.gains is not None:
         used, importances = fitted.forest.used_features
-        if fitted.n_features <= MOST_LISTED:
+        if fitted.n_features <= MAX_LISTED:
             shares = np.zeros(fitted.n_features)
             shares[used] = importances
         else:
@@ -113,8 +114,8 @@ def _facts(model: "TreesEstimator") -> dict[str, str]:
     facts = {"trees": f"{forest.n_trees:,}"}
     if forest.directions is not None:
         facts["trees"] += f", {int(forest.directions.is_oblique.sum()):,} of them oblique"
-    facts["leaves"] = f"{forest.n_leaves:,}, {forest.n_leaves / forest.n_trees:,.0f} a tree"
-    facts["depth"] = f"{int(forest.depths.max()):,} at most"
+    facts["leaves"] = f"{forest.n_leaves:,}, {forest.n_leaves / forest.n_trees:,.0f} per tree"
+    facts["depth"] = f"at most {int(forest.depths.max()):,}"
     facts["training rows"] = f"{n_rows:,}"
     facts["features"] = _kinds_of_features(fitted)
     what = "outputs" if not targets.is_classification else "labels"
@@ -124,16 +125,16 @@ def _facts(model: "TreesEstimator") -> dict[str, str]:
     )
     facts[what] = f"{n_labels:,}: {some}"
     if targets.is_indicator:
-        facts["labels of a row"] = f"{len(targets.class_labels.columns) / n_rows:.1f} on average"
+        facts["labels per row"] = f"{len(targets.class_labels.columns) / n_rows:.1f} on average"
         facts["predicted"] = what_is_predicted(model)
     score = fitted.out_of_bag.get("oob_score_")
     if score is not None:
-        facts["out-of-bag score"] = f"{score:.4f}, by rows that trees did not see"
+        facts["out-of-bag score"] = f"{score:.4f}"
     return facts
 
 
 def _kinds_of_features(fitted: Fitted) -> str:
-    """How many are terms of texts, and how many numbers and values of categories beside them."""
+    """Number of features, and how many are terms, numbers and categories."""
     n, vectorizer = fitted.n_features, fitted.attached.get("vectorizer_")
     n_terms = 0 if vectorizer is None else len(vectorizer.vocabulary_)
     columns = fitted.attached.get("notes_", {}).get("columns", {})
@@ -144,9 +145,9 @@ def _kinds_of_features(fitted: Fitted) -> str:
         n_values = sum(str(name).startswith(starts) for name in others)
     n_numbers = n - n_terms - n_values
     kinds = [
-        (n_terms, "term of texts", "terms of texts"),
+        (n_terms, "term", "terms"),
         (n_numbers, "number", "numbers"),
-        (n_values, "value of categories", "values of categories"),
+        (n_values, "category", "categories"),
     ]
     if n_numbers == n:
         return f"{n:,}"
@@ -155,18 +156,18 @@ def _kinds_of_features(fitted: Fitted) -> str:
 
 
 def what_is_predicted(model: "TreesEstimator") -> str:
-    """When a label is."""
+    """The rule by which labels or classes are predicted, in words."""
     if model.fitted_.targets.has_classes:
-        return "the most probable class" + (" of each column" if model.n_outputs_ > 1 else "")
+        return "the most probable class" + (" per column" if model.n_outputs_ > 1 else "")
     threshold = getattr(model, "threshold", 0.5)
     if isinstance(threshold, str) and threshold.startswith("top-"):
         return f"the {threshold.removeprefix('top-')} most probable labels"
     found = getattr(model, "thresholds_", None)
     if found is None:
-        return "by predict_proba alone: no threshold is known"
+        return "only by predict_proba: there is no threshold"
     how = ""
     if isinstance(threshold, str):
-        least = "at least one a row, " if model._decision(model.fitted_).at_least_one else ""
+        least = "at least one per row, " if decision_rule(model).at_least_one else ""
         how = f" ({least}{threshold})"
     if np.ndim(found) == 0:
         return f"labels above {float(found):.3f}{how}"

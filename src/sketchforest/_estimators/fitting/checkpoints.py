@@ -1,4 +1,4 @@
-"""A fit that may be killed at any moment: what its finished trees were grown on."""
+"""Checkpoints of a fit: the folder that keeps finished trees, and what they depend on."""
 
 import os
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ from pathlib import Path
 import joblib
 import numpy as np
 
-from sketchforest._estimators.growing import Keep
-from sketchforest._estimators.preparation import Prepared
+from sketchforest._estimators.fitting.growing import Keep
+from sketchforest._estimators.fitting.preparation import Prepared
 from sketchforest._saving.checkpoint import Checkpoint, only_fit_in, read_index
 
 
@@ -20,7 +20,7 @@ from sketchforest._saving.checkpoint import Checkpoint, only_fit_in, read_index
 def checkpointed(
     folder: str | os.PathLike[str] | None, prepared: Prepared
 ) -> Iterator[tuple[Prepared, Keep | None]]:
-    """What to grow, and where its finished trees are kept: in the folder, until all went well."""
+    """Keep finished trees in a folder until the fit succeeds; also yields the seed to continue."""
     if folder is None:
         yield prepared, None
         return
@@ -41,7 +41,7 @@ def checkpointed(
 
 
 def _with_seed_of(folder: Path, prepared: Prepared) -> Prepared:
-    """Without a random_state, a fit that goes on has the seed that it began with."""
+    """Without a random_state, a fit that is continued uses its original seed."""
     found = read_index(folder)
     if found is None or isinstance(prepared.params.random_state, Integral | np.random.RandomState):
         return prepared
@@ -50,7 +50,7 @@ def _with_seed_of(folder: Path, prepared: Prepared) -> Prepared:
 
 
 def _grown_on(prepared: Prepared) -> dict[str, str]:
-    """What decides the bits of each tree, in words of the user. The number of trees does not."""
+    """Everything that the trees depend on, in the words of error messages."""
     from sketchforest import __version__
 
     settings, targets = prepared.problem.settings, prepared.targets
@@ -60,7 +60,7 @@ def _grown_on(prepared: Prepared) -> dict[str, str]:
         "X or sample_weight": str(prepared.fingerprint),
         "Y": joblib.hash((targets.labels, targets.classes, targets.column_classes)),
         "set of parameters": joblib.hash(
-            (replace(settings, seed=0), class_weight, targets.impurity)
+            (replace(settings, seed=0), class_weight, targets.criterion.name)
         ),
         "random_state": str(settings.seed),
     }

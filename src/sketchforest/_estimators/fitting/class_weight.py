@@ -1,4 +1,4 @@
-"""class_weight turned into weights of rows, as in scikit-learn, without making labels dense."""
+"""Row weights from class_weight, as in scikit-learn, without making labels dense."""
 
 import math
 from collections.abc import Hashable, Sequence
@@ -7,38 +7,35 @@ from typing import TypeAlias
 
 import numpy as np
 
-from sketchforest._estimators.parameters import ClassWeight
-from sketchforest._estimators.scales import moderate_weights
+from sketchforest._estimators.constructors import ClassWeight
+from sketchforest._estimators.fitting.scales import rescale_weights
 from sketchforest._trees.model import SparseRows
 from sketchforest._trees.targets import Targets
 
 GivenWeights: TypeAlias = str | dict[Hashable, float] | list[dict[Hashable, float]]
-# Weights stay below exp of this, so that sums of many are numbers too.
+# Weights stay below exp of this, so that their sums stay finite.
 MAX_LOG_WEIGHT = 300.0
 
 
 def weigh_classes(
     class_weight: ClassWeight, targets: Targets, weights: np.ndarray | None, *, is_tree: bool
 ) -> np.ndarray | None:
-    """The weights of the rows times those of their classes; None where all are equal."""
+    """The weights of the rows times those of their classes; None if all are equal."""
     check_class_weight(class_weight, is_tree=is_tree)
     if class_weight is None or class_weight == "balanced_subsample":
         return weights
-    # As scikit-learn: a forest balances the weights of the classes, a tree their rows.
+    # As in scikit-learn, forests balance total weights of classes, and trees numbers of rows.
     counts = (weights > 0).astype(float) if is_tree and weights is not None else weights
     of_classes = _weights_of_rows(class_weight, targets.class_labels, targets, counts)
-    of_classes = moderate_weights(of_classes)
-    product = of_classes if weights is None else moderate_weights(weights * of_classes)
+    of_classes = rescale_weights(of_classes)
+    product = of_classes if weights is None else rescale_weights(weights * of_classes)
     if not product.any():
-        raise ValueError(
-            "class_weight must leave a row with a weight above 0; got "
-            f"{class_weight!r}, which leaves none."
-        )
+        raise ValueError(f"class_weight must give some row a weight above 0; got {class_weight!r}.")
     return product
 
 
 def balance_bag(targets: Targets, rows: np.ndarray, counts: np.ndarray | None) -> np.ndarray:
-    """Weights of the rows of one tree that balance the classes among them."""
+    """Weights that balance the classes among the rows of one tree."""
     picked = SparseRows.from_csr(targets.class_labels.to_csr()[rows])
     return _weights_of_rows("balanced", picked, targets, counts)
 
@@ -46,13 +43,13 @@ def balance_bag(targets: Targets, rows: np.ndarray, counts: np.ndarray | None) -
 def _weights_of_rows(
     class_weight: GivenWeights, labels: SparseRows, targets: Targets, counts: np.ndarray | None
 ) -> np.ndarray:
-    """With several columns of classes, the product over the columns."""
+    """The weight of each row; for several columns of classes, the product over the columns."""
     columns = targets.column_classes
     if columns is None:
         return row_weights(class_weight, labels, targets.classes, counts)
     if isinstance(class_weight, dict):
         raise ValueError(
-            "class_weight must be a list of dicts, or 'balanced', for several columns of classes; "
+            "class_weight must be a list of dicts or 'balanced' for several columns of classes; "
             f"got {class_weight!r}."
         )
     if isinstance(class_weight, list) and len(class_weight) != len(columns):
@@ -78,20 +75,20 @@ def row_weights(
     classes: np.ndarray | None,
     counts: np.ndarray | None,
 ) -> np.ndarray:
-    """(n_rows,) weights. `counts` says how often each row counts when classes are balanced.
+    """(n_rows,) weights. `counts` are the weights of the rows when classes are balanced.
 
-    With one class a row it is the weight of its class. With many labels it is the product over
-    the labels of the weight of their presence (1) or absence (0); the same dict serves every
-    label, and a list has one for each.
+    With one class per row, the weight of a row is that of its class. With many labels, it is the
+    product over labels of the weight of presence (1) or absence (0). One dict applies to all
+    labels; a list has one dict per label.
     """
     if classes is not None:
         return _weights_of_classes(class_weight, labels.columns, classes, counts)[labels.columns]
     absent, present = _weights_of_labels(class_weight, labels, counts)
-    # Logarithms, since a product over a thousand labels leaves the range of a double.
+    # Logarithms, since a product over a thousand labels can overflow a double.
     with np.errstate(divide="ignore"):
         log_absent, log_present = np.log(absent), np.log(present)
     log_weights = log_absent.sum() + labels.to_csr(np.float64) @ (log_present - log_absent)
-    # Only ratios of weights matter.
+    # Only ratios matter.
     return np.exp(log_weights - max(0.0, log_weights.max() - MAX_LOG_WEIGHT))
 
 
@@ -103,7 +100,7 @@ def _weights_of_classes(
         return _balanced(sizes, sizes.sum(), int(np.count_nonzero(sizes)))
     if isinstance(class_weight, list):
         raise ValueError(
-            "class_weight must not be a list where Y has one dimension; got a list of "
+            "class_weight must not be a list if Y has one dimension; got a list of "
             f"{len(class_weight)}. Use a dict {{class: weight}}."
         )
     _check_keys(class_weight, classes.tolist())
@@ -124,14 +121,14 @@ def _weights_of_labels(
     each_label = class_weight if isinstance(class_weight, list) else [class_weight] * n_labels
     if len(each_label) != n_labels:
         raise ValueError(
-            f"class_weight must have one dict for each of the {n_labels} labels where it is a "
+            f"class_weight must have one dict for each of the {n_labels} labels if it is a "
             f"list; got {len(each_label)}."
         )
     for weights in {id(weights): weights for weights in each_label}.values():
         _check_keys(weights, [0, 1])
         if weights.get(0, 1.0) == 0:
             raise ValueError(
-                "class_weight must be positive for the absence (0) of a label; got 0. "
+                "class_weight must be positive for an absent label (0); got 0. "
                 "Use sample_weight to leave rows out."
             )
     absent, present = ([w.get(kind, 1.0) for w in each_label] for kind in (0, 1))
@@ -139,18 +136,17 @@ def _weights_of_labels(
 
 
 def _balanced(sizes: np.ndarray, n_rows: float, n_kinds: int | np.ndarray) -> np.ndarray:
-    """As scikit-learn: n_rows / (n_kinds * size), over the kinds that are there."""
+    """scikit-learn's n_rows / (n_kinds * size), over the kinds that occur."""
     return np.divide(n_rows, n_kinds * sizes, out=np.ones(len(sizes)), where=sizes > 0)
 
 
 def _check_keys(class_weight: dict[Hashable, float], classes: Sequence[Hashable]) -> None:
     unknown = [name for name in class_weight if name not in set(classes)]
-    # As scikit-learn: the class of a key may be missing from these rows, but then no other one is
-    # forgotten.
+    # As in scikit-learn, a key may be a class that does not occur, but then all classes that occur
+    # need a key.
     if unknown and len(class_weight) - len(unknown) < len(classes):
         raise ValueError(
-            f"class_weight must have classes of Y as its keys, {_listed(classes)}; "
-            f"got {unknown[0]!r}."
+            f"class_weight must have classes of Y as keys, {_listed(classes)}; got {unknown[0]!r}."
         )
 
 
@@ -159,7 +155,7 @@ def _listed(classes: Sequence[Hashable]) -> str:
 
 
 def check_class_weight(class_weight: ClassWeight, *, is_tree: bool) -> None:
-    """Raises unless it is a name, a dict of weights, a list of such dicts, or None."""
+    """Raise unless `class_weight` is a known name, a dict of weights, a list of dicts, or None."""
     names = ["balanced"] if is_tree else ["balanced", "balanced_subsample"]
     if class_weight is None or (isinstance(class_weight, str) and class_weight in names):
         return

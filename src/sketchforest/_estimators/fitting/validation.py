@@ -1,4 +1,4 @@
-"""Rows and their weights as users give them, checked: what is wrong is said in one sentence."""
+"""Validation of X and sample_weight, with error messages that say how to fix the input."""
 
 import re
 from collections.abc import Iterator
@@ -14,25 +14,25 @@ from sketchforest._utils.sparse import checked_if_sparse, merged
 from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
 from sketchforest._utils.warning import warn
 
-LARGEST_WHOLE = 2**53  # up to which a double holds every whole number
-LARGEST_INDEX = np.iinfo(np.int32).max  # the native core counts rows, features and labels so
+LARGEST_INTEGER = 2**53  # a double represents all integers up to it
+LARGEST_INDEX = np.iinfo(np.int32).max  # of rows, features and labels in the core
 
 _NUMPY_TEXT = re.compile(r"np\.str_\(('[^']*'|\"[^\"]*\")\)")
 _ENCODE = "Encode categories first, with OrdinalEncoder for example."
-# Words of scikit-learn's and numpy's errors about an array, and our sentence for each of them.
+# Words in error messages of scikit-learn and NumPy, and the messages that replace them.
 REWORDED = {
     "Complex data": "hold real numbers; got complex ones. Complex data not supported: "
-    "use real and imaginary parts as two columns.",
+    "use the real and imaginary parts as two columns.",
     "legacy multi-label": "be an indicator matrix; got lists of labels. Use MultiLabelBinarizer to "
     "turn them into one.",
     "could not convert": f"hold numbers; {{said}}. {_ENCODE}",
     "argument must be": f"hold numbers; {{said}}. {_ENCODE}",
     "bytes/strings": f"hold numbers; got strings. {_ENCODE}",
-    "Expected 2D array": "have two dimensions; got one. Reshape your data: reshape(-1, 1) makes "
-    "one feature of it, reshape(1, -1) one row.",
+    "Expected 2D array": "have two dimensions; got one. Reshape your data: use reshape(-1, 1) for "
+    "a single feature, reshape(1, -1) for a single row.",
     "array with dim": "have at most two dimensions; {said}.",
     "got scalar": "have one or two dimensions; got a scalar. Use a list for a single row.",
-    "inhomogeneous": "have rows of one length; got rows of several lengths. "
+    "inhomogeneous": "have rows of equal length; got rows of different lengths. "
     "Use MultiLabelBinarizer to turn lists of labels into an indicator matrix.",
     "while a minimum of": "not be empty; {said}.",
 }
@@ -40,7 +40,7 @@ REWORDED = {
 
 @contextmanager
 def reworded(name: str) -> Iterator[None]:
-    """Gives errors about an array the name of the parameter, one line, and a way out."""
+    """Reword errors of scikit-learn and NumPy: the parameter, one line, and how to fix it."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -53,18 +53,20 @@ def reworded(name: str) -> Iterator[None]:
 
 
 class FeatureNames(NamedTuple):
-    """What an estimator remembers of the columns of X."""
+    """The number of features, and their names."""
 
     n_features: int
-    names: np.ndarray | None  # of a data frame with names of type str
+    names: np.ndarray | None  # of a data frame with string names
 
 
 def check_training_features(
     estimator: BaseEstimator, X: MatrixLike, *, is_warm_start: bool
 ) -> tuple[Matrix, FeatureNames]:
-    """X as a numeric array or canonical CSR, and its columns, which a warm start has seen before.
-    The estimator stays as it is."""
-    scratch = object.__new__(type(estimator))  # scikit-learn writes what it finds on it
+    """X as a numeric array or canonical CSR, and its feature names. The estimator does not change.
+
+    With a warm start, the features must be those of the previous fit.
+    """
+    scratch = object.__new__(type(estimator))  # scikit-learn sets attributes on it
     scratch.__dict__ = vars(estimator).copy()
     if not is_warm_start:
         scratch.__dict__.pop("_fitted", None)
@@ -78,10 +80,10 @@ def _warn_of_large_integers(X: Matrix) -> None:
     numbers = X if isinstance(X, np.ndarray) else X.data
     if X.dtype.kind not in "iu" or X.dtype.itemsize < 8 or not numbers.size:
         return
-    if max(int(numbers.max()), -int(numbers.min())) > LARGEST_WHOLE:
+    if max(int(numbers.max()), -int(numbers.min())) > LARGEST_INTEGER:
         warn(
-            "X has whole numbers beyond 2**53, of which neighbours are the same number to a tree. "
-            "Use their ranks, or columns of their parts, if they must be told apart."
+            "X has integers beyond 2**53, where neighbors are equal in double precision. Use their "
+            "ranks, or split them into several columns, if they must stay distinct."
         )
 
 
@@ -114,8 +116,8 @@ def check_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool = Fal
     values = X.data if sparse.issparse(X) else X
     if _has_infinity(values):
         raise ValueError(
-            "X must not contain infinity; got inf or -inf. Replace it by NaN, which means missing, "
-            "or by a large number."
+            "X must not contain infinity; got inf or -inf. Replace it with NaN, which means "
+            "missing, or with a large number."
         )
     for size, what in zip(X.shape, ("rows", "features"), strict=True):
         if size > LARGEST_INDEX:
@@ -126,7 +128,7 @@ def check_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool = Fal
 
 
 def are_texts(X: object) -> bool:
-    """Whether these are rows of a text model before its vectorizer has seen them."""
+    """Whether X is a list of texts, for a model with a vectorizer."""
     if isinstance(X, str):
         raise ValueError(f"X must be a list of texts; got one text, {X[:20]!r}. Use [text].")
     is_column = isinstance(X, list | tuple) or getattr(X, "ndim", 2) == 1
@@ -134,38 +136,39 @@ def are_texts(X: object) -> bool:
 
 
 def check_width(n_made: int, n_features: int) -> None:
-    """Raises where a vectorizer is not the one that made the features of the fit: the core reads
-    what nodes ask for, and not less."""
+    """Raise if a vectorizer does not make as many features as the model was fitted on.
+
+    The core relies on it: it reads every feature that a node names.
+    """
     if n_made != n_features:
         raise ValueError(
             f"vectorizer must make the {n_features} features that the model was fitted on; it "
-            f"makes {n_made}. Attach the one that made X, which is not fitted again."
+            f"makes {n_made}. Attach the one that made X, without fitting it again."
         )
 
 
 def check_is_collected(name: str, given: object) -> None:
-    """Raises for a frame that is a plan and holds no rows yet."""
+    """Raise for a lazy frame."""
     if hasattr(given, "collect") and not hasattr(given, "__array__"):
         raise ValueError(
-            f"{name} must hold rows; got a {type(given).__name__}, which is a plan for them. "
+            f"{name} must hold rows; got a {type(given).__name__}, which is not computed yet. "
             "Use its collect()."
         )
 
 
 def _check_no_texts(X: object) -> None:
-    """Raises for texts that no vectorizer has seen."""
+    """Raise for texts, if the model has no vectorizer."""
     texts: Any = [X] if isinstance(X, str) else X
     if sparse.issparse(texts) or not are_texts(texts) or not len(texts):
         return
     raise ValueError(
-        f"X must hold numbers; got texts, as {str(next(iter(texts)))[:20]!r}. Make numbers of them "
-        "with a TfidfVectorizer; a model that it is attached to, by attach(vectorizer=...), takes "
-        "texts."
+        f"X must hold numbers; got texts, such as {str(next(iter(texts)))[:20]!r}. Use a "
+        "TfidfVectorizer, or attach(vectorizer=...) to make the model accept texts."
     )
 
 
 def _columns_of(X: object) -> list[tuple[object, Any]]:
-    """Names and types of the columns of a data frame; none of what is no frame."""
+    """Names and dtypes of the columns of a data frame; empty for anything else."""
     dtypes = getattr(X, "dtypes", None)
     if dtypes is None or not hasattr(X, "columns"):
         return []
@@ -173,21 +176,21 @@ def _columns_of(X: object) -> list[tuple[object, Any]]:
 
 
 def _check_columns(X: object) -> None:
-    """Raises for the first column of a data frame whose type is not one of numbers, by its name."""
+    """Raise for the first column of a data frame that is not numeric."""
     for name, dtype in _columns_of(X):
-        way_out = _way_out_of(dtype)
-        if way_out is not None:
-            kind = str(dtype).partition("(")[0]  # without all categories
-            raise ValueError(f"X must hold numbers; got column {name!r} of {kind}. {way_out}")
+        how_to_fix = _how_to_make_numeric(dtype)
+        if how_to_fix is not None:
+            kind = str(dtype).partition("(")[0]  # not the list of all categories
+            raise ValueError(f"X must hold numbers; got column {name!r} of {kind}. {how_to_fix}")
 
 
-def _way_out_of(dtype: Any) -> str | None:
-    """None for types of numbers, and for objects, which may be numbers."""
+def _how_to_make_numeric(dtype: Any) -> str | None:
+    """None for numeric dtypes, and for objects, which may be numbers."""
     word = str(dtype).lower()
     if word.startswith(("datetime64", "timestamp", "timedelta64", "duration", "period")):
-        return "Make numbers of it first, as its year, its month or its seconds."
+        return "Convert it to numbers first, such as its year, month or seconds."
     if word.startswith(("category", "categorical", "enum")):
-        names = getattr(dtype, "categories", None)  # numbers are taken as they are
+        names = getattr(dtype, "categories", None)  # numeric categories are fine
         are_numbers = getattr(getattr(names, "dtype", None), "kind", "O") in "biuf"
         is_pandas = word == "category"
         codes = ", or use its cat.codes" if is_pandas else ""
@@ -198,7 +201,7 @@ def _way_out_of(dtype: Any) -> str | None:
 
 @contextmanager
 def _naming_the_column(X: object) -> Iterator[None]:
-    """Says in which column of a data frame a text among objects is."""
+    """Add the name of the data frame column that has a text to the error."""
     try:
         yield
     except ValueError as error:
@@ -216,7 +219,7 @@ def _naming_the_column(X: object) -> Iterator[None]:
 def _has_infinity(values: np.ndarray) -> bool:
     if values.dtype.kind != "f":
         return False
-    # A sum is finite unless something in it is not, and is faster than a look at each value.
+    # Faster than testing each value: a finite sum has only finite terms.
     with np.errstate(all="ignore"):
         if np.isfinite(values.sum(dtype=np.float64)):
             return False
@@ -227,17 +230,16 @@ def check_same_length(X: Matrix, n_labelled: int) -> None:
     if X.shape[0] != n_labelled:
         raise ValueError(
             f"X and Y must have the same number of rows; got {X.shape[0]} and {n_labelled}. "
-            "Row i of Y holds the labels of row i of X."
+            "Row i of Y must hold the labels of row i of X."
         )
 
 
 def check_sample_weight(sample_weight: WeightsLike, n_rows: int) -> np.ndarray | None:
-    """(n_rows,) float64, none below zero and not all zero; None for equal ones, as only
-    ratios count."""
+    """(n_rows,) float64, not negative and not all zero; None if all are equal."""
     if sample_weight is None:
         return None
     if isinstance(sample_weight, np.ndarray) and sample_weight.ndim == 0:
-        check_consistent_length(sample_weight.astype(float))  # a TypeError, as scikit-learn says
+        check_consistent_length(sample_weight.astype(float))  # raises TypeError, like scikit-learn
     with reworded("sample_weight"):
         weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.ndim == 0:
@@ -248,17 +250,13 @@ def check_sample_weight(sample_weight: WeightsLike, n_rows: int) -> np.ndarray |
             f"got shape {weights.shape}."
         )
     if not np.isfinite(weights).all():
-        raise ValueError(
-            "sample_weight must be finite; got NaN or inf. A weight of 0 leaves a row out."
-        )
+        raise ValueError("sample_weight must be finite; got NaN or inf. Use 0 to ignore a row.")
     if weights.min() < 0:
         raise ValueError(
-            f"sample_weight must not be negative; got {weights.min()}. "
-            "A weight of 0 leaves a row out."
+            f"sample_weight must not be negative; got {weights.min()}. Use 0 to ignore a row."
         )
     if not weights.any():
         raise ValueError(
-            "sample_weight must not be all zero; got no row with a weight above 0. "
-            "Use None for equal weights."
+            "sample_weight must not be all zero; got no weight above 0. Use None for equal weights."
         )
     return None if (weights == weights[0]).all() else weights

@@ -1,0 +1,1 @@
+"""What a fitted estimator tells about itself: explanations, names, descriptions."""

@@ -1,0 +1,1 @@
+"""From averages over trees to labels, classes and numbers."""

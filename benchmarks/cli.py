@@ -118,7 +118,7 @@ def bench(
     ] = False,
     data_home: _DataHome = None,
 ) -> None:
-    """Measure time, memory, model size and accuracy beside scikit-learn, napkinXC and omikuji.
+    """Compare time, memory, model size and accuracy with scikit-learn, napkinXC and omikuji.
 
     Each run has its own process. Costs are compared with scikit-learn's forest on the original
     outputs.

@@ -87,7 +87,7 @@ def other_libraries(docs: Path) -> str:
 
 
 def benchmark_table(docs: Path, names: Sequence[str] = tuple(_BENCHMARKS)) -> str:
-    """Show time, memory and size of each method beside scikit-learn's forest."""
+    """Compare time, memory and size of each method with scikit-learn's forest."""
     rows = []
     for name in names:
         rows.append([f"**{_BENCHMARKS[name]}**", *5 * [""]])

@@ -1,1 +1,1 @@
-"""Speed, memory and accuracy beside scikit-learn and other libraries."""
+"""Speed, memory and accuracy compared with scikit-learn and other libraries."""

@@ -1,4 +1,4 @@
-"""Our forests beside linear label trees, on generated data sets with very many labels."""
+"""Our forests compared with linear label trees, on generated data sets with very many labels."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec

@@ -1,4 +1,4 @@
-"""Speed, memory and accuracy of methods beside each other."""
+"""Compare the speed, memory and accuracy of methods."""
 
 import json
 import os

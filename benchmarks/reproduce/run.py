@@ -158,7 +158,7 @@ def _write_page(
     spent = ", ".join(f"{s.name} {_duration(times[s.name])}" for s in sections if s.name in times)
     lead = [
         "Every table and figure of Joly, Geurts and Wehenkel (ECML/PKDD 2014), computed by "
-        "sketchforest, beside the paper's own numbers.",
+        "sketchforest, next to the paper's figures.",
         f"{result.machine.describe(n_jobs)}; seed {result.settings.seed}. Time spent: {spent}.",
     ]
     if result.settings.quick:

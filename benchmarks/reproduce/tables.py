@@ -41,7 +41,7 @@ def table_experiments(forest: str, settings: ReproduceSettings) -> list[ForestEx
 
 
 def table_rows(forest: str, settings: ReproduceSettings, lookup: Lookup) -> pd.DataFrame:
-    """Put what is known beside the paper's scores: a row for each data set and kind of outputs.
+    """Join our scores with the paper's: a row for each data set and kind of outputs.
 
     `against_original` compares with our forest on the original outputs, and `gain` is the
     difference to it, split by split.

@@ -1,4 +1,4 @@
-"""The paper's two tables beside ours, as sections of the report."""
+"""The paper's two tables next to ours, as sections of the report."""
 
 import math
 from typing import Any
@@ -91,7 +91,7 @@ def agreement(what: str, rows: pd.DataFrame, is_full: bool) -> Finding:
     n_scores, n_far = len(marks), int((marks == "**").sum())
     text = (
         f"{what}: {n_far} of {n_scores} comparable scores differ from the paper's by more than "
-        "twice the larger standard deviation over splits (our own limit: one in ten)."
+        "twice the larger standard deviation over splits (our criterion: at most one in ten)."
     )
     return Finding(text, n_far <= n_scores / 10 if n_scores and is_full else None)
 

@@ -1,4 +1,4 @@
-"""Section 4.6: what learning costs on Delicious, by the paper, by scikit-learn and here."""
+"""Section 4.6: training times on Delicious: the paper's, scikit-learn's and ours."""
 
 import time
 from collections.abc import Sequence
@@ -165,12 +165,12 @@ def timing_experiments(settings: ReproduceSettings) -> list[TimingExperiment]:
 
 
 def timing_section(settings: ReproduceSettings, lookup: Lookup) -> Section:
-    """Show learning times beside the paper's."""
+    """Show training times next to the paper's."""
     experiments = timing_experiments(settings)
     first, rows = experiments[0], _rows(experiments, lookup)
     return Section(
         name="timing",
-        title="Section 4.6: learning times",
+        title="Section 4.6: training times",
         intro=_intro(first),
         pictures=_picture(rows, first.dataset) if len(rows) else [],
         grids=[_grid(rows, has_paper=first.dataset == _DELICIOUS)],
@@ -277,4 +277,4 @@ def _picture(rows: pd.DataFrame, dataset: str) -> list[Picture]:
         axes.set_xlabel("seconds of processor time (log scale)")
         axes.legend(loc="lower right", fontsize=8, edgecolor="none")
 
-    return draw("times", f"Learning time on {dataset}, user and system time together.", paint)
+    return draw("times", f"Training time on {dataset}, user and system time together.", paint)

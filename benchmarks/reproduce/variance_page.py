@@ -15,7 +15,7 @@ _TOLERATED_SHARE, _NEVER_BEYOND = 0.1, 4.0
 
 
 def variance_section(settings: ReproduceSettings, lookup: Lookup) -> Section:
-    """Show measured terms, and what they predict beside what forests do."""
+    """Show measured terms, and their predictions next to measurements of forests."""
     experiments = variance_experiments(settings)
     known = [(one, result) for one in experiments if (result := lookup(one)) is not None]
     checks = pd.DataFrame(
@@ -96,7 +96,7 @@ def _checks_grid(checks: pd.DataFrame) -> Grid:
         for check in checks.itertuples()
     ]
     headers = ["", "quantity", "measured", "predicted", "standard errors apart"]
-    return text_grid(headers, rows, "Forests beside the formulas")
+    return text_grid(headers, rows, "Forests compared with the formulas")
 
 
 def _with_error(value: float, error: float) -> Entry:

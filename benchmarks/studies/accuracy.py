@@ -1,4 +1,4 @@
-"""The accuracy of default and tuned forests beside linear label trees, on every data set."""
+"""Accuracy of default and tuned forests and of linear label trees, on every data set."""
 
 import warnings
 from collections.abc import Callable, Sequence

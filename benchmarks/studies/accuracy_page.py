@@ -148,7 +148,7 @@ def _tuned(results: pd.DataFrame) -> list[str]:
     """Compare tuned methods with the defaults on the same splits."""
     if not results["method"].isin(TUNED).any():
         return []
-    scores, seconds = (_beside_tuned(results, name) for name in ("lrap", "fit_seconds"))
+    scores, seconds = (_compared_with_tuned(results, name) for name in ("lrap", "fit_seconds"))
     return [
         "## Tuned within the time of ten fits: LRAP",
         "",
@@ -166,7 +166,7 @@ def _tuned(results: pd.DataFrame) -> list[str]:
     ]
 
 
-def _beside_tuned(results: pd.DataFrame, column: str) -> pd.DataFrame:
+def _compared_with_tuned(results: pd.DataFrame, column: str) -> pd.DataFrame:
     tuned = results[results["method"].isin(TUNED)]
     methods = [*TUNED, *(default for defaults in DEFAULTS.values() for default in defaults)]
     is_shown = results["dataset"].isin(tuned["dataset"]) & results["method"].isin(methods)
@@ -178,8 +178,8 @@ def _gain(scores: pd.DataFrame, ours: str, other: str) -> str:
     if not len(gains):
         return ""
     return (
-        f"{ours.capitalize()} minus {other}: {gains.mean():+.4f} on average of {len(gains)} sets, "
-        f"better on {(gains > 0).sum()}, worse on {(gains < 0).sum()}.\n"
+        f"{ours.capitalize()} minus {other}: {gains.mean():+.4f} on average over {len(gains)} "
+        f"data sets, better on {(gains > 0).sum()}, worse on {(gains < 0).sum()}.\n"
     )
 
 

@@ -1,4 +1,4 @@
-"""Rules of thumb for time and memory, beside measurements.
+"""Rules of thumb for time and memory, compared with measurements.
 
 `python -m benchmarks bench costs` measures five data sets and writes docs/study/costs.csv. A test
 checks that the rules are right within `TOLERANCE`.

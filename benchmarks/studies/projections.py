@@ -1,4 +1,4 @@
-"""Kinds of projections at several m, beside the original outputs."""
+"""Kinds of projections at several m, compared with the original outputs."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whether tuning pays: `tune` beside usual forests, and the scores that it predicts."""
+"""Whether tuning pays: `tune` compared with default forests, and the scores that it predicts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -171,7 +171,7 @@ def test_tuned_methods_stand_beside_the_defaults_of_the_same_splits():
     page = accuracy_page(pd.DataFrame(rows), 100)
     assert "| set | 2 | 0.4000 ± 0.2828 | **0.6000 ± 0.1414** |" in page
     assert "| set | 1 | 0.6000 | 0.7000 | 0.8000 |" in page
-    assert "+0.1000 on average of 1 sets, better on 1, worse on 0." in page
+    assert "+0.1000 on average over 1 data sets, better on 1, worse on 0." in page
 
 
 def test_the_picture_of_accuracy_shows_what_its_table_has():

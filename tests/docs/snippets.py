@@ -66,6 +66,7 @@ class Page:
         (folder / "examples").symlink_to(ROOT / "examples")
         self.names = {"__name__": "__main__"}
         self._shell = None
+        self._ports = {}  # of services on the page, and the free ports used instead
         self._errors = folder / ".errors"  # also receives progress
 
     def run(self, snippet):

@@ -70,7 +70,7 @@ def test_links_to_examples_lead_to_the_gallery_on_the_site():
 
 
 def test_what_tuning_gains_is_said_as_it_was_measured():
-    gains = re.compile(r"[+-]\d\.\d{4} on average of \d+ sets, better on \d+, worse on \d+")
+    gains = re.compile(r"[+-]\d\.\d{4} on average over \d+ data sets, better on \d+, worse on \d+")
     said = " ".join((DOCS / "tuning.md").read_text(encoding="utf-8").split())
     found = gains.findall(said)
     assert len(found) == 2

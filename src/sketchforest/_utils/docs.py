@@ -12,6 +12,7 @@ _WIDTH = 92
 _SECTION = re.compile(
     r"^( *)(Parameters|Attributes)\n\1-+\n(.*?)(?=\n\n|\Z)", re.DOTALL | re.MULTILINE
 )
+_BEFORE_SECTION = re.compile(r"\n\n(?=[A-Z]\w+\n---)")
 
 
 class Described(NamedTuple):
@@ -32,6 +33,28 @@ def fill(thing: Thing, tables: Tables) -> Thing:
     if thing.__doc__ is not None:  # python -OO strips docstrings
         thing.__doc__ = _SECTION.sub(lambda found: _filled(found, thing, tables), thing.__doc__)
     return thing
+
+
+def described(function: Thing, known: Mapping[str, Described]) -> Thing:
+    """Add to a docstring the parameters it leaves out, in signature order, and the returned type."""
+    if function.__doc__ is None:
+        return function
+    summary, *sections = _BEFORE_SECTION.split(inspect.getdoc(function) or "")
+    titled = {section.partition("\n")[0]: section for section in sections}
+    signature = inspect.signature(function)
+    own = {}
+    for entry in re.split(r"\n(?=\S)", titled.pop("Parameters", ""))[2:]:
+        for name in re.split(" : |\n", entry)[0].split(", "):
+            own[name.lstrip("*")] = entry
+    texts = (
+        own[name] if name in own else "\n".join(_lines(name, known[name], function))
+        for name in signature.parameters
+    )
+    found = {"Parameters": "\n".join(["Parameters", "-" * 10, *dict.fromkeys(texts)])}
+    if isinstance(signature.return_annotation, type):
+        found["Returns"] = f"Returns\n-------\n{signature.return_annotation.__name__}"
+    function.__doc__ = "\n\n".join([summary, *(found | titled).values()])
+    return function
 
 
 def _filled(section: re.Match[str], thing: Callable[..., Any], tables: Tables) -> str:

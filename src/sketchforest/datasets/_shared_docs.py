@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from sketchforest._utils.docs import Described, fill
+from sketchforest._utils import docs
+from sketchforest._utils.docs import Described
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -35,8 +36,8 @@ _ROUND_TRIP = """
 
 
 def described(function: Function) -> Function:
-    """Decorator that fills in the parameters whose names stand alone in the docstring."""
-    return fill(function, {"Parameters": _PARAMETERS})
+    """Decorator that adds the shared parameters to a docstring."""
+    return docs.described(function, _PARAMETERS)
 
 
 def round_trip(read: str, write: str, file: str) -> Callable[[Function], Function]:

@@ -55,7 +55,6 @@ def read_arff(
 
     Parameters
     ----------
-    path
     labels : int, sequence of str, or path, optional
         The number of labels at the end, their names, or the path of a MULAN XML file.
     xml : str or path, optional
@@ -66,10 +65,6 @@ def read_arff(
         Names of features to leave out.
     convention : "mulan", "meka" or "clus", optional
         Where to find the labels, if not by the order above.
-
-    Returns
-    -------
-    Dataset
     """
     lines = numbered_lines(path)
     header = read_header(path, lines)
@@ -131,10 +126,6 @@ def write_arff(dataset: Dataset, path: AnyPath) -> None:
 
     Unnamed features are called ``feature0``, ..., and labels ``label0``, ... The format cannot hold
     splits.
-
-    Parameters
-    ----------
-    dataset, path
     """
     check_finite(dataset, FLOAT32_MAX)
     n_labels = dataset.Y.shape[1]

@@ -49,7 +49,6 @@ def write_table(dataset: Dataset, path: AnyPath, delimiter: str = ",") -> None:
 
     Parameters
     ----------
-    dataset, path
     delimiter : str, default=","
 
     Examples

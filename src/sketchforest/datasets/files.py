@@ -69,15 +69,10 @@ def read(path: AnyPath, format: str | None = None, **options: Unpack[ReadOptions
 
     Parameters
     ----------
-    path
     format : "mulan", "meka", "clus", "xc", "svmlight", "npz" or None, default=None
         None detects the format.
     **options
         Passed to `read_arff`, `read_xc` or `read_svmlight`.
-
-    Returns
-    -------
-    Dataset
     """
     if format is None:
         format = recognise(path, has_labels=bool({"labels", "xml"} & set(options)))
@@ -99,7 +94,6 @@ def write(dataset: Dataset, path: AnyPath, format: str | None = None) -> None:
 
     Parameters
     ----------
-    dataset, path
     format : "npz", "meka", "xc", "svmlight" or None, default=None
         None takes it from the name: `.npz`, `.arff`, `.txt` (xc) or `.svm`.
     """

@@ -95,7 +95,6 @@ def read_table(
 
     Parameters
     ----------
-    path
     columns : Columns
         Which columns hold text, tags, labels, categories and numbers.
     format : "csv", "tsv", "parquet", "jsonl", "fasttext" or None, default=None

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from sketchforest._utils.docs import Described, fill
+from sketchforest._utils import docs
+from sketchforest._utils.docs import Described
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -22,5 +23,5 @@ _PARAMETERS = {
 
 
 def described(function: Function, more: Mapping[str, Described] | None = None) -> Function:
-    """Decorator that fills in the parameters whose names stand alone in the docstring."""
-    return fill(function, {"Parameters": {**_PARAMETERS, **(more or {})}})
+    """Decorator that adds the shared parameters to a docstring."""
+    return docs.described(function, {**_PARAMETERS, **(more or {})})

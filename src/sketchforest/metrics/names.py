@@ -30,10 +30,6 @@ _documented = partial(
 def get_metric(name_or_callable: str | Metric) -> Metric:
     """Look up a metric by name; a callable is returned unchanged.
 
-    Parameters
-    ----------
-    name_or_callable
-
     Returns
     -------
     callable
@@ -62,10 +58,6 @@ def row_values(
 ) -> Array | None:
     """The values whose mean over rows is the metric.
 
-    Parameters
-    ----------
-    name_or_callable, Y_true, Y_score
-
     Returns
     -------
     (n_samples,) array or None
@@ -89,14 +81,6 @@ def row_values(
 def greater_is_better(name_or_callable: str | Metric) -> bool:
     """Whether to maximise the metric; True for callables from outside this package.
 
-    Parameters
-    ----------
-    name_or_callable
-
-    Returns
-    -------
-    bool
-
     Examples
     --------
     >>> greater_is_better("lrap"), greater_is_better("coverage_error")
@@ -106,16 +90,13 @@ def greater_is_better(name_or_callable: str | Metric) -> bool:
     return found is None or meaning(found[0]).better == "higher"
 
 
+@described
 def is_ranking(metric: Metric) -> bool:
     """Whether this is one of the ranking metrics here, which take scores and not decisions.
 
     Parameters
     ----------
     metric : callable
-
-    Returns
-    -------
-    bool
 
     Examples
     --------

@@ -36,7 +36,7 @@ def fill(thing: Thing, tables: Tables) -> Thing:
 
 
 def described(function: Thing, known: Mapping[str, Described]) -> Thing:
-    """Add to a docstring the parameters it leaves out, in signature order, and the returned type."""
+    """Add the parameters that a docstring leaves out, by signature, and the returned type."""
     if function.__doc__ is None:
         return function
     summary, *sections = _BEFORE_SECTION.split(inspect.getdoc(function) or "")

@@ -17,7 +17,7 @@ from sketchforest.datasets._text import (
     numbered_lines,
     plain_name,
 )
-from sketchforest.datasets.arff import Labels, arff_convention, read_arff, write_arff
+from sketchforest.datasets.arff import Labels, read_arff, write_arff
 from sketchforest.datasets.dataset import Dataset
 from sketchforest.datasets.npz import load_npz, write_npz
 from sketchforest.datasets.svmlight import ZeroBased, read_svmlight, write_svmlight
@@ -25,6 +25,7 @@ from sketchforest.datasets.table_files import FASTTEXT_MARK
 from sketchforest.datasets.xc import is_xc_header, read_xc, write_xc
 
 _READERS: dict[str, Callable[..., Dataset]] = {
+    "arff": read_arff,
     "mulan": partial(read_arff, convention="mulan"),
     "meka": partial(read_arff, convention="meka"),
     "clus": partial(read_arff, convention="clus"),
@@ -69,13 +70,13 @@ def read(path: AnyPath, format: str | None = None, **options: Unpack[ReadOptions
 
     Parameters
     ----------
-    format : "mulan", "meka", "clus", "xc", "svmlight", "npz" or None, default=None
+    format : "arff", "mulan", "meka", "clus", "xc", "svmlight", "npz" or None, default=None
         None detects the format.
     **options
         Passed to `read_arff`, `read_xc` or `read_svmlight`.
     """
     if format is None:
-        format = recognise(path, has_labels=bool({"labels", "xml"} & set(options)))
+        format = recognise(path)
         if format not in FORMATS:
             reason = f"it is a table of format {format}; use read_table or 'sketchforest train'"
             raise bad_file(path, 1, reason)
@@ -109,7 +110,7 @@ def write(dataset: Dataset, path: AnyPath, format: str | None = None) -> None:
     _WRITERS[format](dataset, path)
 
 
-def recognise(path: AnyPath, *, has_labels: bool = False) -> str:
+def recognise(path: AnyPath) -> str:
     """Detect the format of a file, by its first bytes or lines."""
     if is_packed_by_zip(path):
         return "npz"
@@ -120,7 +121,7 @@ def recognise(path: AnyPath, *, has_labels: bool = False) -> str:
         if not text or text.startswith((b"%", b"#")):
             continue
         if text.lower().startswith((b"@relation", b"@attribute", b"@data")):
-            return "mulan" if has_labels else arff_convention(path)
+            return "arff"
         if number == 1 and is_xc_header(line):
             return "xc"
         if text.startswith((b"[", b"{")):

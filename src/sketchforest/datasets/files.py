@@ -21,6 +21,7 @@ from sketchforest.datasets.arff import Labels, read_arff, write_arff
 from sketchforest.datasets.dataset import Dataset
 from sketchforest.datasets.npz import load_npz, write_npz
 from sketchforest.datasets.svmlight import ZeroBased, read_svmlight, write_svmlight
+from sketchforest.datasets.table import write_table
 from sketchforest.datasets.table_files import FASTTEXT_MARK
 from sketchforest.datasets.xc import is_xc_header, read_xc, write_xc
 
@@ -39,10 +40,11 @@ _WRITERS: dict[str, Callable[[Dataset, AnyPath], None]] = {
     "xc": write_xc,
     "svmlight": write_svmlight,
     "meka": write_arff,
+    "csv": write_table,
+    "tsv": partial(write_table, delimiter="\t"),
 }
-_SUFFIXES = {".npz": "npz", ".arff": "meka", ".txt": "xc"} | dict.fromkeys(
-    (".svm", ".svmlight", ".libsvm"), "svmlight"
-)
+_SUFFIXES = {".npz": "npz", ".arff": "meka", ".txt": "xc", ".csv": "csv", ".tsv": "tsv"}
+_SUFFIXES |= dict.fromkeys((".svm", ".svmlight", ".libsvm"), "svmlight")
 
 # The start of a row, or the comment that write_svmlight puts before them.
 _SVMLIGHT = re.compile(rb"\s*(# zero-based|[\d,.+-]*\s*\d+:[\d.+-])")
@@ -91,12 +93,12 @@ def read(path: AnyPath, format: str | None = None, **options: Unpack[ReadOptions
 
 @round_trip("read", "write", "tags.svm")
 def write(dataset: Dataset, path: AnyPath, format: str | None = None) -> None:
-    """Write a data set in a format that `read` reads.
+    """Write a data set in a format that `read` or `read_table` reads.
 
     Parameters
     ----------
-    format : "npz", "meka", "xc", "svmlight" or None, default=None
-        None takes it from the name: `.npz`, `.arff`, `.txt` (xc) or `.svm`.
+    format : "npz", "meka", "xc", "svmlight", "csv", "tsv" or None, default=None
+        None takes it from the name: `.npz`, `.arff`, `.txt` (xc), `.svm`, `.csv` or `.tsv`.
     """
     if format is None:
         suffix = Path(plain_name(path)).suffix.lower()

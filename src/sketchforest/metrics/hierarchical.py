@@ -1,4 +1,4 @@
-"""Metrics that compare labels together with their ancestors: a near miss is half a hit."""
+"""Metrics that compare labels with their ancestors, so that a near miss counts in part."""
 
 import numpy as np
 from scipy import sparse

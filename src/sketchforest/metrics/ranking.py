@@ -268,17 +268,11 @@ def _given_or_estimated(
     if (given is None) == (Y_train is None):
         got = "neither" if given is None else "both"
         raise ValueError(f"psp_at_k needs either propensities or Y_train; got {got}.")
-    propensity = (
-        propensities(Y_train, A, B) if given is None else np.asarray(given, dtype=np.float64)
-    )
-    if propensity.shape != (n_labels,):
-        name = "Y_train" if given is None else "propensities"
-        raise ValueError(f"{name} must cover {n_labels} labels; got shape {propensity.shape}.")
-    rule = "propensities must be above 0 and at most 1"
-    check_all(
-        (propensity > 0) & (propensity <= 1),
-        propensity,
-        rule,
-        "Pass 1/p if these are inverse propensities.",
-    )
-    return propensity
+    name, p = "propensities", np.asarray(given, dtype=np.float64)
+    if Y_train is not None:
+        name, p = "Y_train", propensities(Y_train, A, B)
+    if p.shape != (n_labels,):
+        raise ValueError(f"{name} must cover {n_labels} labels; got shape {p.shape}.")
+    rule, fix = "propensities must be above 0 and at most 1", "Pass 1/p if these are inverses."
+    check_all((p > 0) & (p <= 1), p, rule, fix)
+    return p

@@ -51,7 +51,7 @@ def test_a_file_is_shown_by_the_share_that_is_read(now):
     part = Stage("reading", 200, lambda: place[0])
     now[0] += 3
     place[0] = 50
-    part.look()
+    part.poll()
     assert str(part) == "reading: 25%, 0:03, 0:09 left"
 
 

@@ -5,8 +5,7 @@ import csv
 import numpy as np
 import pytest
 
-from sketchforest.datasets import Dataset, make_multilabel, write
-from sketchforest.datasets.conversion import write_table
+from sketchforest.datasets import Dataset, make_multilabel, write, write_table
 
 DATA = make_multilabel(60, 12, 8, labels_per_row=2, features_per_row=5, random_state=0)
 NAMED = Dataset(

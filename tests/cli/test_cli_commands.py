@@ -13,8 +13,7 @@ from data_files import DATA, FILES, LABELS, NAMED, QUICK, TAGS, label_columns_fi
 from scipy import sparse
 
 from sketchforest import RandomForestClassifier, SketchForestClassifier, load_forest
-from sketchforest.datasets import Dataset, read, write
-from sketchforest.datasets.conversion import write_table
+from sketchforest.datasets import Dataset, read, write, write_table
 
 
 @pytest.mark.parametrize("kind", FILES)

@@ -19,9 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from sketchforest._workflows.training import read_training_file
-from sketchforest.datasets import Dataset, make_multilabel, read, write
+from sketchforest.datasets import Dataset, make_multilabel, read, write, write_table
 from sketchforest.datasets.columns import Columns
-from sketchforest.datasets.conversion import write_table
 
 MOST_SECONDS = 1.0
 MOST_ADDRESSES = 6 << 30

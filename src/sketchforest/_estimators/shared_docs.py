@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import Any, TypeVar, dataclass_transform
 
 from sketchforest._estimators.constructors import declared
-from sketchforest._utils.docs import Described, fill
+from sketchforest._utils.docs import Described, entry
 
 Instance = TypeVar("Instance")
 
@@ -262,10 +262,7 @@ def estimator(cls: type[Instance]) -> type[Instance]:
     parameters = sorted(signature.parameters.values(), key=lambda p: order.index(p.name))
     init.__signature__ = signature.replace(parameters=parameters)
     if made.__doc__ is not None:  # python -OO strips it
-        names = [parameter.name for parameter in parameters[1:]]
-        made.__doc__ = _with_sections(made, names)
-        fill(made, {"Parameters": PARAMETERS | _own_parameters(made, names)})
-        fill(made, {"Attributes": ATTRIBUTES})
+        made.__doc__ = _with_sections(made, [parameter.name for parameter in parameters[1:]])
     return made
 
 
@@ -280,14 +277,18 @@ def _own_parameters(cls: type, names: list[str]) -> dict[str, Described]:
 
 
 def _with_sections(cls: type, parameters: list[str]) -> str:
-    """The docstring of a class, with the names of its parameters and attributes, and its costs."""
+    """The docstring of a class, with its parameters, attributes and costs."""
     is_forest, is_classifier = "n_estimators" in parameters, hasattr(cls, "predict_proba")
     of_fit = OF_A_FIT | (OF_A_SCORED_FIT[is_classifier] if is_forest else set())
     hidden = set() if "threshold" in parameters else {"thresholds_"}
     attributes = [
         name for name in ATTRIBUTES if name in of_fit or (hasattr(cls, name) and name not in hidden)
     ]
-    sections = {"Parameters": "\n".join(parameters), "Attributes": "\n".join(attributes)}
+    described = PARAMETERS | _own_parameters(cls, parameters) | ATTRIBUTES
+    sections = {
+        title: "\n".join(entry(name, described[name], cls) for name in names)
+        for title, names in (("Parameters", parameters), ("Attributes", attributes))
+    }
     if is_forest:
         is_mixed = "oblique" in parameters
         sections["Notes"] = NOTES_OF_MIXED_FORESTS if is_mixed else NOTES_OF_FORESTS

@@ -1,4 +1,4 @@
-"""Pictures as files: PNG for everywhere, SVG for print and for large screens."""
+"""Figures as PNG and SVG files."""
 
 import os
 from io import BytesIO
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DPI = 150
-# Neither a date nor a version: the same figures are the same bytes.
+# No date or version, so that equal figures are equal files.
 _METADATA = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
 
 
 def picture_bytes(figure: "Figure", format: str) -> bytes:
-    """The picture as "png" or "svg"."""
+    """The figure in format "png" or "svg"."""
     from matplotlib import rc_context
 
     file = BytesIO()
@@ -24,7 +24,7 @@ def picture_bytes(figure: "Figure", format: str) -> bytes:
 
 
 def save_figure(figure: "Figure", path: str | os.PathLike[str]) -> list[Path]:
-    """Writes it as SVG if the path ends so, and else as PNG, and the other one beside it."""
+    """Save as SVG or PNG by the suffix, and in the other format beside it."""
     path = Path(path)
     format, other = ("svg", "png") if path.suffix.lower() == ".svg" else ("png", "svg")
     beside = path.with_suffix(f".{other}")

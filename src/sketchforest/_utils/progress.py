@@ -15,8 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Self, TextIO
+    from typing import TextIO
 
     from rich.console import RenderableType
     from rich.live import Live
@@ -57,8 +56,8 @@ class Stage:
         self.is_finished = True
         self._changed = time.monotonic()
 
-    def look(self) -> None:
-        """Poll the position."""
+    def poll(self) -> None:
+        """Update from the position."""
         if self._position is not None and not self.is_finished:
             with suppress(OSError, ValueError):  # the file may have been closed
                 done = self._position()
@@ -112,31 +111,22 @@ class Display:
     def __init__(self, renamed: dict[str, str] | None = None, shows_ends: bool = False):
         self._renamed, self._shows_ends = renamed or {}, shows_ends
         self._stages: list[Stage] = []
-        self._is_over = threading.Event()
-        self._lines: threading.Thread | None = None
-        self._live: Live | None = None
 
-    def __enter__(self) -> Self:
-        self._started = time.monotonic()
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Show the stages until the block ends."""
         if _is_terminal(sys.stderr) or "ipykernel" in sys.modules:
-            self._live = _live(self.bars)
-            self._live.start()
-        else:
-            self._lines = threading.Thread(target=self._print_lines, daemon=True)
-            self._lines.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._is_over.set()
-        if self._live is not None:
-            self._live.stop()
-        if self._lines is not None:
-            self._lines.join()
+            with _live(self.bars):
+                yield
+            return
+        is_over = threading.Event()
+        lines = threading.Thread(target=self._print_lines, args=[is_over], daemon=True)
+        lines.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            lines.join()
             for stage in self._stages if self._shows_ends else ():
                 print(stage, file=sys.stderr, flush=True)
 
@@ -152,7 +142,7 @@ class Display:
 
         table = Table.grid(padding=(0, 1))
         for stage in list(self._stages):
-            stage.look()
+            stage.poll()
             left = stage.seconds_left
             table.add_row(
                 stage.name,
@@ -168,17 +158,15 @@ class Display:
             )
         return table
 
-    def _print_lines(self) -> None:
-        wait = FIRST_LINE
-        while not self._is_over.wait(wait):
+    def _print_lines(self, is_over: threading.Event) -> None:
+        started, wait = time.monotonic(), FIRST_LINE
+        while not is_over.wait(wait):
             running = [stage for stage in self._stages if not stage.is_finished]
             if running:
-                running[-1].look()
+                running[-1].poll()
                 print(running[-1], file=sys.stderr, flush=True)
-            wait = min(LAST_INTERVAL, max(FIRST_LINE, LINE_SHARE * self._seconds()))
-
-    def _seconds(self) -> float:
-        return time.monotonic() - self._started
+            seconds = time.monotonic() - started
+            wait = min(LAST_INTERVAL, max(FIRST_LINE, LINE_SHARE * seconds))
 
 
 def _live(bars: Callable[[], RenderableType]) -> Live:
@@ -208,7 +196,8 @@ def watched(renamed: dict[str, str] | None = None, shows_ends: bool = False) -> 
     if _displays:
         yield
         return
-    with Display(renamed, shows_ends) as display:
+    display = Display(renamed, shows_ends)
+    with display.running():
         _displays.append(display)
         try:
             yield

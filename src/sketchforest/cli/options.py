@@ -64,8 +64,8 @@ class DataOptions:
         str | None,
         _option(
             "--format",
-            "csv, tsv, parquet, jsonl, fasttext, text (one document per line), mulan, meka, clus, "
-            "xc, svmlight or npz. Detected if not given.",
+            "csv, tsv, parquet, jsonl, fasttext, text (one document per line), arff, mulan, meka, "
+            "clus, xc, svmlight or npz. Detected if not given.",
         ),
     ] = None
     encoding: Annotated[

@@ -3,7 +3,6 @@
 from sketchforest.datasets.arff import read_arff, read_ontology, write_arff
 from sketchforest.datasets.catalogue import DatasetInfo, catalogue, describe, list_datasets, load
 from sketchforest.datasets.columns import Columns
-from sketchforest.datasets.conversion import write_table
 from sketchforest.datasets.dataset import Dataset
 from sketchforest.datasets.files import FORMATS, read, write
 from sketchforest.datasets.generators import (
@@ -18,7 +17,7 @@ from sketchforest.datasets.label_trees import (
 )
 from sketchforest.datasets.npz import load_npz, write_npz
 from sketchforest.datasets.svmlight import read_svmlight, write_svmlight
-from sketchforest.datasets.table import read_table
+from sketchforest.datasets.table import read_table, write_table
 from sketchforest.datasets.xc import read_xc, write_xc
 
 __all__ = [

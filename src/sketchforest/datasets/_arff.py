@@ -181,17 +181,9 @@ class ArffRows:
         self._attributes = attributes
         self._rows = Rows(path)
         self._class = ""
+        self.lines: Sequence[int] = self._rows.lines
         self._columns = {str(at): at for at in range(len(attributes))}
-        self._positions = [
-            {value: float(position) for position, value in enumerate(attribute.values)}
-            for attribute in attributes
-        ]
-        self._convert = [self._converter(at) for at in range(len(attributes))]
-
-    @property
-    def lines(self) -> Sequence[int]:
-        """The line number of each row."""
-        return self._rows.lines
+        self._convert = list(map(self._converter, attributes))
 
     def read(self, lines: Iterable[tuple[int, bytes]]) -> sparse.csr_array:
         """(n_rows, n_attributes) float64, NaN where missing."""
@@ -237,13 +229,13 @@ class ArffRows:
                     return values
         return [self._value(number, at, cell) for at, cell in zip(columns, cells, strict=True)]
 
-    def _converter(self, at: int) -> Callable[[str], float]:
+    def _converter(self, attribute: Attribute) -> Callable[[str], float]:
         """Function from the text of a valid cell to its value; it may raise for others."""
-        match self._attributes[at].kind:
+        match attribute.kind:
             case "numeric":
                 return float
             case "nominal":
-                return self._positions[at].__getitem__
+                return {value: float(at) for at, value in enumerate(attribute.values)}.__getitem__
             case "hierarchical":
                 return self._keep_class
         return lambda text: 0.0  # the column will be dropped

@@ -1,5 +1,6 @@
 """Rows of (column, value) pairs on their way from text to CSR matrices."""
 
+import re
 from array import array
 from collections.abc import Callable, Iterable
 
@@ -10,11 +11,12 @@ from scipy import sparse
 from sketchforest.datasets._text import AnyPath, bad_file, decoded, shown
 
 _MAX_COLUMNS = 1 << 40  # beyond any real file, and small enough that products do not overflow
-# How many columns to believe of a file with few rows, as each costs memory (a label named by its
-# number costs more). Longer files may have this many per stored entry.
+# Largest plausible numbers of columns of a small file; each column costs memory, and a label named
+# by its number costs more. Larger files may have this many columns per stored entry.
 _MAX_CLAIMED = {"feature": 1 << 24, "label": 1 << 22}
 _CLAIMED_PER_ENTRY = 100
 _MAX_FILLED = 1 << 24
+_INTEGER = re.compile(rb"[+-]?\d+")
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 
@@ -26,7 +28,7 @@ def check_counts(path: AnyPath, n_features: int, n_labels: int) -> None:
 
 
 def most_columns(what: str, n_entries: int) -> int:
-    """The largest column number to believe of a file that does not declare its columns.
+    """The largest plausible column number of a file that does not declare its columns.
 
     Otherwise one wrong number could ask for all memory of the machine.
     """
@@ -148,7 +150,7 @@ class PairRows:
     def _reason(self, number: int, labels: bytes, tokens: list[bytes]) -> str:
         decoded(labels + b" ".join(tokens), self.path, number)
         for label in labels.split(b",") if labels else []:
-            if not _is_number(int, label):
+            if not _INTEGER.fullmatch(label):
                 return f"{shown(label)} is not a label number, as in 1,5,7"
         for token in tokens:
             column, colon, value = token.partition(b":")
@@ -156,19 +158,13 @@ class PairRows:
                 return "qid belongs to ranking data and is not supported; remove it"
             if not colon:
                 return f"{shown(token)} has no colon: features are written as index:value"
-            if not _is_number(int, column):
+            if not _INTEGER.fullmatch(column):
                 return f"{shown(column)} is not a feature number"
-            if not _is_number(float, value):
+            try:
+                float(value.replace(b"_", b"?"))
+            except ValueError:
                 return f"{shown(value)} is not a number"
         return "the line is invalid"
-
-
-def _is_number(kind: type, text: bytes) -> bool:
-    try:
-        kind(text)
-    except ValueError:
-        return False
-    return b"_" not in text
 
 
 def sorted_repeats(matrix: sparse.csr_array) -> npt.NDArray[np.bool_]:

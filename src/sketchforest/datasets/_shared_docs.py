@@ -1,11 +1,10 @@
 """Parts of docstrings that readers, writers and generators share."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import partial
 
-from sketchforest._utils.docs import Described, fill
-
-Function = TypeVar("Function", bound=Callable[..., Any])
+from sketchforest._utils import docs
+from sketchforest._utils.docs import Described, Function
 
 _PARAMETERS = {
     "path": Described("str or path", "File name; text may be compressed (.gz, .xz or .bz2)."),
@@ -34,9 +33,8 @@ _ROUND_TRIP = """
     """
 
 
-def described(function: Function) -> Function:
-    """Decorator that fills in the parameters whose names stand alone in the docstring."""
-    return fill(function, {"Parameters": _PARAMETERS})
+# Decorator that adds the shared parameters to a docstring.
+described = partial(docs.described, known=_PARAMETERS)
 
 
 def round_trip(read: str, write: str, file: str) -> Callable[[Function], Function]:

@@ -7,7 +7,6 @@ from typing import Literal
 from xml.etree import ElementTree
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from sketchforest.datasets._arff import ArffRows, Attribute, Header, read_header, unescaped
@@ -55,7 +54,6 @@ def read_arff(
 
     Parameters
     ----------
-    path
     labels : int, sequence of str, or path, optional
         The number of labels at the end, their names, or the path of a MULAN XML file.
     xml : str or path, optional
@@ -66,10 +64,6 @@ def read_arff(
         Names of features to leave out.
     convention : "mulan", "meka" or "clus", optional
         Where to find the labels, if not by the order above.
-
-    Returns
-    -------
-    Dataset
     """
     lines = numbered_lines(path)
     header = read_header(path, lines)
@@ -131,10 +125,6 @@ def write_arff(dataset: Dataset, path: AnyPath) -> None:
 
     Unnamed features are called ``feature0``, ..., and labels ``label0``, ... The format cannot hold
     splits.
-
-    Parameters
-    ----------
-    dataset, path
     """
     check_finite(dataset, FLOAT32_MAX)
     n_labels = dataset.Y.shape[1]
@@ -150,16 +140,6 @@ def write_arff(dataset: Dataset, path: AnyPath) -> None:
         file.write("\n@data\n")
         for pairs in pair_text(sparse.csr_array(rows), between=" ", after=","):
             file.write(f"{{{pairs}}}\n")
-
-
-def arff_convention(path: AnyPath) -> Convention:
-    """Detect the convention of a file from its header and the files beside it."""
-    header = read_header(path, numbered_lines(path))
-    if header.hierarchical is not None:
-        return "clus"
-    if _xml_beside(path) is not None:
-        return "mulan"
-    return "meka" if header.meka_labels is not None else "mulan"
 
 
 def read_label_xml(path: AnyPath) -> list[str]:
@@ -187,21 +167,20 @@ def _label_positions(
     """The positions of the label attributes, or of the hierarchical one."""
     if labels is not None and xml is not None:
         raise ValueError(f"labels and xml must not be passed together; got labels={labels!r}.")
-    if isinstance(labels, (str, Path)):
-        labels, xml = None, labels
-    if xml is not None:
-        return _named(path, header, read_label_xml(xml), Path(xml))
     if isinstance(labels, (int, np.integer)):
         if labels < 1:
             raise ValueError(f"labels must be at least 1 as a number of attributes; got {labels}.")
         return _counted(path, header, -int(labels), "labels")
-    if labels is not None:
+    if isinstance(labels, (str, Path)):
+        xml = labels
+    elif labels is not None:
         return _named(path, header, list(labels), None)
-    if convention in (None, "clus") and header.hierarchical is not None:
+    elif xml is None and convention in (None, "clus") and header.hierarchical is not None:
         return [header.hierarchical]
-    found = _xml_beside(path) if convention in (None, "mulan") else None
-    if found is not None:
-        return _named(path, header, read_label_xml(found), found)
+    elif xml is None and convention in (None, "mulan"):
+        xml = _xml_beside(path)
+    if xml is not None:
+        return _named(path, header, read_label_xml(xml), Path(xml))
     if convention in (None, "meka") and header.meka_labels is not None:
         return _counted(path, header, header.meka_labels, "-C in @relation")
     reason = f"it does not say which attributes are labels; put {stem(path)}.xml beside it"
@@ -210,13 +189,11 @@ def _label_positions(
 
 def _counted(path: AnyPath, header: Header, count: int, source: str) -> list[int]:
     """The first ``count`` attributes, or the last ones if it is negative."""
-    n_attributes = len(header.attributes)
-    if not 1 <= abs(count) < n_attributes:
-        reason = (
-            f"{source} must be from 1 to {n_attributes - 1} to leave features; got {abs(count)}"
-        )
-        raise bad_file(path, None, reason)
-    return list(range(n_attributes))[:count] if count > 0 else list(range(n_attributes))[count:]
+    positions = list(range(len(header.attributes)))
+    if not 1 <= abs(count) < len(positions):
+        limit = f"{source} must be from 1 to {len(positions) - 1} to leave features"
+        raise bad_file(path, None, f"{limit}; got {abs(count)}")
+    return positions[:count] if count > 0 else positions[count:]
 
 
 def _named(path: AnyPath, header: Header, names: Sequence[str], source: Path | None) -> list[int]:
@@ -268,41 +245,28 @@ def _columns(
     matrix: sparse.csc_array, header: Header, chosen: Sequence[int]
 ) -> tuple[sparse.csr_array, list[str]]:
     """(n_samples, n_columns) and names: 0/1 columns of nominal attributes, others as they are."""
-    blocks: list[sparse.csc_array] = []
-    names: list[str] = []
-    plain: list[int] = []
-
-    def flush() -> None:
-        # Runs of plain columns are taken at once, because a file may have thousands of them.
-        if plain:
-            blocks.append(matrix[:, plain])
-            plain.clear()
-
+    blocks, places, names = [matrix], [], []
+    end = matrix.shape[1]
     for at in chosen:
         attribute = header.attributes[at]
         if attribute.kind == "numeric" or attribute.positive == 1:
-            plain.append(at)
+            places.append(at)
             names.append(attribute.name)
             continue
-        flush()
-        positions = matrix[:, [at]].toarray().ravel()
+        positions = matrix[:, [at]].toarray()
         if attribute.positive == 0:
-            blocks.append(sparse.csc_array((1.0 - positions)[:, np.newaxis]))
+            blocks.append(sparse.csc_array(1.0 - positions))
             names.append(attribute.name)
         else:
-            blocks.append(_one_hot(positions, len(attribute.values)))
+            rows = np.flatnonzero(~np.isnan(positions))
+            found = (np.ones(len(rows)), (rows, positions[rows, 0].astype(np.int64)))
+            shape = len(positions), len(attribute.values)
+            blocks.append(sparse.csc_array(found, shape=shape))
             names += [f"{attribute.name}={value}" for value in attribute.values]
-    flush()
-    columns = sparse.hstack(blocks, format="csr") if blocks else matrix[:, :0].tocsr()
+        places += range(end, end := end + blocks[-1].shape[1])
+    columns = sparse.hstack(blocks, format="csc")[:, places].tocsr()
     columns.sort_indices()
     return columns, names
-
-
-def _one_hot(positions: npt.NDArray[np.float64], n_values: int) -> sparse.csc_array:
-    is_known = ~np.isnan(positions)
-    indptr = np.append(0, np.cumsum(is_known))
-    indices = positions[is_known].astype(np.int64)
-    return csr(np.ones(len(indices)), indices, indptr, (len(positions), n_values)).tocsc()
 
 
 def _flat_labels(
@@ -356,12 +320,11 @@ def _hierarchical_labels(
     positions = {name: at for at, name in enumerate(names)}
     rows = Rows(path)
     for line, text in zip(reader.lines, reader.classes, strict=True):
-        classes = [name.strip() for name in text.split("@")] if text else []
-        for name in classes:
-            if name not in positions:
-                reason = f"class {shown(name)} is not in the hierarchy of line {attribute.line}"
-                raise bad_file(path, line, reason)
-        own = sorted({positions[name] for name in classes})
+        try:
+            own = {positions[name.strip()] for name in text.split("@")} if text else set()
+        except KeyError as error:
+            reason = f"class {shown(error.args[0])} is not in the hierarchy of line"
+            raise bad_file(path, line, f"{reason} {attribute.line}") from None
         rows.append(line, own, [1.0] * len(own))
     Y = rows.matrix(len(names), "label").astype(np.uint8)
     if ancestors:

@@ -79,14 +79,6 @@ def catalogue() -> dict[str, DatasetInfo]:
 def describe(name: str) -> DatasetInfo:
     """Look up a data set in the catalogue.
 
-    Parameters
-    ----------
-    name
-
-    Returns
-    -------
-    DatasetInfo
-
     Examples
     --------
     >>> from sketchforest.datasets import describe
@@ -108,13 +100,8 @@ def load(name: str, data_home: AnyPath | None = None, *, download: bool = False)
 
     Parameters
     ----------
-    name, data_home
     download : bool, default=False
         Whether to download the data set into the first folder if none has it.
-
-    Returns
-    -------
-    Dataset
 
     Raises
     ------
@@ -146,10 +133,6 @@ def load(name: str, data_home: AnyPath | None = None, *, download: bool = False)
 @described
 def list_datasets(data_home: AnyPath | None = None) -> list[str]:
     """List the data sets that ``load`` finds without a download, sorted by name.
-
-    Parameters
-    ----------
-    data_home
 
     Returns
     -------

@@ -17,14 +17,16 @@ from sketchforest.datasets._text import (
     numbered_lines,
     plain_name,
 )
-from sketchforest.datasets.arff import Labels, arff_convention, read_arff, write_arff
+from sketchforest.datasets.arff import Labels, read_arff, write_arff
 from sketchforest.datasets.dataset import Dataset
 from sketchforest.datasets.npz import load_npz, write_npz
 from sketchforest.datasets.svmlight import ZeroBased, read_svmlight, write_svmlight
+from sketchforest.datasets.table import write_table
 from sketchforest.datasets.table_files import FASTTEXT_MARK
 from sketchforest.datasets.xc import is_xc_header, read_xc, write_xc
 
 _READERS: dict[str, Callable[..., Dataset]] = {
+    "arff": read_arff,
     "mulan": partial(read_arff, convention="mulan"),
     "meka": partial(read_arff, convention="meka"),
     "clus": partial(read_arff, convention="clus"),
@@ -38,10 +40,11 @@ _WRITERS: dict[str, Callable[[Dataset, AnyPath], None]] = {
     "xc": write_xc,
     "svmlight": write_svmlight,
     "meka": write_arff,
+    "csv": write_table,
+    "tsv": partial(write_table, delimiter="\t"),
 }
-_SUFFIXES = {".npz": "npz", ".arff": "meka", ".txt": "xc"} | dict.fromkeys(
-    (".svm", ".svmlight", ".libsvm"), "svmlight"
-)
+_SUFFIXES = {".npz": "npz", ".arff": "meka", ".txt": "xc", ".csv": "csv", ".tsv": "tsv"}
+_SUFFIXES |= dict.fromkeys((".svm", ".svmlight", ".libsvm"), "svmlight")
 
 # The start of a row, or the comment that write_svmlight puts before them.
 _SVMLIGHT = re.compile(rb"\s*(# zero-based|[\d,.+-]*\s*\d+:[\d.+-])")
@@ -69,18 +72,13 @@ def read(path: AnyPath, format: str | None = None, **options: Unpack[ReadOptions
 
     Parameters
     ----------
-    path
-    format : "mulan", "meka", "clus", "xc", "svmlight", "npz" or None, default=None
+    format : "arff", "mulan", "meka", "clus", "xc", "svmlight", "npz" or None, default=None
         None detects the format.
     **options
         Passed to `read_arff`, `read_xc` or `read_svmlight`.
-
-    Returns
-    -------
-    Dataset
     """
     if format is None:
-        format = recognise(path, has_labels=bool({"labels", "xml"} & set(options)))
+        format = recognise(path)
         if format not in FORMATS:
             reason = f"it is a table of format {format}; use read_table or 'sketchforest train'"
             raise bad_file(path, 1, reason)
@@ -95,13 +93,12 @@ def read(path: AnyPath, format: str | None = None, **options: Unpack[ReadOptions
 
 @round_trip("read", "write", "tags.svm")
 def write(dataset: Dataset, path: AnyPath, format: str | None = None) -> None:
-    """Write a data set in a format that `read` reads.
+    """Write a data set in a format that `read` or `read_table` reads.
 
     Parameters
     ----------
-    dataset, path
-    format : "npz", "meka", "xc", "svmlight" or None, default=None
-        None takes it from the name: `.npz`, `.arff`, `.txt` (xc) or `.svm`.
+    format : "npz", "meka", "xc", "svmlight", "csv", "tsv" or None, default=None
+        None takes it from the name: `.npz`, `.arff`, `.txt` (xc), `.svm`, `.csv` or `.tsv`.
     """
     if format is None:
         suffix = Path(plain_name(path)).suffix.lower()
@@ -115,7 +112,7 @@ def write(dataset: Dataset, path: AnyPath, format: str | None = None) -> None:
     _WRITERS[format](dataset, path)
 
 
-def recognise(path: AnyPath, *, has_labels: bool = False) -> str:
+def recognise(path: AnyPath) -> str:
     """Detect the format of a file, by its first bytes or lines."""
     if is_packed_by_zip(path):
         return "npz"
@@ -126,7 +123,7 @@ def recognise(path: AnyPath, *, has_labels: bool = False) -> str:
         if not text or text.startswith((b"%", b"#")):
             continue
         if text.lower().startswith((b"@relation", b"@attribute", b"@data")):
-            return "mulan" if has_labels else arff_convention(path)
+            return "arff"
         if number == 1 and is_xc_header(line):
             return "xc"
         if text.startswith((b"[", b"{")):

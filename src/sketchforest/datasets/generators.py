@@ -71,14 +71,6 @@ def make_multilabel(
     Every row has at least one word and one label. The means per row come out a few percent low if
     they are a large share of all labels or words.
 
-    Parameters
-    ----------
-    n_samples, n_features, n_labels, labels_per_row, features_per_row, random_state, n_topics
-
-    Returns
-    -------
-    Dataset
-
     Examples
     --------
     >>> data = make_multilabel(1000, 200, 50, labels_per_row=3, features_per_row=10)
@@ -113,14 +105,6 @@ def make_delicious_like(
 ) -> Dataset:
     """Generate tag-suggestion data shaped like Delicious, split in the same proportion.
 
-    Parameters
-    ----------
-    n_samples, n_features, n_labels, labels_per_row, features_per_row, random_state
-
-    Returns
-    -------
-    Dataset
-
     Examples
     --------
     >>> data = make_delicious_like(n_samples=50)
@@ -149,14 +133,6 @@ def make_sparse_multilabel(
     Time and memory depend on the number of non-zeros alone. Each row has one topic; most of its
     words and labels come from the topic, the rest from all. Rows have exactly the given numbers of
     labels and features, or fewer if the topic runs out of them.
-
-    Parameters
-    ----------
-    n_samples, n_features, n_labels, labels_per_row, features_per_row, random_state, n_topics
-
-    Returns
-    -------
-    Dataset
 
     Examples
     --------

@@ -38,14 +38,6 @@ def make_label_tree(
 ) -> Dataset:
     """Generate float32 word weights X and uint8 labels Y, both CSR.
 
-    Parameters
-    ----------
-    n_samples, n_features, n_labels, labels_per_row, features_per_row, random_state
-
-    Returns
-    -------
-    Dataset
-
     Examples
     --------
     >>> data = make_label_tree(200, 1000, 500, labels_per_row=4, features_per_row=20)
@@ -78,14 +70,6 @@ def make_wiki10_31k_like(
 ) -> Dataset:
     """Generate data shaped like Wiki10-31K: few long rows with many labels each.
 
-    Parameters
-    ----------
-    n_train, n_test, random_state
-
-    Returns
-    -------
-    Dataset
-
     Examples
     --------
     >>> data = make_wiki10_31k_like(30, 10)
@@ -101,14 +85,6 @@ def make_amazon_670k_like(
     n_train: int = 490_449, n_test: int = 153_025, random_state: int | None = 0
 ) -> Dataset:
     """Generate data shaped like Amazon-670K: more labels than rows.
-
-    Parameters
-    ----------
-    n_train, n_test, random_state
-
-    Returns
-    -------
-    Dataset
 
     Examples
     --------

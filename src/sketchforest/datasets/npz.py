@@ -25,14 +25,6 @@ def load_npz(path: AnyPath) -> Dataset:
 
     Y holds only ones, so ``Y_data`` is not stored. ``train_rows`` with ``test_rows``,
     ``feature_names`` and ``label_names`` are optional.
-
-    Parameters
-    ----------
-    path : str or path
-
-    Returns
-    -------
-    Dataset
     """
     arrays = _read_arrays(path)
     X = _matrix(path, "X", arrays)
@@ -58,13 +50,7 @@ def load_npz(path: AnyPath) -> Dataset:
 
 @round_trip("load_npz", "write_npz", "tags.npz")
 def write_npz(dataset: Dataset, path: AnyPath) -> None:
-    """Write the compressed archive that ``load_npz`` reads; only the name is lost.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    path : str or path
-    """
+    """Write the compressed archive that ``load_npz`` reads; only the name is lost."""
     check_finite(dataset)
     X, Y = dataset.X, dataset.Y
     arrays = {

@@ -33,16 +33,11 @@ def read_svmlight(
 
     Parameters
     ----------
-    path
     n_features, n_labels : int or None, default=None
         Numbers of columns. None takes them from the largest numbers in the file, and refuses
         numbers that are far larger than the file.
     zero_based, zero_based_labels : bool or "auto", default="auto"
         Whether features and labels are numbered from 0. "auto" assumes 1 unless a 0 occurs.
-
-    Returns
-    -------
-    Dataset
     """
     rows = PairRows(path)
     for number, line in numbered_lines(path):
@@ -75,10 +70,6 @@ def write_svmlight(dataset: Dataset, path: AnyPath) -> None:
     """Write a multi-label svmlight file, numbered from 0.
 
     The format cannot hold names or splits.
-
-    Parameters
-    ----------
-    dataset, path
     """
     check_pairs(dataset, "svmlight")
     with text_writer(path) as file:

@@ -1,5 +1,6 @@
 """Data sets from tables with named columns: texts, numbers, categories; tags or labels."""
 
+import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,8 @@ from sklearn.preprocessing import MultiLabelBinarizer
 from sketchforest._utils.typing import Matrix
 from sketchforest.datasets._rows import csr
 from sketchforest.datasets._shared_docs import described
-from sketchforest.datasets._text import AnyPath, bad_file, stem
+from sketchforest.datasets._text import AnyPath, bad_file, stem, text_writer
+from sketchforest.datasets._writing import check_finite, column_names, number_texts
 from sketchforest.datasets.columns import Columns, check_separator, split_tags
 from sketchforest.datasets.dataset import Dataset
 from sketchforest.datasets.table_files import Block, open_table, table_format
@@ -95,7 +97,6 @@ def read_table(
 
     Parameters
     ----------
-    path
     columns : Columns
         Which columns hold text, tags, labels, categories and numbers.
     format : "csv", "tsv", "parquet", "jsonl", "fasttext" or None, default=None
@@ -166,6 +167,40 @@ def read_table(
         label_names=np.array(label_names, np.str_),
     )
     return dataset, texts if columns.text else None
+
+
+@described
+def write_table(dataset: Dataset, path: AnyPath, delimiter: str = ",") -> None:
+    """Write a CSV table: one column per feature, and ``tags`` as ``a;b;c``.
+
+    Parameters
+    ----------
+    delimiter : str, default=","
+
+    Examples
+    --------
+    >>> from sketchforest.datasets import make_multilabel, Columns, read_table, write_table
+    >>> write_table(make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3), "tags.csv")
+    >>> read_table("tags.csv", Columns(tags="tags"))[0]
+    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
+    """
+    check_finite(dataset)
+    n_features, n_labels = dataset.X.shape[1], dataset.Y.shape[1]
+    features = column_names(dataset.feature_names, n_features)
+    labels = column_names(dataset.label_names, n_labels)
+    taken = [name for name in labels if ";" in name]
+    if taken:
+        raise ValueError(f"Labels must not contain ';', which separates tags; got {taken[0]!r}.")
+    if "tags" in features:
+        raise ValueError("A feature must not be named 'tags', the column of labels. Rename it.")
+    with text_writer(path) as file:
+        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        writer.writerow([*features, "tags"])
+        for at in range(dataset.X.shape[0]):
+            row, tags = dataset.X[[at]], (labels[label] for label in dataset.Y[[at]].indices)
+            cells = np.full(n_features, "0", object)
+            cells[row.indices] = number_texts(row.data, "")
+            writer.writerow([*cells, ";".join(tags)])
 
 
 def _tag_matrix(tags: Sequence[Sequence[str]]) -> tuple[sparse.csr_array, list[str]]:

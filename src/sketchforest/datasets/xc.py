@@ -42,16 +42,11 @@ def read_xc(
 
     Parameters
     ----------
-    path
     train_split, test_split : str, path or None, default=None
         Files of row numbers from 1, one split per column. None takes ``NAME_trSplit.txt`` and
         ``NAME_tstSplit.txt`` beside ``NAME_data.txt``, if they are there.
     split : int, default=0
         Column of the split files, from 0.
-
-    Returns
-    -------
-    Dataset
     """
     (n_samples, n_features, n_labels), lines = open_xc(path)
     check_counts(path, n_features, n_labels)
@@ -71,10 +66,6 @@ def write_xc(dataset: Dataset, path: AnyPath) -> None:
     """Write a file of the Extreme Classification Repository, with split files beside it.
 
     The format cannot hold names.
-
-    Parameters
-    ----------
-    dataset, path
     """
     check_pairs(dataset, "xc")
     with text_writer(path) as file:

@@ -6,20 +6,17 @@ from sklearn.metrics import r2_score
 
 from sketchforest._utils.sparse import checked_csr, merged
 from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
+from sketchforest.metrics._shared_docs import described
 from sketchforest.metrics._validation import check_all
 
 
+@described
 def r2(Y_true: MatrixLike, Y_pred: MatrixLike, sample_weight: WeightsLike = None) -> float:
     """Mean R2 of the outputs, like scikit-learn's `r2_score` but without densifying sparse input.
 
     Parameters
     ----------
     Y_true, Y_pred : (n_samples,) or (n_samples, n_outputs) arrays or scipy sparse matrices
-    sample_weight : (n_samples,) array or None, default=None
-
-    Returns
-    -------
-    float
 
     Examples
     --------

@@ -32,19 +32,13 @@ def _block_ranks(Y: sparse.csr_array, S: Matrix) -> Array:
     return np.stack(_core.ranks_sparse(*true, S.data, *places, S.shape[1]))
 
 
-def _keys(rows: Array, scores: Array) -> Array:
-    """Sort keys (row, score): complex numbers sort by real part, then imaginary part."""
-    keys = np.empty(len(rows), dtype=np.complex128)
-    keys.real, keys.imag = rows, scores
-    return keys
-
-
 def block_top_k(S: Matrix, k: int) -> tuple[Array, Array]:
     rows, labels, scores = (
         _candidates(S, k) if isinstance(S, np.ndarray) else _sparse_candidates(S, k)
     )
-    # Tied candidates are in label order, which a stable sort keeps.
-    order = np.argsort(_keys(rows, -scores), kind="stable")
+    # Complex numbers sort by real part, then imaginary part, and faster than two keys. Tied
+    # candidates are in label order, which a stable sort keeps.
+    order = np.argsort(rows - 1j * scores, kind="stable")
     n_candidates = np.bincount(rows, minlength=S.shape[0])
     row_starts = np.cumsum(n_candidates) - n_candidates
     best = order[row_starts[:, None] + np.arange(k)]
@@ -79,18 +73,9 @@ def _sparse_candidates(S: sparse.csr_array, k: int) -> tuple[Array, Array, Array
 
 def find_hits(Y: sparse.csr_array, labels: Array) -> Array:
     """(n_samples, k): whether each of the labels is true."""
-    n_rows, k = labels.shape
-    return _lookup(Y, np.repeat(np.arange(n_rows), k), labels.ravel()).reshape(n_rows, k)
-
-
-def _lookup(M: sparse.csr_array, rows: Array, labels: Array) -> Array:
-    """Values of M at (rows, labels), 0 where nothing is stored."""
-    # The last entry stands for labels not found; False is 0 in any dtype.
-    keys = np.append(entry_rows(M.indptr) * M.shape[1] + M.indices, -1)
-    values = np.append(M.data, False)
-    wanted = rows * M.shape[1] + labels
-    at = np.searchsorted(keys[:-1], wanted)
-    return values[np.where(keys[at] == wanted, at, -1)]
+    true = entry_rows(Y.indptr) * Y.shape[1] + Y.indices
+    wanted = np.arange(len(labels))[:, None] * Y.shape[1] + labels
+    return np.append(true, -1)[np.searchsorted(true, wanted)] == wanted
 
 
 def entry_rows(indptr: Array) -> Array:

@@ -1,14 +1,12 @@
 """Descriptions of the parameters that metrics share."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from functools import partial
 
-from sketchforest._utils.docs import Described, fill
-
-Function = TypeVar("Function", bound=Callable[..., Any])
+from sketchforest._utils import docs
+from sketchforest._utils.docs import Described
 
 _INDICATOR = "(n_samples, n_labels) array or scipy sparse matrix"
-_PARAMETERS = {
+PARAMETERS = {
     "Y_true": Described(_INDICATOR, "True labels, as zeros and ones."),
     "Y_score": Described(_INDICATOR, "Scores, higher is more likely. Entries not stored are 0."),
     "Y_pred": Described(_INDICATOR, "Predicted labels, as zeros and ones."),
@@ -19,8 +17,5 @@ _PARAMETERS = {
     "B": Described("float", "Number of samples added to each label's count."),
     "ontology": Described("Ontology", "Label hierarchy."),
 }
-
-
-def described(function: Function, more: Mapping[str, Described] | None = None) -> Function:
-    """Decorator that fills in the parameters whose names stand alone in the docstring."""
-    return fill(function, {"Parameters": {**_PARAMETERS, **(more or {})}})
+# Decorator that adds the shared parameters to a docstring.
+described = partial(docs.described, known=PARAMETERS)

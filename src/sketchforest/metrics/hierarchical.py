@@ -1,4 +1,4 @@
-"""Metrics that compare labels together with their ancestors: a near miss is half a hit."""
+"""Metrics that compare labels with their ancestors, so that a near miss counts in part."""
 
 import numpy as np
 from scipy import sparse
@@ -12,10 +12,6 @@ from sketchforest.ontology import Ontology
 @described
 def hierarchical_precision(Y_true: MatrixLike, Y_pred: MatrixLike, ontology: Ontology) -> float:
     """Share of predicted labels that are true, both including ancestors.
-
-    Parameters
-    ----------
-    Y_true, Y_pred, ontology
 
     Returns
     -------
@@ -37,10 +33,6 @@ def hierarchical_precision(Y_true: MatrixLike, Y_pred: MatrixLike, ontology: Ont
 def hierarchical_recall(Y_true: MatrixLike, Y_pred: MatrixLike, ontology: Ontology) -> float:
     """Share of true labels that are predicted, both including ancestors.
 
-    Parameters
-    ----------
-    Y_true, Y_pred, ontology
-
     Returns
     -------
     float
@@ -60,10 +52,6 @@ def hierarchical_recall(Y_true: MatrixLike, Y_pred: MatrixLike, ontology: Ontolo
 @described
 def hierarchical_f1(Y_true: MatrixLike, Y_pred: MatrixLike, ontology: Ontology) -> float:
     """Harmonic mean of hierarchical precision and recall.
-
-    Parameters
-    ----------
-    Y_true, Y_pred, ontology
 
     Returns
     -------

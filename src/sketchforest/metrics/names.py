@@ -3,11 +3,12 @@
 import re
 from functools import partial
 
+from sketchforest._utils import docs
 from sketchforest._utils.docs import Described
 from sketchforest._utils.typing import MatrixLike
 from sketchforest.metrics import ranking as ranking  # registers its metrics
 from sketchforest.metrics._ranks import Array
-from sketchforest.metrics._shared_docs import described
+from sketchforest.metrics._shared_docs import PARAMETERS
 from sketchforest.metrics._validation import validated
 from sketchforest.metrics.meanings import METRICS, Metric, Registered, meaning
 
@@ -16,23 +17,15 @@ _KNOWN = ", ".join(
     for name, entry in METRICS.items()
     if entry.has_name
 )
-_documented = partial(
-    described,
-    more={
-        "name_or_callable": Described(
-            "str or callable", f"One of {_KNOWN}, or a function (Y_true, Y_score) -> float."
-        )
-    },
+_METRIC = Described(
+    "str or callable", f"One of {_KNOWN}, or a function (Y_true, Y_score) -> float."
 )
+_documented = partial(docs.described, known={"name_or_callable": _METRIC, **PARAMETERS})
 
 
 @_documented
 def get_metric(name_or_callable: str | Metric) -> Metric:
     """Look up a metric by name; a callable is returned unchanged.
-
-    Parameters
-    ----------
-    name_or_callable
 
     Returns
     -------
@@ -62,10 +55,6 @@ def row_values(
 ) -> Array | None:
     """The values whose mean over rows is the metric.
 
-    Parameters
-    ----------
-    name_or_callable, Y_true, Y_score
-
     Returns
     -------
     (n_samples,) array or None
@@ -89,14 +78,6 @@ def row_values(
 def greater_is_better(name_or_callable: str | Metric) -> bool:
     """Whether to maximise the metric; True for callables from outside this package.
 
-    Parameters
-    ----------
-    name_or_callable
-
-    Returns
-    -------
-    bool
-
     Examples
     --------
     >>> greater_is_better("lrap"), greater_is_better("coverage_error")
@@ -106,16 +87,13 @@ def greater_is_better(name_or_callable: str | Metric) -> bool:
     return found is None or meaning(found[0]).better == "higher"
 
 
+@_documented
 def is_ranking(metric: Metric) -> bool:
     """Whether this is one of the ranking metrics here, which take scores and not decisions.
 
     Parameters
     ----------
     metric : callable
-
-    Returns
-    -------
-    bool
 
     Examples
     --------

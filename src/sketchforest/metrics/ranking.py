@@ -44,13 +44,8 @@ def lrap(
 
     Parameters
     ----------
-    Y_true, Y_score, sample_weight
     no_label_rows : "drop" or "one", default="drop"
         Drop rows without true labels, or count them as 1.
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -90,14 +85,6 @@ def coverage_error(
 
     Labels tied with a true one count too. A row without true labels counts as 0.
 
-    Parameters
-    ----------
-    Y_true, Y_score, sample_weight
-
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> coverage_error([[1, 0, 0], [0, 1, 1]], [[1, 0, 0], [0, 1, 1]])
@@ -125,14 +112,6 @@ def label_ranking_loss(
 
     Rows where no label or every label is true have no such pairs and count as 0.
 
-    Parameters
-    ----------
-    Y_true, Y_score, sample_weight
-
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> label_ranking_loss([[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]])
@@ -154,14 +133,6 @@ def precision_at_k(
     """Mean share of true labels among the k top-scored ones, in [0, 1]; higher is better.
 
     The share is always of k, and a row without true labels counts as 0.
-
-    Parameters
-    ----------
-    Y_true, Y_score, k, sample_weight
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -189,14 +160,6 @@ def ndcg_at_k(
 
     A true label at rank r gains 1 / log2(r + 1), and the gain of a row is divided by that of its
     best ranking. A row without true labels counts as 0, as in napkinXC and scikit-learn.
-
-    Parameters
-    ----------
-    Y_true, Y_score, k, sample_weight
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -227,14 +190,8 @@ def psp_at_k(
 
     Parameters
     ----------
-    Y_true, Y_score
     propensities : (n_labels,) array or None, default=None
         Probability that a true label is observed. None estimates it from `Y_train`.
-    k, Y_train, A, B, sample_weight
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -258,10 +215,6 @@ def propensities(Y_train: MatrixLike, A: float = 0.55, B: float = 1.5) -> np.nda
 
     With N samples, N_l of them with label l, it is 1 / (1 + C (N_l + B)^-A), where
     C = (log N - 1) (B + 1)^A. They use A=0.5, B=0.4 for Wikipedia and A=0.6, B=2.6 for Amazon.
-
-    Parameters
-    ----------
-    Y_train, A, B
 
     Returns
     -------
@@ -291,10 +244,6 @@ def top_k(Y_score: MatrixLike, k: int) -> tuple[Array, Array]:
 
     Ties are broken by the lower label number.
 
-    Parameters
-    ----------
-    Y_score, k
-
     Returns
     -------
     labels, scores : (n_samples, k) arrays
@@ -319,17 +268,11 @@ def _given_or_estimated(
     if (given is None) == (Y_train is None):
         got = "neither" if given is None else "both"
         raise ValueError(f"psp_at_k needs either propensities or Y_train; got {got}.")
-    propensity = (
-        propensities(Y_train, A, B) if given is None else np.asarray(given, dtype=np.float64)
-    )
-    if propensity.shape != (n_labels,):
-        name = "Y_train" if given is None else "propensities"
-        raise ValueError(f"{name} must cover {n_labels} labels; got shape {propensity.shape}.")
-    rule = "propensities must be above 0 and at most 1"
-    check_all(
-        (propensity > 0) & (propensity <= 1),
-        propensity,
-        rule,
-        "Pass 1/p if these are inverse propensities.",
-    )
-    return propensity
+    name, p = "propensities", np.asarray(given, dtype=np.float64)
+    if Y_train is not None:
+        name, p = "Y_train", propensities(Y_train, A, B)
+    if p.shape != (n_labels,):
+        raise ValueError(f"{name} must cover {n_labels} labels; got shape {p.shape}.")
+    rule, fix = "propensities must be above 0 and at most 1", "Pass 1/p if these are inverses."
+    check_all((p > 0) & (p <= 1), p, rule, fix)
+    return p

@@ -13,7 +13,7 @@ from sketchforest._utils.display import listed
 from sketchforest._utils.files import written_whole
 
 # Options that do not affect the model.
-_NOT_WRITTEN = ("config", "json", "quiet", "checkpoint", "dask", "workers")
+_NOT_WRITTEN = {"config", "json", "quiet", "checkpoint", "dask", "workers"}
 _HERE = Path()  # the current folder
 # Options whose values are files or folders.
 PATHS = {
@@ -90,14 +90,18 @@ def _value(value: Any) -> bool | str:
     return value if isinstance(value, bool) else str(value)
 
 
+def given_options(context: typer.Context) -> set[str]:
+    """Return the names of the options that are typed or in a configuration file."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return {name for name, source in sources.items() if source and source.name != "DEFAULT"}
+
+
 def config_text(context: typer.Context, path: Path) -> str:
     """Return the options that differ from their defaults, as TOML."""
     command = context.command.name
     lines = [f"# sketchforest {command} --config {path.name}", f"[{command}]"]
-    for option, value in context.params.items():
-        source = context.get_parameter_source(option)
-        if option in _NOT_WRITTEN or source is None or source.name == "DEFAULT":
-            continue
+    for option in sorted(given_options(context) - _NOT_WRITTEN):
+        value = context.params[option]
         # JSON strings are valid TOML strings.
         plain = value if isinstance(value, bool | int | float) else str(value)
         if option in PATHS:

@@ -8,7 +8,7 @@ import typer
 from sketchforest.cli import options
 
 
-@options.with_data_options(without=("text_column",))
+@options.with_option_groups("text_column")
 def convert(
     file: options.FileArgument,
     out: Annotated[

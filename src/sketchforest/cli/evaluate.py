@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sketchforest._workflows.evaluation import Evaluation
 
 
-@options.with_data_options(without=options.FEATURE_OPTIONS)
+@options.with_option_groups(*options.FEATURE_OPTIONS)
 def evaluate(
     model: options.ModelArgument,
     file: options.FileArgument,
@@ -38,14 +38,9 @@ def evaluate(
 
     Example:  sketchforest evaluate model.sf test.csv --labels-out labels.csv --picture test.png
     """
-    from sketchforest._workflows.evaluation import evaluate_file
-    from sketchforest._workflows.models import trained_columns
     from sketchforest.cli.evaluation_views import show_evaluation
 
-    forest = options.load_model(model, n_jobs, threshold)
-    columns = data.columns(trained_columns(forest))
-    with options.progress(quiet):
-        result = evaluate_file(forest, file, data.format, columns, data.encoding)
+    _, result = options.evaluated(model, file, data, threshold, n_jobs, quiet)
     _write(result, labels_out, picture)
     if json:
         more = {"unknown_labels": result.n_unknown, "rows_trained_on": result.n_trained_on}

@@ -7,8 +7,8 @@ import typer
 from sketchforest.cli import options
 
 
-@options.with_data_options(
-    without=(*options.FEATURE_OPTIONS, "tags_column", "tag_separator", "label_columns")
+@options.with_option_groups(
+    *options.FEATURE_OPTIONS, "tags_column", "tag_separator", "label_columns"
 )
 def explain(
     model: options.ModelArgument,

@@ -12,7 +12,7 @@ from sketchforest.cli import options
 from sketchforest.cli.config import ConfigOption
 
 
-@options.with_data_options(without=(*options.FEATURE_OPTIONS, "tags_column", "label_columns"))
+@options.with_option_groups(*options.FEATURE_OPTIONS, "tags_column", "label_columns")
 def predict(
     model: options.ModelArgument,
     file: options.FileArgument,

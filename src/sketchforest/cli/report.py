@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _PAGE, _CARD = Path("report.html"), Path("model-card.md")
 
 
-@options.with_data_options(without=options.FEATURE_OPTIONS)
+@options.with_option_groups(*options.FEATURE_OPTIONS)
 def report(
     model: options.ModelArgument,
     file: options.FileArgument,
@@ -53,28 +53,21 @@ def report(
     """
     from sketchforest._utils.files import check_out
     from sketchforest._utils.units import size
-    from sketchforest._workflows.evaluation import evaluate_file
-    from sketchforest._workflows.models import trained_columns
     from sketchforest.report import is_markdown, report_of
 
     is_card = markdown or (out is not None and is_markdown(out))
     target = out or (_CARD if is_card else _PAGE)
     check_out(target)
-    forest = options.load_model(model, n_jobs, threshold)
-    columns = data.columns(trained_columns(forest))
-    with options.progress(quiet):
-        result = evaluate_file(forest, file, data.format, columns, data.encoding)
-    made = report_of(
-        forest, result, title or model.stem, _about_model(forest, model), _about_data(file)
-    )
+    forest, result = options.evaluated(model, file, data, threshold, n_jobs, quiet)
+    about_model, about_data = _about_model(forest, model), _about_data(file)
+    made = report_of(forest, result, title or model.stem, about_model, about_data)
     made.save(target, "markdown" if is_card else "html")
+    n_bytes = target.stat().st_size
     if json:
-        about = {"report": target, "bytes": target.stat().st_size, **result.scores}
-        options.print_json(about)
+        options.print_json({"report": target, "bytes": n_bytes, **result.scores})
     else:
         hint = "" if is_card else " Open it in a browser."
-        written = f"Wrote {target} ({size(target.stat().st_size)}).{hint}"
-        options.console().print(written, soft_wrap=True)
+        options.console().print(f"Wrote {target} ({size(n_bytes)}).{hint}", soft_wrap=True)
 
 
 def _about_model(model: "Model", path: Path) -> dict[str, str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sketchforest.tuning import TuningResult
 
 
-@options.with_data_options()
+@options.with_option_groups()
 def tune(
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="Data file, or the name of a known data set.")

@@ -133,6 +133,6 @@ def test_a_wrong_threshold_names_the_option(threshold, command, halves, tmp_path
     command("train", halves / "train.npz", "-o", model, "--n-estimators", 5)
     code, _, err = command("predict", model, halves / "test.npz", "--threshold", threshold)
     assert code == 2
-    assert "Invalid value for --threshold: must be a probability" in err.replace("│", "")
+    assert "Invalid value for --threshold: must be a number in [0, 1]" in err.replace("│", "")
     more = ("--threshold", "0.1", "--top", 3)
     assert command("predict", model, halves / "test.npz", *more)[0] == 2

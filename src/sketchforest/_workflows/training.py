@@ -21,7 +21,7 @@ from sketchforest._utils.registry import (
 )
 from sketchforest._utils.typing import Matrix
 from sketchforest._workflows import Model
-from sketchforest._workflows.evaluation import Evaluation, evaluate, evaluate_file
+from sketchforest._workflows.evaluation import evaluate_file
 from sketchforest._workflows.fitting import Backend, fit_on
 from sketchforest._workflows.model_input import read_training, training_format
 from sketchforest._workflows.models import (
@@ -43,6 +43,7 @@ from sketchforest.datasets.table_files import (
     TABLE_FORMATS,
     open_table,
 )
+from sketchforest.evaluation import Evaluation, evaluate
 
 Params = dict[str, Any]  # of an estimator, by name
 

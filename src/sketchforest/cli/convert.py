@@ -12,8 +12,7 @@ from sketchforest.cli import options
 def convert(
     file: options.FileArgument,
     out: Annotated[
-        Path,
-        typer.Argument(metavar="OUT", help="File to write: .npz, .arff, .txt, .svm or .csv."),
+        Path, typer.Argument(metavar="OUT", help="File to write: .npz, .arff, .txt, .svm or .csv.")
     ],
     data: options.DataOptions,
     to: Annotated[
@@ -21,7 +20,6 @@ def convert(
         typer.Option(
             "--to",
             help="Output format: npz, meka, xc, svmlight or csv. Defaults to the suffix of OUT.",
-            show_default=False,
         ),
     ] = None,
     json: options.JsonOption = False,

@@ -9,7 +9,7 @@ from sketchforest.cli import options
 from sketchforest.cli.config import ConfigOption
 
 if TYPE_CHECKING:
-    from sketchforest._workflows.evaluation import Evaluation
+    from sketchforest.evaluation import Evaluation
 
 
 @options.with_option_groups(*options.FEATURE_OPTIONS)
@@ -18,12 +18,10 @@ def evaluate(
     file: options.FileArgument,
     data: options.DataOptions,
     labels_out: Annotated[
-        Path | None,
-        typer.Option(help="CSV file for the scores of each label.", show_default=False),
+        Path | None, typer.Option(help="CSV file for the scores of each label.")
     ] = None,
     picture: Annotated[
-        Path | None,
-        typer.Option(help="PNG file for plots; needs matplotlib.", show_default=False),
+        Path | None, typer.Option(help="PNG file for plots; needs matplotlib.")
     ] = None,
     threshold: options.ThresholdOption = None,
     n_jobs: options.JobsOption = -1,
@@ -57,8 +55,8 @@ def _write(result: "Evaluation", labels_out: Path | None, picture: Path | None) 
     if labels_out is not None:
         import csv
 
-        from sketchforest._workflows.evaluation import LABEL_COLUMNS
         from sketchforest.datasets._text import text_writer
+        from sketchforest.evaluation import LABEL_COLUMNS
 
         with text_writer(labels_out) as file:
             writer = csv.writer(file, lineterminator="\n")

@@ -1,5 +1,7 @@
 """Options and helpers that several commands share."""
 
+# ruff: noqa: RUF009  fields of options are declared by a function
+
 import csv
 import functools
 import inspect
@@ -19,9 +21,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from sketchforest._workflows import Model
-    from sketchforest._workflows.evaluation import Evaluation
     from sketchforest.datasets.columns import Columns
     from sketchforest.datasets.files import ReadOptions
+    from sketchforest.evaluation import Evaluation
 
 ModelArgument = Annotated[
     Path, typer.Argument(metavar="MODEL", help="Model file written by 'train' or by save().")
@@ -42,14 +44,12 @@ ThresholdOption = Annotated[
         "--threshold",
         help="When to predict a label: a probability such as 0.2, f1 or f1-per-label (chosen "
         "during training), or top-K such as top-3. Defaults to the model's own setting.",
-        show_default=False,
     ),
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Hide progress.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 DataHomeOption = Annotated[
-    Path | None,
-    typer.Option(help="Folder of data sets, searched before $SKETCHFOREST_DATA."),
+    Path | None, typer.Option(help="Folder of data sets, searched before $SKETCHFOREST_DATA.")
 ]
 
 
@@ -125,9 +125,7 @@ _OPTION_OF_ROLE = {
 FEATURE_OPTIONS = ("category_column", "number_column", "xml")
 
 
-def with_option_groups(
-    *without: str,
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def with_option_groups(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Replace parameters of a command that are groups of options by the options themselves."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -141,7 +139,7 @@ def with_option_groups(
             chosen = [each for each in fields(group) if each.name not in without]
             groups[parameter.name] = group, [each.name for each in chosen]
             for each in chosen:
-                declared = Annotated[each.type, each.metadata["option"]]
+                declared: Any = Annotated[each.type, each.metadata["option"]]
                 parameters.append(
                     inspect.Parameter(each.name, kind, default=each.default, annotation=declared)
                 )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sketchforest._workflows import Model
 
 _PAGE, _CARD = Path("report.html"), Path("model-card.md")
+_NOTED = {"trained on": "file", "its SHA-256": "sha256"}
 
 
 @options.with_option_groups(*options.FEATURE_OPTIONS)
@@ -27,15 +28,13 @@ def report(
             "-o",
             help=f"File to write. Defaults to {_PAGE}, or to {_CARD} with --markdown, which a "
             "name ending in .md implies.",
-            show_default=False,
         ),
     ] = None,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Write a model card in Markdown.")
     ] = False,
     title: Annotated[
-        str | None,
-        typer.Option(help="Title. Defaults to the name of the model file.", show_default=False),
+        str | None, typer.Option(help="Title. Defaults to the name of the model file.")
     ] = None,
     threshold: options.ThresholdOption = None,
     n_jobs: options.JobsOption = -1,
@@ -53,7 +52,7 @@ def report(
     """
     from sketchforest._utils.files import check_out
     from sketchforest._utils.units import size
-    from sketchforest.report import is_markdown, report_of
+    from sketchforest.report.report import is_markdown, report_of
 
     is_card = markdown or (out is not None and is_markdown(out))
     target = out or (_CARD if is_card else _PAGE)
@@ -74,26 +73,20 @@ def _about_model(model: "Model", path: Path) -> dict[str, str]:
     """Describe the origin of a model; folders are private, so only file names are given."""
     from sketchforest._utils.units import seconds, size
     from sketchforest._workflows.models import notes_of
+    from sketchforest.metrics.meanings import meaning
 
     notes, made = notes_of(model), read_made(path)
     found = {"file": f"{path.name}, {size(path.stat().st_size)}"}
-    if "file" in notes:
-        found["trained on"] = notes["file"]
-    if "sha256" in notes:
-        found["its SHA-256"] = notes["sha256"]
+    found |= {title: str(dict(notes)[n]) for title, n in _NOTED.items() if n in notes}
     if made is not None:
-        found["trained"] = (
-            f"{made.date}, in {seconds(made.seconds)}, by sketchforest {made.version}"
-        )
+        took = seconds(made.seconds)
+        found["trained"] = f"{made.date}, in {took}, by sketchforest {made.version}"
     else:
-        written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-        found["written"] = written.strftime("%Y-%m-%d")
-    predicted = notes.get("out_of_bag")
-    if predicted is not None:
-        from sketchforest.metrics.meanings import meaning
-
-        found[f"expected {meaning(predicted['metric']).title} on new rows"] = (
-            f"{predicted['score']:.4f} ± {predicted['standard_error']:.4f} (out-of-bag)"
+        found["written"] = f"{datetime.fromtimestamp(path.stat().st_mtime, UTC):%Y-%m-%d}"
+    if "out_of_bag" in notes:
+        expected = notes["out_of_bag"]
+        found[f"expected {meaning(expected['metric']).title} on new rows"] = (
+            f"{expected['score']:.4f} ± {expected['standard_error']:.4f} (out-of-bag)"
         )
     return found
 

@@ -1,5 +1,7 @@
 """`sketchforest train`."""
 
+# ruff: noqa: RUF009  fields of options are declared by a function
+
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -88,7 +90,7 @@ class ForestOptions:
     class_weight: str = _forest("Class weights: balanced, balanced_subsample or none.", "none")
     random_state: int = _forest("Random seed.", 0, "--random-state", "--seed")
 
-    def params(self, given: set[str]) -> dict[str, Any]:
+    def params(self, given: list[str]) -> dict[str, Any]:
         named = vars(self).items()
         found = {name: options.value(str(value)) for name, value in named if name in given}
         found = {"random_state": self.random_state} | found

@@ -29,8 +29,7 @@ def tune(
         str,
         typer.Option(
             help="Time limit in seconds, or a number of trees such as '2000 trees'. Defaults to "
-            "the cost of ten default fits.",
-            show_default=False,
+            "the cost of ten default fits."
         ),
     ] = "",
     estimators: Annotated[

@@ -277,7 +277,7 @@ def _vectorize(
         except ValueError as error:
             reason = str(error).splitlines()[0].rstrip(".")
             raise ValueError(
-                f"text must have words that occur in at least {vectorizer.min_df} texts; found "
+                f"texts must have words that occur in at least {vectorizer.min_df} texts; found "
                 f"none ({reason}). Use a lower --min-count."
             ) from error
         if len(others):

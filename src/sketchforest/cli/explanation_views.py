@@ -43,18 +43,11 @@ def show_explanation(content: dict[str, Any], console: Console) -> None:
     training_rows = content["training_rows"]
     outputs = list(training_rows[0].get("outputs", ())) if training_rows else []
     texts = ["text"] if any("text" in row for row in training_rows) else []
-    rows = [
-        [
-            row["id"],
-            f"{row['weight']:.4f}",
-            *(
-                [f"{value:.4g}" for value in row["outputs"].values()]
-                if outputs
-                else [shortened(listed(row["labels"]), TEXT_WIDTH)]
-            ),
-            *(shortened(row[name], TEXT_WIDTH) for name in texts),
-        ]
-        for row in training_rows
-    ]
+    rows = []
+    for row in training_rows:
+        truth = [shortened(listed(row["labels"]), TEXT_WIDTH)] if not outputs else []
+        truth += [f"{value:.4g}" for value in row.get("outputs", {}).values()]
+        truth += [shortened(row[name], TEXT_WIDTH) for name in texts]
+        rows.append([row["id"], f"{row['weight']:.4f}", *truth])
     columns = ("row", "weight", *(map(escaped, outputs) if outputs else ["labels"]), *texts)
     console.print(make_table(columns, rows, right=columns[: 2 + len(outputs)]))

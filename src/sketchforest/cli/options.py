@@ -103,11 +103,7 @@ class DataOptions:
         )
         if trained is not None:
             return replace(trained, **{name: v for name, v in vars(given).items() if v})
-        try:
-            given.check_targets()
-        except ValueError as error:
-            role, _, rule = str(error).partition(" ")
-            raise typer.BadParameter(rule, param_hint=_OPTION_OF_ROLE[role]) from None
+        given.check_targets()
         return given
 
     def read_options(self) -> "ReadOptions":
@@ -116,11 +112,6 @@ class DataOptions:
         return ReadOptions() if self.xml is None else ReadOptions(xml=self.xml)
 
 
-_OPTION_OF_ROLE = {
-    "text": "--text-column",
-    "categories": "--category-column",
-    "numbers": "--number-column",
-}
 # Options that a fitted model does not need, since it knows its features.
 FEATURE_OPTIONS = ("category_column", "number_column", "xml")
 

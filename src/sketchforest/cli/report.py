@@ -52,14 +52,17 @@ def report(
     """
     from sketchforest._utils.files import check_out
     from sketchforest._utils.units import size
+    from sketchforest._workflows.models import file_digest
     from sketchforest.report.report import is_markdown, report_of
 
     is_card = markdown or (out is not None and is_markdown(out))
     target = out or (_CARD if is_card else _PAGE)
     check_out(target)
     forest, result = options.evaluated(model, file, data, threshold, n_jobs, quiet)
-    about_model, about_data = _about_model(forest, model), _about_data(file)
-    made = report_of(forest, result, title or model.stem, about_model, about_data)
+    about = {"file": "standard input"}
+    if file != "-":
+        about = {"file": Path(file).name, "its SHA-256": file_digest(file)}
+    made = report_of(forest, result, title or model.stem, _about_model(forest, model), about)
     made.save(target, "markdown" if is_card else "html")
     n_bytes = target.stat().st_size
     if json:
@@ -89,11 +92,3 @@ def _about_model(model: "Model", path: Path) -> dict[str, str]:
             f"{expected['score']:.4f} ± {expected['standard_error']:.4f} (out-of-bag)"
         )
     return found
-
-
-def _about_data(file: str) -> dict[str, str]:
-    from sketchforest._workflows.models import file_digest
-
-    if file == "-":
-        return {"file": "standard input"}
-    return {"file": Path(file).name, "its SHA-256": file_digest(file)}

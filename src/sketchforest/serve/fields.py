@@ -46,10 +46,7 @@ class Fields:
 
     @property
     def is_numbered(self) -> bool:
-        """Whether features have no names and are numbered from 0.
-
-        These are never all listed: even a small file can declare very many features.
-        """
+        """Whether features have no names; a small file can declare too many to list them all."""
         return feature_names(self.model.fitted_) is None
 
     def __len__(self) -> int:

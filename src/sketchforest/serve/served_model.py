@@ -175,9 +175,7 @@ class ServedModel:
         n_rows: int,
         deadline: Deadline | None = None,
     ) -> Json:
-        """Explain the scores of a row: by features, words, and similar training rows.
-
-        Labels default to the k best."""
+        """Explain by features, words and similar training rows; labels default to the k best."""
         for name in labels or ():
             is_number = self.label_names is None and parse_index(name, self.n_labels) is not None
             if not is_number and name not in self.known_labels:

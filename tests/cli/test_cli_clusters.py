@@ -38,7 +38,7 @@ def test_a_cluster_trains_the_same_model(trained):
     reference.assert_same_forest(ours, plain)
 
 
-def test_a_training_that_was_killed_goes_on(trained, tmp_path, monkeypatch):
+def test_a_killed_training_resumes(trained, tmp_path, monkeypatch):
     folder = tmp_path / "checkpoint"
     plain, _ = trained()
     commit = SketchForestClassifier._commit
@@ -57,7 +57,7 @@ def test_a_training_that_was_killed_goes_on(trained, tmp_path, monkeypatch):
     assert not folder.exists()
 
 
-def test_what_cannot_be_done_is_said(command, tmp_path):
+def test_conflicting_cluster_options_are_refused(command, tmp_path):
     file = FILES["npz"][0](tmp_path)
     for options, message in (
         (("--dask", "tcp://127.0.0.1:9", "--workers", 2), "cannot be used together"),

@@ -17,7 +17,7 @@ from sketchforest.datasets import Dataset, read, write, write_table
 
 
 @pytest.mark.parametrize("kind", FILES)
-def test_every_format_goes_through_every_command(kind, command, tmp_path):
+def test_every_command_reads_every_format(kind, command, tmp_path):
     make, options = FILES[kind]
     file, model = make(tmp_path), tmp_path / "model.sf"
 
@@ -85,7 +85,7 @@ def test_conversion_keeps_features_and_labels(kind, target, command, tmp_path):
     assert np.array_equal(copy.Y.toarray(), DATA.Y.toarray()[:, order])
 
 
-def test_labels_are_matched_by_name_and_unknown_ones_left_out(command, tmp_path):
+def test_labels_are_matched_by_name_and_unknown_labels_are_ignored(command, tmp_path):
     write_table(NAMED, tmp_path / "train.csv")
     keep = [5, 2, 7]
     other = Dataset("test", DATA.X, DATA.Y[:, keep], NAMED.feature_names, NAMED.label_names[keep])
@@ -106,7 +106,7 @@ def test_labels_are_matched_by_name_and_unknown_ones_left_out(command, tmp_path)
     assert n_true["tag 7"] == n_true["tag 0"] == 0
 
 
-def test_columns_may_stand_in_any_order_and_others_beside_them(command, tmp_path):
+def test_columns_may_be_in_any_order_with_extra_columns(command, tmp_path):
     write_table(NAMED, tmp_path / "train.csv")
     model = tmp_path / "model.sf"
     command("train", tmp_path / "train.csv", "--out", model, *TAGS, *QUICK)
@@ -119,7 +119,7 @@ def test_columns_may_stand_in_any_order_and_others_beside_them(command, tmp_path
     assert command("predict", model, tmp_path / "turned.csv")[1] == expected
 
 
-def test_standard_input_is_read_as_a_file_is(command, tmp_path):
+def test_standard_input_is_read_like_a_file(command, tmp_path):
     for name, options in (("data.csv", TAGS), ("data.svm", ())):
         file, model = tmp_path / name, tmp_path / "model.sf"
         (write_table if options else write)(NAMED, file)
@@ -128,7 +128,7 @@ def test_standard_input_is_read_as_a_file_is(command, tmp_path):
         assert command("predict", model, "-", "--top", 2, stdin=file.read_text()) == expected
 
 
-def test_many_blocks_predict_as_one(command, tmp_path, monkeypatch):
+def test_predictions_do_not_depend_on_the_block_size(command, tmp_path, monkeypatch):
     write(NAMED, tmp_path / "data.svm")
     model = tmp_path / "model.sf"
     command("train", tmp_path / "data.svm", "--out", model, *QUICK)
@@ -308,7 +308,7 @@ def test_tuning_chooses_the_forest_that_is_saved(is_complete, command, tmp_path,
     assert "or 'top-K' with --tune" in " ".join(err.replace("│", "").split())
 
 
-def test_a_tuned_sketch_forest_decides_by_f1_as_one_that_is_not_tuned(command, tmp_path):
+def test_a_tuned_sketch_forest_uses_f1_thresholds_like_an_untuned_one(command, tmp_path):
     write(NAMED, tmp_path / "data.npz")
     model = tmp_path / "model.sf"
     code, _, err = command(
@@ -322,7 +322,7 @@ def test_a_tuned_sketch_forest_decides_by_f1_as_one_that_is_not_tuned(command, t
     assert forest.predict(NAMED.X).nnz  # and knows the thresholds
 
 
-def test_a_device_is_written_to_and_nothing_beside_it(command, tmp_path):
+def test_writing_to_a_device_creates_no_other_file(command, tmp_path):
     write(NAMED, tmp_path / "data.npz")
     pipe = tmp_path / "device"
     pipe.symlink_to(os.devnull)
@@ -331,7 +331,7 @@ def test_a_device_is_written_to_and_nothing_beside_it(command, tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["data.npz", "device"]
 
 
-def test_a_tuned_model_reads_the_file_that_it_was_tuned_on(command, tmp_path):
+def test_a_tuned_model_predicts_the_file_it_was_tuned_on(command, tmp_path):
     write(NAMED, tmp_path / "data.npz")
     command("convert", tmp_path / "data.npz", tmp_path / "data.csv")
     # The numbers of features start at 1, as they often do.
@@ -352,7 +352,7 @@ def test_a_tuned_model_reads_the_file_that_it_was_tuned_on(command, tmp_path):
         assert found <= set(known)
 
 
-def test_info_says_what_was_chosen_for_auto_and_which_score_is_out_of_bag(command, tmp_path):
+def test_info_shows_resolved_auto_values_and_the_out_of_bag_score(command, tmp_path):
     write(NAMED, tmp_path / "data.npz")
     model = tmp_path / "model.sf"
     auto = ("--forest", "random-forest", "--max-features", "auto", *QUICK)
@@ -378,7 +378,7 @@ def test_a_missing_value_is_null_in_json(command, tmp_path):
     assert "null" in out
 
 
-def test_a_training_that_was_watched_leaves_no_trace_of_it(command, tmp_path):
+def test_progress_display_does_not_change_the_model(command, tmp_path):
     write(NAMED, tmp_path / "data.npz")
     model = tmp_path / "model.sf"
     code, _, _ = command("train", tmp_path / "data.npz", "--out", model, *QUICK)
@@ -386,7 +386,7 @@ def test_a_training_that_was_watched_leaves_no_trace_of_it(command, tmp_path):
     assert load_forest(model).verbose == 0
 
 
-def test_a_model_that_python_saved_on_data_frames_reads_columns_by_name(command, tmp_path):
+def test_a_model_fitted_on_data_frames_reads_columns_by_name(command, tmp_path):
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame(DATA.X.toarray(), columns=NAMED.feature_names)
     Y = pandas.DataFrame(DATA.Y.toarray(), columns=NAMED.label_names)
@@ -402,7 +402,7 @@ def test_a_model_that_python_saved_on_data_frames_reads_columns_by_name(command,
     assert json.loads(out)["label_names"] == NAMED.label_names.tolist()
 
 
-def test_a_model_that_python_saved_is_evaluated_by_columns_that_must_be_named(command, tmp_path):
+def test_evaluating_a_model_saved_in_python_requires_label_columns(command, tmp_path):
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     from sketchforest import RandomForestClassifier, RandomForestRegressor
@@ -427,7 +427,7 @@ def test_a_model_that_python_saved_is_evaluated_by_columns_that_must_be_named(co
     assert command("evaluate", tmp_path / "words.sf", file, *named)[0] == 0
 
 
-def test_a_model_that_cannot_be_used_is_told_before_anything_is_printed(command, tmp_path):
+def test_an_unusable_model_is_reported_before_any_output(command, tmp_path):
     from sketchforest import RandomForestClassifier
 
     forest = RandomForestClassifier(3, random_state=0).fit(NAMED.X, NAMED.Y)
@@ -439,7 +439,7 @@ def test_a_model_that_cannot_be_used_is_told_before_anything_is_printed(command,
     assert "threshold" in err
 
 
-def test_a_model_of_classes_that_python_saved_is_used_like_others(command, tmp_path):
+def test_a_multiclass_model_saved_in_python_works_in_every_command(command, tmp_path):
     classes = np.array(["oak", "ash", "yew"])[np.arange(60) % 3]
     forest = RandomForestClassifier(15, random_state=0, oob_score=True).fit(DATA.X, classes)
     model, file = tmp_path / "model.sf", tmp_path / "data.csv"

@@ -24,7 +24,7 @@ def data(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_training_is_repeated_by_the_file_beside_its_model(command, data):
+def test_the_file_next_to_a_model_repeats_its_training(command, data):
     options = (
         "--text-column",
         "text",
@@ -46,7 +46,7 @@ def test_a_training_is_repeated_by_the_file_beside_its_model(command, data):
 
 
 @pytest.mark.parametrize("is_whole", [False, True])
-def test_a_training_is_repeated_from_any_folder(is_whole, command, data, monkeypatch):
+def test_training_can_be_repeated_from_any_folder(is_whole, command, data, monkeypatch):
     for name in ("models", "elsewhere"):
         (data / name).mkdir()
     file = data / "data.csv" if is_whole else "data.csv"
@@ -68,7 +68,7 @@ def test_a_training_is_repeated_from_any_folder(is_whole, command, data, monkeyp
         assert tomllib.loads(options.read_text())["train"] == noted
 
 
-def test_a_set_is_tuned_by_its_name_and_a_pipe_is_no_file(command, data):
+def test_a_configuration_may_name_a_known_data_set_or_standard_input(command, data):
     (data / "folder").mkdir()
     options = data / "folder" / "my.toml"
     options.write_text('data-home = ".."\nfile = "data"\nbudget = "9 trees"\nn-estimators = 3\n')
@@ -81,7 +81,7 @@ def test_a_set_is_tuned_by_its_name_and_a_pipe_is_no_file(command, data):
     assert (data / "folder" / "m.sf").is_file()
 
 
-def test_what_is_typed_counts_more_than_the_file(command, data):
+def test_the_command_line_overrides_the_configuration_file(command, data):
     (data / "my.toml").write_text(
         'n-estimators = 7\n[train]\nout = "model.sf"\nmax_depth = 3\n[predict]\ntop = 2\n'
     )
@@ -91,7 +91,7 @@ def test_what_is_typed_counts_more_than_the_file(command, data):
     assert (forest.n_estimators, forest.max_depth) == (7, 2)
 
 
-def test_a_file_may_hold_options_of_several_commands(command, data):
+def test_a_configuration_file_may_have_options_of_several_commands(command, data):
     (data / "my.toml").write_text(
         '[train]\nfile = "data.csv"\nout = "model.sf"\ntext-column = ["text"]\n'
         'tags-column = "tags"\ntag-separator = "|"\nn-estimators = 5\n'
@@ -104,7 +104,7 @@ def test_a_file_may_hold_options_of_several_commands(command, data):
 
 
 @pytest.mark.parametrize("name", ["train", "predict", "evaluate", "report", "tune"])
-def test_every_path_of_a_command_is_known_as_one(name):
+def test_every_path_option_is_listed_in_paths(name):
     hints = get_type_hints(getattr(import_module(f"sketchforest.cli.{name}"), name))
     paths = {option for option, kind in hints.items() if Path in (kind, *get_args(kind))}
     assert paths - {"config"} <= PATHS
@@ -118,7 +118,7 @@ WRONG_FILES = {
 
 
 @pytest.mark.parametrize("kind", WRONG_FILES)
-def test_a_wrong_file_is_a_wrong_call(kind, command, data):
+def test_an_invalid_configuration_file_is_wrong_usage(kind, command, data):
     text, reason = WRONG_FILES[kind]
     (data / "my.toml").write_text(text)
     code, _, err = command("train", "data.npz", "-o", "model.sf", "--config", "my.toml")

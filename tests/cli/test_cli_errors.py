@@ -150,7 +150,7 @@ WRONG_CALLS = {
 
 
 @pytest.mark.parametrize("kind", WRONG_CALLS)
-def test_a_wrong_call_exits_with_2(kind, command):
+def test_wrong_usage_exits_with_2(kind, command):
     code, _, err = command(*WRONG_CALLS[kind])
     assert code == 2
     assert "Usage" in err
@@ -177,7 +177,7 @@ FAILURES = {
     "a table to tune without tags": (("tune", "GOOD"), "a table needs --tags-column"),
     "no words": (
         ("train", "GOOD", "--out", "n", "--tags-column", "tags", "--text-column", "x"),
-        "text must have words",
+        "texts must have words",
     ),
     "a word for the model": (
         ("predict", "MODEL", "WORD"),
@@ -259,7 +259,7 @@ def test_a_failure_exits_with_1_and_one_sentence(kind, command, places, tmp_path
 
 
 @pytest.mark.parametrize("kind", WRONG_VALUES)
-def test_a_wrong_value_exits_with_2_and_names_the_option(kind, command, places, tmp_path):
+def test_an_invalid_value_exits_with_2_and_names_the_option(kind, command, places, tmp_path):
     arguments, reason = WRONG_VALUES[kind]
     before = sorted(tmp_path.iterdir())
     code, _, err = command(*(places.get(argument, argument) for argument in arguments))
@@ -273,7 +273,7 @@ def unframed(err):
     return " ".join(err.replace("│", " ").split())
 
 
-def test_debug_shows_where_an_error_comes_from(command, tmp_path, monkeypatch):
+def test_debug_shows_the_traceback(command, tmp_path, monkeypatch):
     code, _, err = command("info", tmp_path / "none.sf")
     assert code == 1
     assert "Traceback" not in err
@@ -282,7 +282,7 @@ def test_debug_shows_where_an_error_comes_from(command, tmp_path, monkeypatch):
         cli.main()
 
 
-def test_an_interrupt_that_an_import_wraps_in_another_error_is_one(monkeypatch):
+def test_an_interrupt_wrapped_in_another_error_exits_with_130(monkeypatch):
     def wrapping(arguments):
         try:
             raise KeyboardInterrupt
@@ -296,7 +296,7 @@ def test_an_interrupt_that_an_import_wraps_in_another_error_is_one(monkeypatch):
 
 
 @pytest.mark.parametrize("handler", [signal.SIG_IGN, signal.default_int_handler])
-def test_a_command_hears_ctrl_c_as_it_was_started_to(handler, monkeypatch):
+def test_a_command_keeps_its_inherited_sigint_handler(handler, monkeypatch):
     """A shell has commands in the background ignore it."""
     monkeypatch.setattr(sys, "argv", ["sketchforest", "--version"])
     before = signal.signal(signal.SIGINT, handler)
@@ -308,7 +308,7 @@ def test_a_command_hears_ctrl_c_as_it_was_started_to(handler, monkeypatch):
         signal.signal(signal.SIGINT, before)
 
 
-def test_a_reader_that_has_seen_enough_ends_the_command_in_silence(model, tmp_path):
+def test_a_closed_pipe_ends_the_command_silently(model, tmp_path):
     write(DATA, tmp_path / "data.svm")
     lines = "1 0:1 1:2\n" * 30_000
     predicting = subprocess.Popen(
@@ -333,7 +333,7 @@ def without_extras(monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)
 
 
-def test_commands_work_without_the_extras_and_name_the_missing_one(
+def test_commands_work_without_extras_and_name_the_missing_one(
     command, without_extras, model, tmp_path
 ):
     file = tmp_path / "good.csv"
@@ -368,7 +368,7 @@ def test_commands_work_without_the_extras_and_name_the_missing_one(
 ODD = "a[/red]\x1b[31m\u202eb"
 
 
-def test_names_of_files_and_labels_are_shown_and_not_obeyed(command, tmp_path):
+def test_control_characters_in_names_are_escaped(command, tmp_path):
     table = tmp_path / "data.csv"
     table.write_text("x,tags\n" + f"1,{ODD}\n2,b\n" * 10)
     (tmp_path / "a[").mkdir()
@@ -386,7 +386,7 @@ def test_names_of_files_and_labels_are_shown_and_not_obeyed(command, tmp_path):
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-"])
-def test_closed_standard_streams_are_told_in_one_sentence(closed, command, tmp_path):
+def test_a_closed_standard_stream_is_reported_in_one_sentence(closed, command, tmp_path):
     (tmp_path / "data.csv").write_text(GOOD)
     model = tmp_path / "model.sf"
     command(

@@ -41,7 +41,7 @@ def tickets(command, tmp_path):
     ("asked", "expected"),
     [(HARD, [HARD]), (EASY, [EASY]), (f'"{HARD}",{EASY}', [HARD, EASY])],
 )
-def test_a_label_with_a_comma_is_asked_for_by_its_name(asked, expected, command, tickets):
+def test_a_single_label_with_a_comma_needs_no_quotes(asked, expected, command, tickets):
     file, model = tickets
     code, out, err = command("explain", model, file, "--label", asked, "--json")
     assert code == 0, err
@@ -63,7 +63,7 @@ def features_of(content):
 
 
 @pytest.mark.parametrize("row", [0, 1, 5])  # row 0 has the least severity, which is 0 on the scale
-def test_a_number_is_shown_as_it_stands_in_the_table(row, command, tickets):
+def test_explanations_show_numbers_as_in_the_table(row, command, tickets):
     file, model = tickets
     _, out, _ = command("explain", model, file, "--row", row, "--label", URGENT, "--json")
     shown = features_of(json.loads(out))
@@ -72,7 +72,7 @@ def test_a_number_is_shown_as_it_stands_in_the_table(row, command, tickets):
 
 @pytest.mark.parametrize("value", [3.4, -1e6, 0.1, 1e9, 12345.678])
 @pytest.mark.parametrize("scale", [(1.0, 6.1), (-1e6, 2e6), (0.0, 1e-3)])
-def test_the_scale_of_a_number_is_undone_up_to_32_bits(value, scale):
+def test_unscaling_a_number_is_exact_to_float32(value, scale):
     low, width = scale
     on_scale = float(np.float32((value - low) / width))
     precision = 1e-6 * max(abs(value - low), abs(low))
@@ -80,7 +80,7 @@ def test_the_scale_of_a_number_is_undone_up_to_32_bits(value, scale):
     assert np.isnan(_unscale(np.nan, low, width))
 
 
-def test_training_rows_of_a_regressor_have_their_outputs(command, tmp_path):
+def test_explanations_of_a_regressor_show_the_outputs_of_training_rows(command, tmp_path):
     file, model = tmp_path / "loads.csv", tmp_path / "loads.sf"
     file.write_text("a,load,cost\n" + "".join(f"{i},{2 * i},{-i}\n" for i in range(30)))
     forest = ("--forest", "random-forest-regressor", "--label-columns", "load,cost", *QUICK)

@@ -65,7 +65,7 @@ def unframed(err):
 # ---- texts, numbers and categories
 
 
-def test_texts_numbers_and_categories_are_features_of_one_model(command, mixed, tmp_path):
+def test_a_model_combines_texts_numbers_and_categories(command, mixed, tmp_path):
     names = load_forest(mixed).feature_names_.tolist()
     assert {"soup", "oven", "queen"} <= set(names)
     assert names[-3:] == ["year", "site=chess", "site=cooking"]
@@ -78,7 +78,7 @@ def test_texts_numbers_and_categories_are_features_of_one_model(command, mixed, 
     assert command("explain", mixed, tmp_path / "data.csv", "--row", 3)[0] == 0
 
 
-def test_a_model_reads_the_same_rows_from_csv_jsonl_and_a_pipe(command, mixed, tmp_path):
+def test_csv_json_lines_and_a_pipe_give_the_same_predictions(command, mixed, tmp_path):
     expected = command("predict", mixed, tmp_path / "data.csv", "--top", 2)
     lines = write_jsonl(tmp_path / "data.jsonl")
     assert command("predict", mixed, lines, "--top", 2) == expected
@@ -89,7 +89,7 @@ def test_a_model_reads_the_same_rows_from_csv_jsonl_and_a_pipe(command, mixed, t
     assert command("predict", again, lines, "--top", 2) == expected
 
 
-def test_a_number_beside_text_is_on_the_scale_of_terms(command, mixed, tmp_path):
+def test_numbers_next_to_text_are_scaled(command, mixed, tmp_path):
     scales = load_forest(mixed).notes_["scales"]
     assert scales == {"year": [2000, 6]}
     # Another unit of the number changes nothing.
@@ -101,21 +101,21 @@ def test_a_number_beside_text_is_on_the_scale_of_terms(command, mixed, tmp_path)
     assert command("predict", model, other, "--top", 2) == expected
 
 
-def test_a_huge_number_beside_text_is_not_infinite(command, mixed, tmp_path):
+def test_a_huge_number_next_to_text_stays_finite(command, mixed, tmp_path):
     rows = [{**ROWS[0], "year": year} for year in (3000, 1e300, 1.7e308)]
     code, out, err = command("predict", mixed, write_csv(tmp_path / "new.csv", rows), "--top", 2)
     assert (code, err) == (0, "")
     assert len(set(out.splitlines()[1:])) == 1
 
 
-def test_new_and_missing_categories_are_no_feature(command, mixed, tmp_path):
+def test_new_and_missing_categories_set_no_feature(command, mixed, tmp_path):
     rows = [{**ROWS[0], "site": "unheard of"}, {**ROWS[0], "site": ""}]
     _, out, err = command("predict", mixed, write_csv(tmp_path / "new.csv", rows), "--top", 1)
     assert err == ""
     assert [row["labels"] for row in csv.DictReader(io.StringIO(out))] == ["food", "food"]
 
 
-def test_categories_alone_leave_the_other_columns_to_numbers(command, tmp_path):
+def test_without_text_other_columns_are_numbers(command, tmp_path):
     file, model = write_csv(tmp_path / "data.csv"), tmp_path / "model.sf"
     more = ("--category-column", "site", "--ignore-columns", "id,title,body")
     code, _, err = command("train", file, "-o", model, "--tags-column", "tags", *more, *QUICK)
@@ -124,13 +124,13 @@ def test_categories_alone_leave_the_other_columns_to_numbers(command, tmp_path):
     assert command("predict", model, file)[0] == 0
 
 
-def test_a_model_of_several_columns_reads_no_lines(command, mixed):
+def test_a_model_of_several_columns_refuses_lines_of_text(command, mixed):
     code, _, err = command("predict", mixed, "-", stdin="hot soup\n")
     assert code == 1
     assert "the model needs other columns, too" in err
 
 
-def test_columns_in_python_are_those_of_the_command_line(tmp_path):
+def test_columns_in_python_match_the_command_line(tmp_path):
     file = write_csv(tmp_path / "data.csv")
     data, texts = read_table(
         file, Columns(("title", "body"), "tags", categories=("site",), numbers=("year",))
@@ -144,7 +144,7 @@ def test_columns_in_python_are_those_of_the_command_line(tmp_path):
 # ---- fastText, JSON lines
 
 
-def test_lines_of_fasttext_are_trained_on_and_predicted(command, tmp_path):
+def test_fasttext_files_are_used_in_training_and_prediction(command, tmp_path):
     file, model = write_fasttext(tmp_path / "data.txt"), tmp_path / "model.sf"
     code, _, err = command("train", file, "-o", model, *QUICK, "--min-count", 1)
     assert code == 0, err
@@ -188,14 +188,14 @@ def test_json_lines_may_lack_values(command, tmp_path):
 
 
 @pytest.mark.parametrize("number", ["Infinity", "1e400", "1" + 400 * "0"])
-def test_an_infinite_number_of_json_lines_is_refused_by_line_and_column(number, tmp_path):
+def test_an_infinite_number_in_json_lines_is_refused_with_line_and_column(number, tmp_path):
     file = tmp_path / "data.jsonl"
     file.write_text(f'{{"x": 1, "tags": ["a"]}}\n\n{{"x": {number}, "tags": ["b"]}}\n')
     with pytest.raises(ValueError, match=r"data.jsonl, line 3: column 'x': .* is infinite or too"):
         read_table(file, Columns(tags="tags"))
 
 
-def test_a_column_that_is_predicted_is_no_feature(tmp_path):
+def test_a_target_column_cannot_be_a_feature(tmp_path):
     file = write_csv(tmp_path / "data.csv")
     with pytest.raises(ValueError, match="categories must not include a column of tags"):
         read_table(file, Columns(tags="tags", categories=("site", "tags"), numbers="year"))
@@ -204,7 +204,7 @@ def test_a_column_that_is_predicted_is_no_feature(tmp_path):
 # ---- files that are something else
 
 
-def test_json_lines_without_their_suffix_are_no_svmlight(command, tmp_path):
+def test_json_lines_are_recognized_without_their_suffix(command, tmp_path):
     file = write_jsonl(tmp_path / "data.export")
     model = tmp_path / "m.sf"
     columns = ("--text-column", "title", "--tags-column", "tags")
@@ -212,7 +212,7 @@ def test_json_lines_without_their_suffix_are_no_svmlight(command, tmp_path):
     assert load_forest(model).notes_["format"] == "jsonl"
 
 
-def test_a_workbook_is_called_one(command, tmp_path):
+def test_an_excel_workbook_is_named_in_the_error(command, tmp_path):
     with zipfile.ZipFile(tmp_path / "data.xlsx", "w") as archive:
         archive.writestr("[Content_Types].xml", "")
         archive.writestr("xl/workbook.xml", "")
@@ -221,7 +221,7 @@ def test_a_workbook_is_called_one(command, tmp_path):
     assert "it is an Excel workbook; save it as CSV" in err
 
 
-def test_a_list_of_json_says_how_to_convert_it(command, tmp_path):
+def test_the_error_for_a_json_list_says_how_to_convert_it(command, tmp_path):
     (tmp_path / "data.json").write_text(json.dumps(ROWS))
     code, _, err = command("train", tmp_path / "data.json", "-o", tmp_path / "m.sf")
     assert code == 1
@@ -231,7 +231,7 @@ def test_a_list_of_json_says_how_to_convert_it(command, tmp_path):
 # ---- standard input
 
 
-def test_a_header_from_a_pipe_is_no_document(command, tmp_path):
+def test_a_header_on_standard_input_is_not_a_document(command, tmp_path):
     file, model = write_csv(tmp_path / "data.csv"), tmp_path / "model.sf"
     columns = ("--text-column", "title", "--tags-column", "tags")
     command("train", file, "-o", model, *columns, *QUICK)
@@ -244,7 +244,7 @@ def test_a_header_from_a_pipe_is_no_document(command, tmp_path):
     assert again == expected
 
 
-def test_a_table_from_a_pipe_that_lacks_a_column_is_a_table(command, mixed):
+def test_a_table_on_standard_input_may_lack_a_column(command, mixed):
     code, _, err = command("predict", mixed, "-", stdin="title,year,site\nsoup,2000,chess\n")
     assert code == 1
     assert "standard input: there is no column 'body'; the columns are title, year, site" in err
@@ -254,7 +254,7 @@ def test_a_table_from_a_pipe_that_lacks_a_column_is_a_table(command, mixed):
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "fasttext", "svmlight"])
-def test_training_from_a_pipe_is_training_from_the_file(kind, command, tmp_path):
+def test_training_from_standard_input_equals_training_from_the_file(kind, command, tmp_path):
     columns = ("--text-column", "title", "--tags-column", "tags")
     if kind == "svmlight":
         file = tmp_path / "data.svm"
@@ -276,7 +276,7 @@ def test_training_from_a_pipe_is_training_from_the_file(kind, command, tmp_path)
 # ---- columns that are kept
 
 
-def test_kept_columns_stand_before_the_predictions(command, mixed, tmp_path):
+def test_kept_columns_come_before_the_predictions(command, mixed, tmp_path):
     file = tmp_path / "data.csv"
     _, out, _ = command("predict", mixed, file, "--top", 1, "--keep", "id,title")
     rows = list(csv.DictReader(io.StringIO(out)))
@@ -295,7 +295,7 @@ def test_kept_columns_stand_before_the_predictions(command, mixed, tmp_path):
 # ---- encodings
 
 
-def test_other_encodings_are_read_where_they_are_named(command, tmp_path):
+def test_encoding_selects_another_encoding(command, tmp_path):
     rows = [{**row, "title": "crème brûlée" if i % 2 else "soup"} for i, row in enumerate(ROWS)]
     plain = write_csv(tmp_path / "plain.csv", rows)
     columns = ("--text-column", "title", "--tags-column", "tags")
@@ -322,7 +322,7 @@ def test_other_encodings_are_read_where_they_are_named(command, tmp_path):
 
 
 @pytest.mark.parametrize(("separator", "asked"), [(",", "','"), ("|", "'|'"), (" ", "' '")])
-def test_a_separator_that_splits_nothing_is_asked_about(separator, asked, command, tmp_path):
+def test_a_separator_that_splits_nothing_is_questioned(separator, asked, command, tmp_path):
     file, model = write_csv(tmp_path / "data.csv", separator=separator), tmp_path / "m.sf"
     rows = [{**row, "tags": [*row["tags"], f"t{i % 5}"]} for i, row in enumerate(ROWS)]
     write_csv(file, rows, separator)
@@ -341,7 +341,7 @@ def test_a_separator_that_splits_nothing_is_asked_about(separator, asked, comman
     assert len(load_forest(model).label_names_) == 8
 
 
-def test_tags_in_brackets(command, tmp_path):
+def test_tags_in_brackets_are_split(command, tmp_path):
     file, model = tmp_path / "data.csv", tmp_path / "m.sf"
     rows = [f"{row['title']},<{'><'.join(row['tags'])}>" for row in ROWS]
     file.write_text("\n".join(["title,tags", *rows]) + "\n")
@@ -356,7 +356,7 @@ def test_tags_in_brackets(command, tmp_path):
     assert out.splitlines()[1].startswith(("<food><kitchen>,<", "<kitchen><food>,<"))
 
 
-def test_one_tag_a_row_with_commas_in_its_name_is_not_asked_about(command, tmp_path):
+def test_single_tags_with_commas_are_not_questioned(command, tmp_path):
     file = tmp_path / "data.csv"
     names = ['"Cars, used"', '"Boats, new"', "Trains"]
     file.write_text("x,tags\n" + "".join(f"{i},{names[i % 3]}\n" for i in range(30)))
@@ -367,7 +367,7 @@ def test_one_tag_a_row_with_commas_in_its_name_is_not_asked_about(command, tmp_p
 # ---- the same options everywhere
 
 
-def test_tune_reads_what_train_reads(command, tmp_path):
+def test_tune_reads_the_same_files_as_train(command, tmp_path):
     file = write_jsonl(tmp_path / "data.export")
     settings = ("--budget", "40 trees", "--n-estimators", 10, "--n-jobs", 1)
     columns = ("--format", "jsonl", "--tags-column", "tags", *MIXED)
@@ -380,7 +380,7 @@ def test_tune_reads_what_train_reads(command, tmp_path):
     assert json.loads(out.splitlines()[1])["labels"] == ["game"]
 
 
-def test_options_have_one_name_in_all_commands(command):
+def test_options_have_the_same_name_in_all_commands(command):
     helps = {
         name: command(name, "--help")[1]
         for name in ("train", "predict", "evaluate", "explain", "tune", "demo")
@@ -395,7 +395,7 @@ def test_options_have_one_name_in_all_commands(command):
     assert not any("<bool>" in text for text in helps.values())
 
 
-def test_a_table_of_settings_fits_into_80_columns():
+def test_the_table_of_settings_fits_into_80_columns():
     from rich.console import Console
 
     from sketchforest.cli.tuning_views import tuning_table

@@ -24,7 +24,7 @@ def files(tmp_path, monkeypatch, command):
     return tmp_path
 
 
-def test_the_page_has_the_scores_of_evaluate_and_says_where_they_come_from(command, files):
+def test_the_report_has_the_scores_of_evaluate_and_their_provenance(command, files):
     _, out, _ = command("evaluate", "model.sf", "test.npz", "--json", "--quiet")
     scores = json.loads(out)
     code, out, err = command("report", "model.sf", files / "test.npz", "--quiet")
@@ -42,7 +42,7 @@ def test_the_page_has_the_scores_of_evaluate_and_says_where_they_come_from(comma
     assert str(files) not in page  # a folder is nobody's business
 
 
-def test_a_model_without_its_notes_has_the_date_of_its_file(command, files):
+def test_without_notes_the_report_shows_the_date_of_the_model_file(command, files):
     (files / "model.sf.toml").write_text("made = 1\n")
     command("report", "model.sf", "test.npz", "--quiet")
     assert "<dt>written</dt>" in (files / "report.html").read_text("utf-8")
@@ -63,7 +63,7 @@ def test_a_model_card_is_markdown(command, files, options):
     assert "| trained on | train.npz |" in card
 
 
-def test_features_are_counted_by_their_kind(command, tmp_path):
+def test_the_report_counts_features_by_kind(command, tmp_path):
     file, model, card = (tmp_path / name for name in ("data.csv", "model.sf", "card.md"))
     rows = "".join(
         f"red fox {'cat' * (i % 2)},{i},{'ab'[i % 2]},{'xy'[i % 2]}\n" for i in range(20)
@@ -76,12 +76,12 @@ def test_features_are_counted_by_their_kind(command, tmp_path):
     assert said in card.read_text()
 
 
-def test_the_training_file_is_known_again(command, files):
+def test_the_training_file_is_recognized(command, files):
     command("report", "model.sf", "train.npz", "--quiet")
     assert "The model was trained on this file" in (files / "report.html").read_text("utf-8")
 
 
-def test_another_threshold_is_reported_as_it_decides(command, files):
+def test_the_report_applies_the_given_threshold(command, files):
     command("report", "model.sf", "test.npz", "--threshold", "top-2", "--quiet")
     page = (files / "report.html").read_text("utf-8")
     assert "the 2 most probable labels" in page
@@ -89,7 +89,7 @@ def test_another_threshold_is_reported_as_it_decides(command, files):
     assert "<dt>threshold</dt><dd>&#39;top-2&#39;</dd>" in page
 
 
-def test_a_regressor_has_a_page(command, files):
+def test_a_regressor_has_a_report(command, files):
     data = make_multilabel(300, 30, 12, labels_per_row=2, features_per_row=6, random_state=0)
     RandomForestRegressor(5, random_state=0).fit(data.X, data.Y).save(files / "regressor.sf")
     code, _, err = command("report", "regressor.sf", "test.npz", "--quiet")
@@ -97,14 +97,14 @@ def test_a_regressor_has_a_page(command, files):
     assert "R²" in (files / "report.html").read_text("utf-8")
 
 
-def test_nothing_is_written_when_the_rows_cannot_be_read(command, files):
+def test_nothing_is_written_if_the_file_cannot_be_read(command, files):
     (files / "report.html").write_text("the old one")
     code, _, err = command("report", "model.sf", "none.npz", "--quiet")
     assert code == 1, err
     assert (files / "report.html").read_text() == "the old one"
 
 
-def test_where_to_write_is_checked_before_the_work(command, files):
+def test_the_output_path_is_checked_before_any_work(command, files):
     code, _, err = command("report", "model.sf", "none.npz", "-o", "no/report.html", "--quiet")
     assert code == 2
     assert "--out" in err

@@ -21,7 +21,7 @@ def halves(tmp_path_factory):
     return folder
 
 
-def test_the_score_that_train_prints_is_that_of_the_whole_forest(command, halves, tmp_path):
+def test_train_predicts_the_score_of_the_whole_forest(command, halves, tmp_path):
     model = tmp_path / "model.sf"
     usual = ("--oob-score", "lrap")
     _, out, _ = command("train", halves / "train.npz", "-o", model, *TREES, *usual, "--json")
@@ -41,7 +41,7 @@ def test_the_score_that_train_prints_is_that_of_the_whole_forest(command, halves
     assert "expected LRAP" in command("info", model)[1]
 
 
-def test_the_default_forest_predicts_its_score_too(command, halves, tmp_path):
+def test_the_default_forest_predicts_its_score(command, halves, tmp_path):
     model = tmp_path / "model.sf"
     _, out, _ = command("train", halves / "train.npz", "-o", model, "--n-jobs", 1, "--json")
     predicted = json.loads(out)["oob_predicted"]
@@ -52,7 +52,7 @@ def test_the_default_forest_predicts_its_score_too(command, halves, tmp_path):
 @pytest.mark.parametrize(
     ("bootstrap", "said"), [("true", "(out-of-bag)"), ("false", "rows held out)")]
 )
-def test_info_says_by_which_rows_the_score_is_predicted(bootstrap, said, command, halves, tmp_path):
+def test_info_names_the_rows_behind_the_expected_score(bootstrap, said, command, halves, tmp_path):
     model = tmp_path / "model.sf"
     more = ("--n-jobs", 1, "--bootstrap", bootstrap)
     command("train", halves / "train.npz", "-o", model, *more)
@@ -68,13 +68,13 @@ def test_nodes_are_counted_as_scikit_learn_counts_them(command, halves, tmp_path
     assert json.loads(command("info", model, "--json")[1])["nodes"] == expected
 
 
-def test_another_metric_is_predicted_where_it_is_asked_for(command, halves, tmp_path):
+def test_oob_score_selects_the_predicted_metric(command, halves, tmp_path):
     more = (*TREES, "--oob-score", "precision_at_1", "--json")
     _, out, _ = command("train", halves / "train.npz", "-o", tmp_path / "model.sf", *more)
     assert json.loads(out)["oob_predicted"]["metric"] == "precision_at_1"
 
 
-def test_trees_that_see_all_rows_predict_no_score(command, halves, tmp_path):
+def test_no_score_is_predicted_if_trees_see_all_rows(command, halves, tmp_path):
     more = ("--forest", "extra-trees", "--n-estimators", 5, "--threshold", 0.5, "--json")
     _, out, _ = command("train", halves / "train.npz", "-o", tmp_path / "model.sf", *more)
     assert json.loads(out)["oob_predicted"] is None
@@ -120,7 +120,7 @@ def test_a_threshold_is_chosen_when_labels_are_predicted(command, halves, tmp_pa
     assert len(set(scores.values())) == 4
 
 
-def test_a_random_forest_keeps_what_later_thresholds_need(command, halves, tmp_path):
+def test_a_random_forest_supports_f1_thresholds_after_training(command, halves, tmp_path):
     model = tmp_path / "model.sf"
     command("train", halves / "train.npz", "-o", model, *TREES)
     for threshold in ("f1", "f1-per-label"):
@@ -128,11 +128,11 @@ def test_a_random_forest_keeps_what_later_thresholds_need(command, halves, tmp_p
 
 
 @pytest.mark.parametrize("threshold", ["1.5", "often", "top-0"])
-def test_a_wrong_threshold_names_the_option(threshold, command, halves, tmp_path):
+def test_an_invalid_threshold_names_the_option(threshold, command, halves, tmp_path):
     model = tmp_path / "model.sf"
     command("train", halves / "train.npz", "-o", model, "--n-estimators", 5)
     code, _, err = command("predict", model, halves / "test.npz", "--threshold", threshold)
     assert code == 2
-    assert "Invalid value for --threshold: must be a probability" in err.replace("│", "")
+    assert "Invalid value for --threshold: must be a number in [0, 1]" in err.replace("│", "")
     more = ("--threshold", "0.1", "--top", 3)
     assert command("predict", model, halves / "test.npz", *more)[0] == 2

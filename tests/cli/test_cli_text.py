@@ -25,7 +25,7 @@ def readme_commands():
     return block.splitlines()
 
 
-def test_the_commands_of_the_readme_work_as_they_are_written(tmp_path):
+def test_the_commands_in_the_readme_work(tmp_path):
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     commands = readme_commands()
@@ -50,7 +50,7 @@ def test_the_commands_of_the_readme_work_as_they_are_written(tmp_path):
     assert json.loads(printed[2])["labels"] == ["storage", "soup"]
 
 
-def test_texts_are_kept_where_asked_for_those_of_the_training_rows(command, tmp_path):
+def test_keep_texts_stores_the_texts_of_the_training_rows(command, tmp_path):
     path = tmp_path / "model.sf"
     wanted = ("--keep-texts", "--holdout", "0.2", "--quiet")
     assert command("train", QUESTIONS, "--out", path, *COLUMNS, *QUICK, *wanted)[0] == 0
@@ -69,7 +69,7 @@ def model(command, tmp_path):
     return path
 
 
-def test_text_is_read_from_tables_lines_and_standard_input_alike(command, model, tmp_path):
+def test_text_from_tables_lines_and_standard_input_is_predicted_alike(command, model, tmp_path):
     with QUESTIONS.open(newline="") as file:
         questions = [row["question"] for row in csv.DictReader(file)]
     lines = tmp_path / "lines.txt"
@@ -85,7 +85,7 @@ def test_text_is_read_from_tables_lines_and_standard_input_alike(command, model,
     assert again == expected
 
 
-def test_features_are_the_terms_of_the_texts(command, model):
+def test_features_are_the_terms_of_the_vectorizer(command, model):
     forest = load_forest(model)
     terms = forest.vectorizer_.get_feature_names_out()
     assert forest.feature_names_.tolist() == terms.tolist()
@@ -98,7 +98,7 @@ def test_features_are_the_terms_of_the_texts(command, model):
     assert set(single) <= set(terms)
 
 
-def test_the_vocabulary_knows_nothing_of_rows_kept_back(command, tmp_path):
+def test_held_out_rows_do_not_affect_the_vocabulary(command, tmp_path):
     file = tmp_path / "data.csv"
     file.write_text("text,tags\n" + "".join(f"common word{i} word{i},t\n" for i in range(40)))
     options = ("--text-column", "text", "--tags-column", "tags", "--min-count", 1)
@@ -119,7 +119,7 @@ def test_text_options_shape_the_vocabulary(command, tmp_path):
     assert any(" " in term for term in vectorizer.vocabulary_)
 
 
-def test_tags_may_have_another_separator_and_any_spaces(command, tmp_path):
+def test_tag_separator_and_spaces_are_handled(command, tmp_path):
     file, path = tmp_path / "data.csv", tmp_path / "model.sf"
     file.write_text("x,tags\n" + '1,"red | wine | red"\n2,wine\n3,\n' * 5)
     command(
@@ -133,7 +133,7 @@ def test_tags_may_have_another_separator_and_any_spaces(command, tmp_path):
 
 
 @pytest.mark.parametrize("noted", [{}, {"tag_separator": ""}, {"tag_separator": None}])
-def test_a_model_that_notes_no_separator_has_the_usual_one(noted, command, tmp_path):
+def test_a_model_without_a_noted_separator_uses_the_default(noted, command, tmp_path):
     path, table = tmp_path / "model.sf", tmp_path / "data.csv"
     table.write_text("x,tags\n" + "1,a;b\n2,b\n" * 5)
     command("train", table, "--out", path, "--tags-column", "tags", *QUICK)
@@ -153,7 +153,7 @@ def test_long_documents_and_newlines_in_quotes_are_one_cell(command, tmp_path):
     assert load_forest(path).feature_names_.tolist() == ["and", "first", "line", "more", "word"]
 
 
-def test_a_model_of_text_says_what_it_wants(command, model, tmp_path):
+def test_errors_of_a_text_model_name_the_expected_input(command, model, tmp_path):
     (tmp_path / "numbers.svm").write_text("1 2:3\n")
     assert command("predict", model, tmp_path / "numbers.svm")[0] == 0  # terms by their number
     (tmp_path / "other.csv").write_text("x\n1\n")

@@ -268,11 +268,6 @@ def test_changed_settings_come_first(report, forest):
     assert set(names) == {n for n, v in forest.get_params().items() if v != usual[n]}
 
 
-def test_is_usual_is_deprecated(report):
-    with pytest.warns(FutureWarning, match="use is_default"):
-        assert report.settings[0].is_usual == report.settings[0].is_default
-
-
 @pytest.mark.parametrize("threshold", [np.linspace(0.1, 0.9, 30), "f1-per-label", "top-3", 0.4])
 def test_every_kind_of_threshold_is_reported(threshold):
     forest = RandomForestClassifier(20, random_state=0, oob_score=True, threshold=threshold)

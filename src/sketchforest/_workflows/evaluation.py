@@ -7,9 +7,7 @@ from sketchforest._workflows.model_input import read_labelled, training_format
 from sketchforest._workflows.models import notes_of, was_trained_on
 from sketchforest.datasets._text import AnyPath
 from sketchforest.datasets.columns import Columns
-from sketchforest.evaluation import LABEL_COLUMNS, Evaluation, LabelTable, evaluate
-
-__all__ = ["LABEL_COLUMNS", "Evaluation", "LabelTable", "evaluate", "evaluate_file"]
+from sketchforest.evaluation import Evaluation, evaluate
 
 
 def evaluate_file(

@@ -7,17 +7,11 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from scipy import sparse
 
-from sketchforest._saving.vectorizer import Vectorizer
+from sketchforest._estimators.inspection.names import feature_names, label_names
 from sketchforest._utils.display import listed
 from sketchforest._utils.typing import Matrix
 from sketchforest._workflows import Model
-from sketchforest._workflows.models import (
-    feature_names,
-    is_classifier,
-    label_names,
-    notes_of,
-    trained_columns,
-)
+from sketchforest._workflows.models import notes_of, trained_columns
 from sketchforest._workflows.row_features import join_features, n_terms, table_features
 from sketchforest.datasets import FORMATS, Dataset, read
 from sketchforest.datasets._text import AnyPath, bad_file, first_line, plain_name
@@ -33,6 +27,7 @@ from sketchforest.datasets.table_files import (
     open_table,
     table_format,
 )
+from sketchforest.evaluation import is_classifier
 
 INPUT_FORMATS = (*TABLE_FORMATS, "text", *FORMATS)
 BLOCK_ROWS = 4096
@@ -91,7 +86,7 @@ def input_format(
     if hasattr(model, "vectorizer_") and (is_piped or plain_name(path).endswith(".txt")):
         header = set(header_names(first_line(path).decode("utf-8", "replace")))
         columns = columns or trained_columns(model)
-        if _reads_text_alone(model):
+        if n_terms(model) == model.n_features_in_:
             is_table = bool(columns.text) and set(columns.text) <= header
         else:  # the model cannot read lines of text, so expect a table that may lack columns
             is_table = not header or bool(
@@ -124,11 +119,11 @@ def row_blocks(
         raise bad_file(path, None, f"only tables have columns to keep; the format is {format}")
     X: Iterator[Matrix]
     if format == "text":
-        vectorizer = _vectorizer(model, path)
-        if not _reads_text_alone(model):
+        _check_text(model, True, path)
+        if n_terms(model) != model.n_features_in_:
             reason = "the model needs other columns, too; use a table or JSON lines"
             raise bad_file(path, None, reason)
-        X = (vectorizer.transform(lines) for lines in line_blocks(path, n_rows, encoding))
+        X = (model.vectorizer_.transform(lines) for lines in line_blocks(path, n_rows, encoding))
     elif format in ("svmlight", "xc"):
         X = pair_blocks(path, format, model.n_features_in_, n_rows)
     else:
@@ -138,12 +133,7 @@ def row_blocks(
 
 
 def read_row(
-    path: AnyPath,
-    format: str,
-    model: Model,
-    columns: Columns,
-    number: int,
-    encoding: str = "utf-8",
+    path: AnyPath, format: str, model: Model, columns: Columns, number: int, encoding: str = "utf-8"
 ) -> Matrix:
     """Return the features of one row, by its number from 0."""
     first = 0
@@ -159,7 +149,7 @@ def read_labelled(
 ) -> Labelled:
     """Read a whole file with labels."""
     if format in TABLE_FORMATS:
-        _check_text(model, columns, path)
+        _check_text(model, bool(columns.text), path)
         _check_labels(model, columns, path)
     if format in TABLE_FORMATS and feature_names(model.fitted_) is not None:
         wanted = table_features(model, columns).names
@@ -187,7 +177,7 @@ def read_labelled(
 def _table_blocks(
     table: Table, model: Model, columns: Columns, keep: Sequence[str]
 ) -> Iterator[Rows]:
-    _check_text(model, columns, table.path)
+    _check_text(model, bool(columns.text), table.path)
     if feature_names(model.fitted_) is None:
         numbers = columns.numbers_among(table.names)
         _check_count(table.path, len(numbers), model)
@@ -205,11 +195,11 @@ def _table_blocks(
     return map(rows, table.blocks)
 
 
-def _check_text(model: Model, columns: Columns, path: AnyPath) -> None:
-    """Raise unless text columns are given exactly if the model reads text."""
-    if columns.text:
-        _vectorizer(model, path)
-    elif hasattr(model, "vectorizer_"):
+def _check_text(model: Model, needs_text: bool, path: AnyPath) -> None:
+    """Raise unless texts are given exactly if the model reads text."""
+    if needs_text and not hasattr(model, "vectorizer_"):
+        raise bad_file(path, None, "the model was not trained on text")
+    if not needs_text and hasattr(model, "vectorizer_"):
         reason = "the model needs text; name the text columns in --text-column"
         raise bad_file(path, None, reason)
 
@@ -228,16 +218,6 @@ def _check_labels(model: Model, columns: Columns, path: AnyPath) -> None:
 
 def _some(names: np.ndarray) -> str:
     return listed(names[:SHOWN_NAMES]) + (", ..." if len(names) > SHOWN_NAMES else "")
-
-
-def _reads_text_alone(model: Model) -> bool:
-    return n_terms(model) == model.n_features_in_
-
-
-def _vectorizer(model: Model, path: AnyPath) -> Vectorizer:
-    if not hasattr(model, "vectorizer_"):
-        raise bad_file(path, None, "the model was not trained on text")
-    return model.vectorizer_
 
 
 def _align_features(path: AnyPath, dataset: Dataset, model: Model) -> Matrix:

@@ -10,8 +10,7 @@ import numpy as np
 
 from sketchforest import load_forest
 from sketchforest._estimators.fitted_state import publish
-from sketchforest._estimators.inspection.names import feature_names, label_names, shown_features
-from sketchforest._estimators.predicting.decisions import is_threshold
+from sketchforest._estimators.parameters import check_parameters
 from sketchforest._estimators.predicting.labels import best_labels as _best_labels
 from sketchforest._estimators.predicting.labels import predicted_labels
 from sketchforest._saving.vectorizer import Vectorizer
@@ -20,22 +19,6 @@ from sketchforest._workflows import Classifier, Model
 from sketchforest.datasets import Dataset
 from sketchforest.datasets._text import AnyPath
 from sketchforest.datasets.columns import USUAL_SEPARATOR, Columns
-from sketchforest.evaluation import is_classifier
-
-__all__ = [
-    "Notes",
-    "RankedLabels",
-    "as_lists",
-    "attach_names",
-    "best_labels",
-    "feature_names",
-    "is_classifier",
-    "label_names",
-    "notes_of",
-    "open_model",
-    "shown_features",
-    "trained_columns",
-]
 
 RankedLabels = list[tuple[list[int], list[float]]]  # labels and scores per row, best first
 
@@ -76,13 +59,7 @@ def read_model(path: AnyPath, mmap: bool = True) -> Model:
             f"MODEL must be a file; got the folder '{path}'. Open a partitioned model in Python, "
             "with sketchforest.load_forest."
         )
-    try:
-        return load_forest(path, mmap)
-    except ValueError as error:
-        _, is_foreign, reason = str(error).partition(" is not one: ")
-        if is_foreign:
-            raise ValueError(f"{path} is not a sketchforest model: {reason}") from error
-        raise
+    return load_forest(path, mmap)
 
 
 def name_features(model: Model) -> None:
@@ -134,11 +111,7 @@ def set_threshold(model: Model, threshold: object) -> None:
             f"threshold is for multi-label forests; got {threshold!r} for a "
             f"{type(model).__name__}. Leave it out."
         )
-    if not is_threshold(threshold):
-        raise ValueError(
-            "threshold must be a probability from 0 to 1, f1, f1-per-label, or top-K, as in top-3; "
-            f"got {threshold!r}."
-        )
+    check_parameters({"threshold": threshold})
     model.set_params(threshold=threshold)
 
 

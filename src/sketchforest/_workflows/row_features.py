@@ -3,13 +3,16 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from sketchforest._estimators.inspection.names import feature_names
+from sketchforest._utils.display import shortened
 from sketchforest._utils.typing import Matrix
 from sketchforest._workflows import Model
-from sketchforest._workflows.models import feature_names, notes_of
+from sketchforest._workflows.models import notes_of
 from sketchforest.datasets._rows import FLOAT32_MAX
 from sketchforest.datasets.columns import Columns
 from sketchforest.datasets.table import TableFeatures
@@ -72,6 +75,36 @@ def explain_row(
             values[at] = _unscale(values[at], *scales[name])
             is_present[at] = True  # a scaled value of 0 is a number like any other
     return replace(found, values=values, is_present=is_present)
+
+
+def label_json(found: Explanation, at: int, n_features: int) -> dict[str, Any]:
+    """Return the explanation of one label; the last lines sum up several features."""
+    return {
+        "label": str(found.label_names[at]),
+        "score": float(found.scores[at]),
+        "base": float(found.base[at]),
+        "features": [
+            {
+                "feature": line.feature,
+                "value": None if line.value is None or np.isnan(line.value) else float(line.value),
+                "adds": line.adds,
+            }
+            for line in found.lines(at, n_features)
+        ],
+    }
+
+
+def rows_json(found: Explanation, n_rows: int, max_text: int | None = None) -> list[dict[str, Any]]:
+    """Return the training rows with the largest weights."""
+    rows = []
+    for at in range(min(n_rows, len(found.rows))):
+        row = {"row": int(found.rows[at]), "id": found.row_names[at]}
+        row |= {"weight": float(found.weights[at]), "labels": found.row_labels[at]}
+        if found.row_texts is not None:
+            text = found.row_texts[at]
+            row["text"] = text if max_text is None else shortened(text, max_text)
+        rows.append(row)
+    return rows
 
 
 def _unscale(value: float, low: float, width: float) -> float:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from scipy import sparse
 
-from sketchforest import RandomForestClassifier, SketchForestClassifier
 from sketchforest._estimators.fitting.out_of_bag import expected_score
 from sketchforest._estimators.predicting.decisions import f1_kind
 from sketchforest._saving.vectorizer import Vectorizer
@@ -22,7 +21,7 @@ from sketchforest._utils.registry import (
 )
 from sketchforest._utils.typing import Matrix
 from sketchforest._workflows import Model
-from sketchforest._workflows.evaluation import Evaluation, evaluate, evaluate_file
+from sketchforest._workflows.evaluation import evaluate_file
 from sketchforest._workflows.fitting import Backend, fit_on
 from sketchforest._workflows.model_input import read_training, training_format
 from sketchforest._workflows.models import (
@@ -44,12 +43,13 @@ from sketchforest.datasets.table_files import (
     TABLE_FORMATS,
     open_table,
 )
+from sketchforest.evaluation import Evaluation, evaluate
 
 Params = dict[str, Any]  # of an estimator, by name
 
-DEFAULT = "default"  # leaves a parameter to the estimator
 MAX_OOB_ROWS = 100_000  # out-of-bag scores predict all rows, which takes time and memory
-_TUNABLE = ("n_estimators", "random_state", "n_jobs", "verbose", "threshold")
+_OF_FORESTS = ("n_jobs", "verbose")  # ignored for single trees
+_TUNABLE = ("n_estimators", "random_state", "threshold", *_OF_FORESTS)
 
 
 class TextSettings(NamedTuple):
@@ -188,36 +188,25 @@ def check_indicator_labels(source: TrainingFile, regressor: str) -> None:
 
 
 def _check_params(estimator: str, params: Params, tunes: bool) -> Params:
-    """Return the parameters of the estimator. Others must have their default values."""
+    """Return the parameters that the estimator has; raise for others, or if the tuner chooses."""
     known = _estimator_class(estimator)().get_params()
-    defaults = RandomForestClassifier().get_params() | SketchForestClassifier().get_params()
-    kept = {}
     for name, value in params.items():
-        if value == DEFAULT and isinstance(value, str):
-            continue
-        if name in known:
-            kept[name] = value
-        elif name not in ("n_jobs", "verbose") and value != defaults[name]:
+        if name not in known and name not in _OF_FORESTS:
             raise ValueError(
                 f"{name} is not a parameter of {estimator}; got {value!r}. Leave it out."
             )
-    if tunes:
-        _check_tuned(estimator, kept)
-    return kept
-
-
-def _check_tuned(estimator: str, params: Params) -> None:
-    """Raise for parameters that the tuner chooses or does not accept."""
-    defaults = SketchForestClassifier().get_params() | {"estimator": DEFAULT_ON_COMMAND_LINE}
-    for name, value in {"estimator": estimator, **params}.items():
-        if name not in _TUNABLE and value != defaults[name]:
+    is_usual = estimator == DEFAULT_ON_COMMAND_LINE
+    for name, value in (params if is_usual else {"estimator": estimator, **params}).items():
+        if tunes and name not in _TUNABLE:
             raise ValueError(
                 f"{name} must be left out with --tune, which chooses it; got {value!r}. Leave out "
                 "--tune to set it yourself."
             )
-    threshold = params.get("threshold", 0.5)
-    if f1_kind(threshold):
-        raise ValueError(f"threshold must be a number or 'top-K' with --tune; got {threshold!r}.")
+    if tunes and f1_kind(params.get("threshold")):
+        raise ValueError(
+            f"threshold must be a number or 'top-K' with --tune; got {params['threshold']!r}."
+        )
+    return {name: value for name, value in params.items() if name in known}
 
 
 def _estimator_class(name: str) -> type[Model]:
@@ -288,7 +277,7 @@ def _vectorize(
         except ValueError as error:
             reason = str(error).splitlines()[0].rstrip(".")
             raise ValueError(
-                f"text must have words that occur in at least {vectorizer.min_df} texts; found "
+                f"texts must have words that occur in at least {vectorizer.min_df} texts; found "
                 f"none ({reason}). Use a lower --min-count."
             ) from error
         if len(others):
@@ -328,9 +317,8 @@ def _tune(
     """Return the tuned forest, advice, and whether tuning ran to its end."""
     from sketchforest.tuning import tune
 
-    settings = {name: params[name] for name in _TUNABLE if name in params}
     # Without a threshold, the forest chooses its own, from out-of-bag scores if it has any.
-    given = {"threshold": settings.pop("threshold")} if "threshold" in settings else {}
-    found = tune(X, Y, metric="lrap", budget=budget, **settings)
+    given = {"threshold": params.pop("threshold")} if "threshold" in params else {}
+    found = tune(X, Y, metric="lrap", budget=budget, **params)
     model = found.forest.set_params(verbose=0, **given)
     return model, found.advice, found.is_complete

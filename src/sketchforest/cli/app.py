@@ -16,7 +16,6 @@ from sketchforest.cli.demo import demo
 from sketchforest.cli.evaluate import evaluate
 from sketchforest.cli.explain import explain
 from sketchforest.cli.info import info
-from sketchforest.cli.moved import ANY_ARGUMENTS, moved
 from sketchforest.cli.predict import predict
 from sketchforest.cli.report import report
 from sketchforest.cli.serve import serve
@@ -43,8 +42,20 @@ _COMMANDS = {
 for panel, commands in _COMMANDS.items():
     for command in commands:
         app.command(cls=Command, rich_help_panel=panel)(command)
-for name in ("bench", "reproduce"):
-    app.command(name, hidden=True, context_settings=ANY_ARGUMENTS)(moved)
+# Whatever options a caller still passes, the answer is the same.
+_ANY_ARGUMENTS = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
+
+
+@app.command("bench", hidden=True, context_settings=_ANY_ARGUMENTS)
+@app.command("reproduce", hidden=True, context_settings=_ANY_ARGUMENTS)
+def _moved(context: typer.Context) -> None:
+    """Say where a command that has left the package is now, and exit with 2."""
+    typer.echo(
+        f"'sketchforest {context.info_name}' is no longer part of the package: run "
+        f"'python -m benchmarks {context.info_name}' in a checkout of the repository.",
+        err=True,
+    )
+    raise typer.Exit(2)
 
 
 def _print_version(wanted: bool) -> None:

@@ -7,7 +7,13 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 # Parameters of the library whose option has another name.
-_OTHER_NAMES = {"checkpoint_dir": "--checkpoint", "estimator": "--forest"}
+_OTHER_NAMES = {
+    "checkpoint_dir": "--checkpoint",
+    "estimator": "--forest",
+    "text": "--text-column",
+    "categories": "--category-column",
+    "numbers": "--number-column",
+}
 INTERRUPTED = 130  # the exit code of shells after Ctrl-C
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 

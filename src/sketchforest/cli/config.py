@@ -13,20 +13,10 @@ from sketchforest._utils.display import listed
 from sketchforest._utils.files import written_whole
 
 # Options that do not affect the model.
-_NOT_WRITTEN = ("config", "json", "quiet", "checkpoint", "dask", "workers")
+_NOT_WRITTEN = {"config", "json", "quiet", "checkpoint", "dask", "workers"}
 _HERE = Path()  # the current folder
 # Options whose values are files or folders.
-PATHS = {
-    "checkpoint",
-    "data_home",
-    "file",
-    "labels_out",
-    "model",
-    "out",
-    "picture",
-    "test",
-    "xml",
-}
+PATHS = {"checkpoint", "data_home", "file", "labels_out", "model", "out", "picture", "test", "xml"}
 
 
 def read_config(context: typer.Context, path: Path | None) -> Path | None:
@@ -78,7 +68,6 @@ ConfigOption = Annotated[
         is_eager=True,
         help="TOML file of options, such as n-estimators = 500. Its paths are relative to the "
         "file. 'train' writes one next to the model, to repeat the training.",
-        show_default=False,
     ),
 ]
 
@@ -90,20 +79,10 @@ def _value(value: Any) -> bool | str:
     return value if isinstance(value, bool) else str(value)
 
 
-def config_text(context: typer.Context, path: Path) -> str:
-    """Return the options that differ from their defaults, as TOML."""
-    command = context.command.name
-    lines = [f"# sketchforest {command} --config {path.name}", f"[{command}]"]
-    for option, value in context.params.items():
-        source = context.get_parameter_source(option)
-        if option in _NOT_WRITTEN or source is None or source.name == "DEFAULT":
-            continue
-        # JSON strings are valid TOML strings.
-        plain = value if isinstance(value, bool | int | float) else str(value)
-        if option in PATHS:
-            plain = _moved(str(value), _HERE, path.parent)
-        lines.append(f"{option.replace('_', '-')} = {json.dumps(plain, ensure_ascii=False)}")
-    return "\n".join(lines) + "\n"
+def given_options(context: typer.Context) -> list[str]:
+    """Return the names of the options that are typed or in a configuration file."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return [name for name, source in sources.items() if source and source.name != "DEFAULT"]
 
 
 class Made(NamedTuple):
@@ -118,12 +97,19 @@ def write_config(context: typer.Context, model: Path, seconds: float) -> Path:
     """Write the options of a training run next to its model, with paths relative to it."""
     from sketchforest import __version__
 
-    path = _beside(model)
+    path, command = _beside(model), context.command.name
+    lines = [f"# sketchforest {command} --config {path.name}", f"[{command}]"]
+    for option in given_options(context):
+        value = context.params[option]
+        plain = value if isinstance(value, bool | int | float) else str(value)
+        if option in PATHS:
+            plain = _moved(str(value), _HERE, path.parent)
+        if option not in _NOT_WRITTEN:  # JSON strings are valid TOML strings
+            lines.append(f"{option.replace('_', '-')} = {json.dumps(plain, ensure_ascii=False)}")
     made = Made(datetime.now(UTC).date().isoformat(), round(seconds, 3), __version__)
-    lines = [f"{name} = {json.dumps(value)}" for name, value in made._asdict().items()]
+    lines += ["", "[made]", *(f"{name} = {json.dumps(v)}" for name, v in made._asdict().items())]
     with written_whole(path) as draft:
-        text = "\n".join([config_text(context, path), "[made]", *lines, ""])
-        draft.write_text(text, encoding="utf-8")
+        draft.write_text("\n".join([*lines, ""]), encoding="utf-8")
     return path
 
 

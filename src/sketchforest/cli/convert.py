@@ -8,12 +8,11 @@ import typer
 from sketchforest.cli import options
 
 
-@options.with_data_options(without=("text_column",))
+@options.with_option_groups("text_column")
 def convert(
     file: options.FileArgument,
     out: Annotated[
-        Path,
-        typer.Argument(metavar="OUT", help="File to write: .npz, .arff, .txt, .svm or .csv."),
+        Path, typer.Argument(metavar="OUT", help="File to write: .npz, .arff, .txt, .svm or .csv.")
     ],
     data: options.DataOptions,
     to: Annotated[
@@ -21,7 +20,6 @@ def convert(
         typer.Option(
             "--to",
             help="Output format: npz, meka, xc, svmlight or csv. Defaults to the suffix of OUT.",
-            show_default=False,
         ),
     ] = None,
     json: options.JsonOption = False,

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 def datasets(
     name: Annotated[
-        str | None,
-        typer.Argument(metavar="NAME", help="Data set to show in detail.", show_default=False),
+        str | None, typer.Argument(metavar="NAME", help="Data set to show in detail.")
     ] = None,
     download: Annotated[
         bool, typer.Option("--download", help="Download the data set NAME.")

@@ -10,8 +10,7 @@ from sketchforest.cli import options
 
 def demo(
     out: Annotated[
-        Path,
-        typer.Option(help="Where to write the picture (PNG and SVG).", dir_okay=False),
+        Path, typer.Option(help="Where to write the picture (PNG and SVG).", dir_okay=False)
     ] = Path("sketchforest-demo.png"),
     n_estimators: Annotated[int, typer.Option(min=1, help="Trees in each forest.")] = 100,
     n_jobs: Annotated[

@@ -9,21 +9,19 @@ from sketchforest.cli import options
 from sketchforest.cli.config import ConfigOption
 
 if TYPE_CHECKING:
-    from sketchforest._workflows.evaluation import Evaluation
+    from sketchforest.evaluation import Evaluation
 
 
-@options.with_data_options(without=options.FEATURE_OPTIONS)
+@options.with_option_groups(*options.FEATURE_OPTIONS)
 def evaluate(
     model: options.ModelArgument,
     file: options.FileArgument,
     data: options.DataOptions,
     labels_out: Annotated[
-        Path | None,
-        typer.Option(help="CSV file for the scores of each label.", show_default=False),
+        Path | None, typer.Option(help="CSV file for the scores of each label.")
     ] = None,
     picture: Annotated[
-        Path | None,
-        typer.Option(help="PNG file for plots; needs matplotlib.", show_default=False),
+        Path | None, typer.Option(help="PNG file for plots; needs matplotlib.")
     ] = None,
     threshold: options.ThresholdOption = None,
     n_jobs: options.JobsOption = -1,
@@ -38,14 +36,9 @@ def evaluate(
 
     Example:  sketchforest evaluate model.sf test.csv --labels-out labels.csv --picture test.png
     """
-    from sketchforest._workflows.evaluation import evaluate_file
-    from sketchforest._workflows.models import trained_columns
     from sketchforest.cli.evaluation_views import show_evaluation
 
-    forest = options.load_model(model, n_jobs, threshold)
-    columns = data.columns(trained_columns(forest))
-    with options.progress(quiet):
-        result = evaluate_file(forest, file, data.format, columns, data.encoding)
+    _, result = options.evaluated(model, file, data, threshold, n_jobs, quiet)
     _write(result, labels_out, picture)
     if json:
         more = {"unknown_labels": result.n_unknown, "rows_trained_on": result.n_trained_on}
@@ -62,8 +55,8 @@ def _write(result: "Evaluation", labels_out: Path | None, picture: Path | None) 
     if labels_out is not None:
         import csv
 
-        from sketchforest._workflows.evaluation import LABEL_COLUMNS
         from sketchforest.datasets._text import text_writer
+        from sketchforest.evaluation import LABEL_COLUMNS
 
         with text_writer(labels_out) as file:
             writer = csv.writer(file, lineterminator="\n")

@@ -7,9 +7,8 @@ from rich.console import Console
 from rich.table import Table
 
 from sketchforest._utils.pictures import save_figure
-from sketchforest._workflows.evaluation import Evaluation
 from sketchforest.cli.tables import SHOWN, make_table
-from sketchforest.evaluation import meaning
+from sketchforest.evaluation import Evaluation, meaning
 
 
 def show_evaluation(evaluation: Evaluation, console: Console) -> None:
@@ -37,14 +36,10 @@ def show_unknown(evaluation: Evaluation, console: Console) -> None:
 
 def scores_table(scores: Mapping[str, float]) -> Table:
     rows = [
-        (score_name(name), f"{value:,.0f}" if name == "rows" else f"{value:.4f}")
+        (meaning(name).title, f"{value:,.0f}" if name == "rows" else f"{value:.4f}")
         for name, value in scores.items()
     ]
-    return make_table(("score", ""), rows, right=("",))
-
-
-def score_name(name: str) -> str:
-    return meaning(name).title
+    return make_table(("score", ""), rows, right=(""))
 
 
 def save_evaluation_figure(result: Evaluation, path: str | os.PathLike[str]) -> None:

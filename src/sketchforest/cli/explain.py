@@ -7,8 +7,8 @@ import typer
 from sketchforest.cli import options
 
 
-@options.with_data_options(
-    without=(*options.FEATURE_OPTIONS, "tags_column", "tag_separator", "label_columns")
+@options.with_option_groups(
+    *options.FEATURE_OPTIONS, "tags_column", "tag_separator", "label_columns"
 )
 def explain(
     model: options.ModelArgument,
@@ -20,8 +20,7 @@ def explain(
         str,
         typer.Option(
             help="Labels to explain, predicted or not, separated by commas. Quote a name that "
-            "contains a comma: '\"c++, sdk\",login'.",
-            show_default=False,
+            "contains a comma: '\"c++, sdk\",login'."
         ),
     ] = "",
     n_jobs: options.JobsOption = -1,
@@ -34,10 +33,12 @@ def explain(
 
     Example:  sketchforest explain model.sf new.csv --row 3 --label graphs
     """
+    from sketchforest._estimators.inspection.names import label_names
     from sketchforest._workflows.model_input import input_format, read_row
-    from sketchforest._workflows.models import is_classifier, label_names, trained_columns
+    from sketchforest._workflows.models import trained_columns
     from sketchforest._workflows.row_features import explain_row
     from sketchforest.cli.explanation_views import as_json, show_explanation
+    from sketchforest.evaluation import is_classifier
 
     forest = options.load_model(model, n_jobs)
     columns = data.columns(trained_columns(forest))

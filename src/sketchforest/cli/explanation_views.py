@@ -6,55 +6,23 @@ from rich.console import Console
 
 from sketchforest._utils.display import listed, shortened
 from sketchforest._utils.units import UNKNOWN
-from sketchforest.cli.tables import SHOWN, escaped, make_table, number_or_none
+from sketchforest._workflows.row_features import label_json, rows_json
+from sketchforest.cli.tables import SHOWN, escaped, make_table
 from sketchforest.explain import Explanation
 
 TEXT_WIDTH = 60
 
 
 def as_json(found: Explanation, row: int, has_labels: bool = True) -> dict[str, Any]:
-    """Return the explanation as JSON.
-
-    The contributions of the features add up to the score; the last lines sum up several features
-    and have no value. Training rows have labels, or outputs in case of a regressor.
-    """
-    texts = found.row_texts
-    return {
-        "row": row,
-        "labels": [
-            {
-                "label": str(name),
-                "score": float(found.scores[k]),
-                "base": float(found.base[k]),
-                "features": [
-                    {
-                        "feature": line.feature,
-                        "value": None if line.value is None else number_or_none(line.value),
-                        "adds": line.adds,
-                    }
-                    for line in found.lines(k, SHOWN)
-                ],
-            }
-            for k, name in enumerate(found.label_names)
-        ],
-        "training_rows": [
-            {
-                "row": int(found.rows[at]),
-                "id": found.row_names[at],
-                "weight": float(found.weights[at]),
-                **_truth(found, at, has_labels),
-                **({} if texts is None else {"text": texts[at]}),
-            }
-            for at in range(min(SHOWN, len(found.rows)))
-        ],
-    }
-
-
-def _truth(found: Explanation, at: int, has_labels: bool) -> dict[str, Any]:
-    if has_labels:
-        return {"labels": found.row_labels[at]}
-    names = map(str, found.label_names)
-    return {"outputs": dict(zip(names, found.votes[at].tolist(), strict=True))}
+    """Return the explanation as JSON. Training rows have labels, or outputs of a regressor."""
+    rows = rows_json(found, SHOWN)
+    if not has_labels:
+        names = list(map(str, found.label_names))
+        for at, each in enumerate(rows):
+            del each["labels"]
+            each["outputs"] = dict(zip(names, found.votes[at].tolist(), strict=True))
+    labels = [label_json(found, at, SHOWN) for at in range(len(found.label_names))]
+    return {"row": row, "labels": labels, "training_rows": rows}
 
 
 def show_explanation(content: dict[str, Any], console: Console) -> None:
@@ -75,18 +43,11 @@ def show_explanation(content: dict[str, Any], console: Console) -> None:
     training_rows = content["training_rows"]
     outputs = list(training_rows[0].get("outputs", ())) if training_rows else []
     texts = ["text"] if any("text" in row for row in training_rows) else []
-    rows = [
-        [
-            row["id"],
-            f"{row['weight']:.4f}",
-            *(
-                [f"{value:.4g}" for value in row["outputs"].values()]
-                if outputs
-                else [shortened(listed(row["labels"]), TEXT_WIDTH)]
-            ),
-            *(shortened(row[name], TEXT_WIDTH) for name in texts),
-        ]
-        for row in training_rows
-    ]
+    rows = []
+    for row in training_rows:
+        truth = [shortened(listed(row["labels"]), TEXT_WIDTH)] if not outputs else []
+        truth += [f"{value:.4g}" for value in row.get("outputs", {}).values()]
+        truth += [shortened(row[name], TEXT_WIDTH) for name in texts]
+        rows.append([row["id"], f"{row['weight']:.4f}", *truth])
     columns = ("row", "weight", *(map(escaped, outputs) if outputs else ["labels"]), *texts)
     console.print(make_table(columns, rows, right=columns[: 2 + len(outputs)]))

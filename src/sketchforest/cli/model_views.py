@@ -7,13 +7,15 @@ import numpy as np
 from rich.console import Console
 
 from sketchforest._estimators.inspection.description import MAX_LISTED
+from sketchforest._estimators.inspection.names import label_names, shown_features
 from sketchforest._utils.display import listed
 from sketchforest._utils.units import seconds, size
 from sketchforest._workflows import Model
-from sketchforest._workflows.models import is_classifier, label_names, notes_of, shown_features
+from sketchforest._workflows.models import notes_of
 from sketchforest._workflows.training import TrainOutcome
-from sketchforest.cli.evaluation_views import score_name, scores_table, show_unknown
+from sketchforest.cli.evaluation_views import scores_table, show_unknown
 from sketchforest.cli.tables import SHOWN, escaped, make_table, number_or_none
+from sketchforest.evaluation import is_classifier, meaning
 
 _COUNTS = ("trees", "nodes", "leaves", "depth", "training_rows", "features")
 
@@ -59,7 +61,7 @@ def _label_names(model: Model) -> list[str] | None:
 def _oob_metric(model: Model) -> str:
     asked_for = getattr(model, "oob_score", True)
     if isinstance(asked_for, str):
-        return score_name(asked_for)
+        return meaning(asked_for).title
     if not is_classifier(model):
         return "R²"
     return "accuracy" if model.fitted_.targets.has_classes else "LRAP"
@@ -98,7 +100,7 @@ def show_outcome(outcome: TrainOutcome, console: Console) -> None:
     if about["oob_predicted"] is not None:
         found = about["oob_predicted"]
         console.print(
-            f"Expected {score_name(found['metric'])} on new rows (out-of-bag): "
+            f"Expected {meaning(found['metric']).title} on new rows (out-of-bag): "
             f"{found['score']:.4f} ± {found['standard_error']:.4f}"
         )
     elif about["oob_score"] is not None:
@@ -122,7 +124,7 @@ def show_model(about: dict[str, Any], path: Path, console: Console) -> None:
     if about["important_features"]:
         console.print("\nMost important features:")
         rows = [(row["feature"], f"{row['share']:.4f}") for row in about["important_features"]]
-        console.print(make_table(("feature", "share"), rows, right=("share",)))
+        console.print(make_table(("feature", "share"), rows, right=("share")))
     else:
         console.print("No feature importances: the model was saved with --compact.")
 
@@ -145,12 +147,12 @@ def _facts(about: dict[str, Any], path: Path) -> list[tuple[str, str]]:
         n_left_out = about["oob_rows_of_threshold"]
         source = "out-of-bag" if n_left_out is None else f"{n_left_out:,} rows held out"
         score = f"{found['score']:.4f} ± {found['standard_error']:.4f} ({source})"
-        facts.append((f"expected {score_name(found['metric'])}", score))
+        facts.append((f"expected {meaning(found['metric']).title}", score))
     elif about["oob_score"] is not None:
         facts.append((f"out-of-bag {about['oob_metric']}", f"{about['oob_score']:.4f}"))
     for name, value in about["notes"].get("test", {}).items():
         if name != "rows":
-            facts.append((f"test {score_name(name)}", f"{value:.4f}"))
+            facts.append((f"test {meaning(name).title}", f"{value:.4f}"))
     if about["thresholds"] is not None and np.ndim(about["thresholds"]) == 0:
         facts.append(("threshold", f"{about['thresholds']:.4f}"))
     return facts

@@ -1,4 +1,6 @@
-"""Options that several commands share, and what they have in common otherwise."""
+"""Options and helpers that several commands share."""
+
+# ruff: noqa: RUF009  fields of options are declared by a function
 
 import csv
 import functools
@@ -6,12 +8,12 @@ import inspect
 import json as json_module
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.models import OptionInfo
 
 from sketchforest.cli.command import INTERRUPTED
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from sketchforest._workflows import Model
     from sketchforest.datasets.columns import Columns
     from sketchforest.datasets.files import ReadOptions
+    from sketchforest.evaluation import Evaluation
 
 ModelArgument = Annotated[
     Path, typer.Argument(metavar="MODEL", help="Model file written by 'train' or by save().")
@@ -41,70 +44,47 @@ ThresholdOption = Annotated[
         "--threshold",
         help="When to predict a label: a probability such as 0.2, f1 or f1-per-label (chosen "
         "during training), or top-K such as top-3. Defaults to the model's own setting.",
-        show_default=False,
     ),
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Hide progress.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 DataHomeOption = Annotated[
-    Path | None,
-    typer.Option(help="Folder of data sets, searched before $SKETCHFOREST_DATA."),
+    Path | None, typer.Option(help="Folder of data sets, searched before $SKETCHFOREST_DATA.")
 ]
 
 
-def _option(flag: str, help: str, show_default: bool = False) -> OptionInfo:
-    return typer.Option(flag, help=help, show_default=show_default, rich_help_panel="Input data")
+def option(panel: str, help: str, default: Any = None, *flags: str, **more: Any) -> Any:
+    """Declare a field of a group of options, which `with_option_groups` adds to a command."""
+    declared = typer.Option(*flags, help=help, rich_help_panel=panel, **more)
+    return field(default=default, metadata={"option": declared})
+
+
+_data = partial(option, "Input data")
 
 
 @dataclass(frozen=True)
 class DataOptions:
-    """How to read a data file. `with_data_options` adds these options to a command."""
+    """How to read a data file."""
 
-    format: Annotated[
-        str | None,
-        _option(
-            "--format",
-            "csv, tsv, parquet, jsonl, fasttext, text (one document per line), arff, mulan, meka, "
-            "clus, xc, svmlight or npz. Detected if not given.",
-        ),
-    ] = None
-    encoding: Annotated[
-        str, _option("--encoding", "Encoding of text and tables, such as latin-1.", True)
-    ] = "utf-8"
-    text_column: Annotated[
-        str | None, _option("--text-column", "Text columns, separated by commas.")
-    ] = None
-    category_column: Annotated[
-        str, _option("--category-column", "Categorical columns, separated by commas.")
-    ] = ""
-    number_column: Annotated[
-        str,
-        _option(
-            "--number-column",
-            "Numeric columns, separated by commas. Defaults to all other columns, or to none if "
-            "there are text columns.",
-        ),
-    ] = ""
-    tags_column: Annotated[
-        str | None, _option("--tags-column", "Column of tags, such as 'a;b;c'.")
-    ] = None
-    tag_separator: Annotated[
-        str | None,
-        _option("--tag-separator", "Separator of tags; `<>` reads `<a><b>`. Defaults to ';'."),
-    ] = None
-    label_columns: Annotated[
-        str,
-        _option(
-            "--label-columns",
-            "Columns of 0/1 labels, separated by commas; for a regressor, columns of numbers.",
-        ),
-    ] = ""
-    ignore_columns: Annotated[
-        str, _option("--ignore-columns", "Columns to ignore, separated by commas.")
-    ] = ""
-    xml: Annotated[
-        Path | None, _option("--xml", "XML file with the label names of a MULAN file.")
-    ] = None
+    format: str | None = _data(
+        "csv, tsv, parquet, jsonl, fasttext, text (one document per line), arff, mulan, meka, clus, "
+        "xc, svmlight or npz. Detected if not given."
+    )
+    encoding: str = _data("Encoding of text and tables, such as latin-1.", "utf-8")
+    text_column: str = _data("Text columns, separated by commas.", "")
+    category_column: str = _data("Categorical columns, separated by commas.", "")
+    number_column: str = _data(
+        "Numeric columns, separated by commas. Defaults to all other columns, or to none if there "
+        "are text columns.",
+        "",
+    )
+    tags_column: str | None = _data("Column of tags, such as 'a;b;c'.")
+    tag_separator: str = _data("Separator of tags; `<>` reads `<a><b>`. Defaults to ';'.", "")
+    label_columns: str = _data(
+        "Columns of 0/1 labels, separated by commas; for a regressor, columns of numbers.", ""
+    )
+    ignore_columns: str = _data("Columns to ignore, separated by commas.", "")
+    xml: Path | None = _data("XML file with the label names of a MULAN file.")
 
     def columns(self, trained: "Columns | None" = None) -> "Columns":
         """Return the named columns; the others are those used in training, if any."""
@@ -113,9 +93,9 @@ class DataOptions:
         if self.tags_column is not None and self.label_columns:
             raise typer.BadParameter("--tags-column and --label-columns cannot be used together.")
         given = Columns(
-            text=tuple(names(self.text_column or "")),
+            text=tuple(names(self.text_column)),
             tags=self.tags_column,
-            tag_separator=self.tag_separator or "",
+            tag_separator=self.tag_separator,
             labels=tuple(names(self.label_columns)),
             ignored=tuple(names(self.ignore_columns)),
             categories=tuple(names(self.category_column)),
@@ -123,11 +103,7 @@ class DataOptions:
         )
         if trained is not None:
             return replace(trained, **{name: v for name, v in vars(given).items() if v})
-        try:
-            given.check_targets()
-        except ValueError as error:
-            role, _, rule = str(error).partition(" ")
-            raise typer.BadParameter(rule, param_hint=_OPTION_OF_ROLE[role]) from None
+        given.check_targets()
         return given
 
     def read_options(self) -> "ReadOptions":
@@ -136,37 +112,35 @@ class DataOptions:
         return ReadOptions() if self.xml is None else ReadOptions(xml=self.xml)
 
 
-_OPTION_OF_ROLE = {
-    "text": "--text-column",
-    "categories": "--category-column",
-    "numbers": "--number-column",
-}
 # Options that a fitted model does not need, since it knows its features.
 FEATURE_OPTIONS = ("category_column", "number_column", "xml")
 
 
-def with_data_options(
-    without: tuple[str, ...] = (),
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Replace the parameter ``data: DataOptions`` of a command by the options themselves."""
-    shared = [field for field in fields(DataOptions) if field.name not in without]
+def with_option_groups(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Replace parameters of a command that are groups of options by the options themselves."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        kind, parameters = inspect.Parameter.KEYWORD_ONLY, []
+        groups: dict[str, tuple[Any, list[str]]] = {}
+        for parameter in inspect.signature(command).parameters.values():
+            group = parameter.annotation
+            if not is_dataclass(group):
+                parameters.append(parameter.replace(kind=kind))
+                continue
+            chosen = [each for each in fields(group) if each.name not in without]
+            groups[parameter.name] = group, [each.name for each in chosen]
+            for each in chosen:
+                declared: Any = Annotated[each.type, each.metadata["option"]]
+                parameters.append(
+                    inspect.Parameter(each.name, kind, default=each.default, annotation=declared)
+                )
+
         @functools.wraps(command)
         def run(**given: Any) -> None:
-            data = DataOptions(**{field.name: given.pop(field.name) for field in shared})
-            command(data=data, **given)
+            for name, (group, chosen) in groups.items():
+                given[name] = group(**{option: given.pop(option) for option in chosen})
+            command(**given)
 
-        kind = inspect.Parameter.KEYWORD_ONLY
-        parameters = []
-        for parameter in inspect.signature(command).parameters.values():
-            if parameter.annotation is DataOptions:
-                parameters += [
-                    inspect.Parameter(f.name, kind, default=f.default, annotation=f.type)
-                    for f in shared
-                ]
-            else:
-                parameters.append(parameter.replace(kind=kind))
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {p.name: p.annotation for p in parameters}
         return run
@@ -210,31 +184,9 @@ def _plain(value: object) -> object:
     return str(value) if isinstance(value, Path) else value.tolist()  # type: ignore[attr-defined]
 
 
-class Outcome(Protocol):
-    """The result of a long command, possibly interrupted."""
-
-    @property
-    def is_complete(self) -> bool: ...
-
-    def as_json(self) -> str: ...
-
-
-def finish(outcome: Outcome, json: bool) -> None:
-    """Print JSON if asked for; exit with an error if the work was interrupted or partly failed."""
-    if json:
-        typer.echo(outcome.as_json())
-    exit_if_interrupted(outcome.is_complete)
-    if getattr(outcome, "failures", ()):
-        raise typer.Exit(1)
-
-
 def exit_if_interrupted(is_complete: bool) -> None:
     if not is_complete:
         raise typer.Exit(INTERRUPTED)
-
-
-def text_of(path: Path | None) -> str | None:
-    return None if path is None else str(path)
 
 
 def progress(is_quiet: bool, **renamed: str) -> AbstractContextManager[None]:
@@ -251,3 +203,16 @@ def load_model(path: Path, n_jobs: int | None = None, threshold: str | None = No
     if threshold is not None:
         set_threshold(model, value(threshold))
     return model
+
+
+def evaluated(
+    model: Path, file: str, data: DataOptions, threshold: str | None, n_jobs: int, quiet: bool
+) -> "tuple[Model, Evaluation]":
+    """Open a model and evaluate it on a file with known labels."""
+    from sketchforest._workflows.evaluation import evaluate_file
+    from sketchforest._workflows.models import trained_columns
+
+    forest = load_model(model, n_jobs, threshold)
+    columns = data.columns(trained_columns(forest))
+    with progress(quiet):
+        return forest, evaluate_file(forest, file, data.format, columns, data.encoding)

@@ -12,7 +12,7 @@ from sketchforest.cli import options
 from sketchforest.cli.config import ConfigOption
 
 
-@options.with_data_options(without=(*options.FEATURE_OPTIONS, "tags_column", "label_columns"))
+@options.with_option_groups(*options.FEATURE_OPTIONS, "tags_column", "label_columns")
 def predict(
     model: options.ModelArgument,
     file: options.FileArgument,
@@ -23,7 +23,6 @@ def predict(
             min=1,
             help="Number of labels per row, best first. Defaults to all labels above the "
             "model's threshold.",
-            show_default=False,
         ),
     ] = None,
     output: Annotated[
@@ -33,15 +32,11 @@ def predict(
         ),
     ] = "csv",
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="File to write, instead of standard output."),
+        Path | None, typer.Option("--out", "-o", help="File to write, instead of standard output.")
     ] = None,
     threshold: options.ThresholdOption = None,
     keep: Annotated[
-        str,
-        typer.Option(
-            help="Input columns to copy to the output, separated by commas.", show_default=False
-        ),
+        str, typer.Option(help="Input columns to copy to the output, separated by commas.")
     ] = "",
     n_jobs: options.JobsOption = -1,
     quiet: options.QuietOption = False,

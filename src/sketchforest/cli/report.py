@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from sketchforest._workflows import Model
 
 _PAGE, _CARD = Path("report.html"), Path("model-card.md")
+_NOTED = {"trained on": "file", "its SHA-256": "sha256"}
 
 
-@options.with_data_options(without=options.FEATURE_OPTIONS)
+@options.with_option_groups(*options.FEATURE_OPTIONS)
 def report(
     model: options.ModelArgument,
     file: options.FileArgument,
@@ -27,15 +28,13 @@ def report(
             "-o",
             help=f"File to write. Defaults to {_PAGE}, or to {_CARD} with --markdown, which a "
             "name ending in .md implies.",
-            show_default=False,
         ),
     ] = None,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Write a model card in Markdown.")
     ] = False,
     title: Annotated[
-        str | None,
-        typer.Option(help="Title. Defaults to the name of the model file.", show_default=False),
+        str | None, typer.Option(help="Title. Defaults to the name of the model file.")
     ] = None,
     threshold: options.ThresholdOption = None,
     n_jobs: options.JobsOption = -1,
@@ -53,61 +52,43 @@ def report(
     """
     from sketchforest._utils.files import check_out
     from sketchforest._utils.units import size
-    from sketchforest._workflows.evaluation import evaluate_file
-    from sketchforest._workflows.models import trained_columns
-    from sketchforest.report import is_markdown, report_of
+    from sketchforest._workflows.models import file_digest
+    from sketchforest.report.report import is_markdown, report_of
 
     is_card = markdown or (out is not None and is_markdown(out))
     target = out or (_CARD if is_card else _PAGE)
     check_out(target)
-    forest = options.load_model(model, n_jobs, threshold)
-    columns = data.columns(trained_columns(forest))
-    with options.progress(quiet):
-        result = evaluate_file(forest, file, data.format, columns, data.encoding)
-    made = report_of(
-        forest, result, title or model.stem, _about_model(forest, model), _about_data(file)
-    )
+    forest, result = options.evaluated(model, file, data, threshold, n_jobs, quiet)
+    about = {"file": "standard input"}
+    if file != "-":
+        about = {"file": Path(file).name, "its SHA-256": file_digest(file)}
+    made = report_of(forest, result, title or model.stem, _about_model(forest, model), about)
     made.save(target, "markdown" if is_card else "html")
+    n_bytes = target.stat().st_size
     if json:
-        about = {"report": target, "bytes": target.stat().st_size, **result.scores}
-        options.print_json(about)
+        options.print_json({"report": target, "bytes": n_bytes, **result.scores})
     else:
         hint = "" if is_card else " Open it in a browser."
-        written = f"Wrote {target} ({size(target.stat().st_size)}).{hint}"
-        options.console().print(written, soft_wrap=True)
+        options.console().print(f"Wrote {target} ({size(n_bytes)}).{hint}", soft_wrap=True)
 
 
 def _about_model(model: "Model", path: Path) -> dict[str, str]:
     """Describe the origin of a model; folders are private, so only file names are given."""
     from sketchforest._utils.units import seconds, size
     from sketchforest._workflows.models import notes_of
+    from sketchforest.metrics.meanings import meaning
 
     notes, made = notes_of(model), read_made(path)
     found = {"file": f"{path.name}, {size(path.stat().st_size)}"}
-    if "file" in notes:
-        found["trained on"] = notes["file"]
-    if "sha256" in notes:
-        found["its SHA-256"] = notes["sha256"]
+    found |= {title: str(dict(notes)[n]) for title, n in _NOTED.items() if n in notes}
     if made is not None:
-        found["trained"] = (
-            f"{made.date}, in {seconds(made.seconds)}, by sketchforest {made.version}"
-        )
+        took = seconds(made.seconds)
+        found["trained"] = f"{made.date}, in {took}, by sketchforest {made.version}"
     else:
-        written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-        found["written"] = written.strftime("%Y-%m-%d")
-    predicted = notes.get("out_of_bag")
-    if predicted is not None:
-        from sketchforest.metrics.meanings import meaning
-
-        found[f"expected {meaning(predicted['metric']).title} on new rows"] = (
-            f"{predicted['score']:.4f} ± {predicted['standard_error']:.4f} (out-of-bag)"
+        found["written"] = f"{datetime.fromtimestamp(path.stat().st_mtime, UTC):%Y-%m-%d}"
+    if "out_of_bag" in notes:
+        expected = notes["out_of_bag"]
+        found[f"expected {meaning(expected['metric']).title} on new rows"] = (
+            f"{expected['score']:.4f} ± {expected['standard_error']:.4f} (out-of-bag)"
         )
     return found
-
-
-def _about_data(file: str) -> dict[str, str]:
-    from sketchforest._workflows.models import file_digest
-
-    if file == "-":
-        return {"file": "standard input"}
-    return {"file": Path(file).name, "its SHA-256": file_digest(file)}

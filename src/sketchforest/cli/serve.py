@@ -11,8 +11,7 @@ def serve(
     models: Annotated[
         list[str],
         typer.Argument(
-            metavar="MODEL",
-            help="Model files; NAME=FILE serves a file under another name.",
+            metavar="MODEL", help="Model files; NAME=FILE serves a file under another name."
         ),
     ],
     host: Annotated[

@@ -22,11 +22,7 @@ def make_table(
 ) -> Table:
     """Return a table without a frame; the columns in `right` are right-aligned."""
     table = Table(
-        title=title,
-        box=box.SIMPLE_HEAD,
-        show_header=show_header,
-        show_edge=False,
-        pad_edge=False,
+        title=title, box=box.SIMPLE_HEAD, show_header=show_header, show_edge=False, pad_edge=False
     )
     for name in columns:
         table.add_column(name, justify="right" if name in right else "left")

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from sketchforest.datasets import Dataset
     from sketchforest.tuning import TuningResult
 
+_PYTHON_NAMES = {"sketch": "sketch_forest"}  # where they differ by more than a hyphen
 
-@options.with_data_options()
+
+@options.with_option_groups()
 def tune(
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="Data file, or the name of a known data set.")
@@ -29,8 +31,7 @@ def tune(
         str,
         typer.Option(
             help="Time limit in seconds, or a number of trees such as '2000 trees'. Defaults to "
-            "the cost of ten default fits.",
-            show_default=False,
+            "the cost of ten default fits."
         ),
     ] = "",
     estimators: Annotated[
@@ -76,7 +77,7 @@ def tune(
         Y,
         metric=metric,
         budget=options.value(budget or "none"),
-        estimators=[_python_name(name) for name in options.names(estimators)],
+        estimators=[_PYTHON_NAMES.get(n, n.replace("-", "_")) for n in options.names(estimators)],
         n_estimators=n_estimators,
         random_state=random_state,
         n_jobs=n_jobs,
@@ -92,10 +93,6 @@ def tune(
     else:
         show_tuning(result, score, screen)
     options.exit_if_interrupted(result.is_complete)
-
-
-def _python_name(forest: str) -> str:
-    return "sketch_forest" if forest == "sketch" else forest.replace("-", "_")
 
 
 def _read(

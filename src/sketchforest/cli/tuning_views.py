@@ -4,21 +4,17 @@ import csv
 import os
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 
 from sketchforest._selection.setting import Setting
+from sketchforest._utils.display import tidy
 from sketchforest._utils.pictures import save_figure
 from sketchforest._utils.units import UNKNOWN, seconds
 from sketchforest.cli.tables import make_table
 from sketchforest.tuning import Trial, TuningResult
 from sketchforest.tuning.result import as_rows
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _TABLE_ROWS = 12
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#222222", "#e69f00", "#56b4e9")
@@ -84,50 +80,14 @@ def write_tuning(result: TuningResult, folder: Path, console: Console) -> None:
         writer.writerows(rows)
     written = "model.sf, trials.csv"
     if find_spec("matplotlib") is not None:
-        save_cost_figure(result, folder / "cost.png")
+        from matplotlib.figure import Figure
+
+        cost = Figure(figsize=(8.5, 4.5), layout="constrained")
+        result.plot(cost.subplots())
+        save_figure(cost, folder / "cost.png")
         save_components_figure(result, folder / "components.png")
         written += ", cost.png, components.png and both as .svg"
     console.print(f"Wrote to {folder}: {written}")
-
-
-def save_cost_figure(result: TuningResult, path: str | os.PathLike[str]) -> None:
-    """Plot the expected score against the time of a fit, with the Pareto front."""
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
-
-    figure = Figure(figsize=(8.5, 4.5), layout="constrained")
-    axes = figure.subplots()
-    names = sorted({trial.setting.estimator for trial in result.trials})
-    for colour, name in zip(_COLOURS, names, strict=False):
-        group = [trial for trial in result.trials if trial.setting.estimator == name]
-        axes.errorbar(
-            [trial.fit_seconds for trial in group],
-            [trial.expected for trial in group],
-            [trial.expected_se for trial in group],
-            fmt="o",
-            color=colour,
-            elinewidth=0.8,
-            alpha=0.8,
-            label=name.replace("_", " "),
-        )
-    front = result.front
-    axes.plot(
-        [trial.fit_seconds for trial in front],
-        [trial.expected for trial in front],
-        color="#888888",
-        zorder=0,
-        label="Pareto front",
-    )
-    winner = result.winner
-    axes.plot(
-        winner.fit_seconds, winner.expected, "*", color="black", markersize=14, label="chosen"
-    )
-    axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: seconds(value)))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xlabel(f"time to fit {result.n_estimators} trees")
-    _finish(figure, axes, result, path)
 
 
 def save_components_figure(result: TuningResult, path: str | os.PathLike[str]) -> None:
@@ -157,18 +117,11 @@ def save_components_figure(result: TuningResult, path: str | os.PathLike[str]) -
         )
     axes.set_xticks(range(len(ticks)), ticks)
     axes.set_xlabel("outputs used to search for splits")
-    _finish(figure, axes, result, path)
+    axes.set_ylabel(f"expected {result.metric} (out-of-bag)")
+    tidy(axes)
+    figure.legend(fontsize="x-small", edgecolor="none", loc="outside right upper")
+    save_figure(figure, path)
 
 
 def _order_of_outputs(setting: Setting) -> tuple[bool, int, str]:
     return setting.projection is None, setting.n_components or 0, str(setting.projection)
-
-
-def _finish(
-    figure: "Figure", axes: "Axes", result: TuningResult, path: str | os.PathLike[str]
-) -> None:
-    axes.set_ylabel(f"expected {result.metric} (out-of-bag)")
-    axes.grid(axis="y", color="#e6e6e6")
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(fontsize="x-small", edgecolor="none", loc="outside right upper")
-    save_figure(figure, path)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sketchforest._utils.display import shortened
-from sketchforest._utils.warning import warn
 from sketchforest.evaluation import Evaluation, LabelTable
 from sketchforest.metrics.meanings import meaning
 from sketchforest.report.wording import BETTER, explain_score, of_classes
@@ -53,11 +52,6 @@ class Setting(NamedTuple):
     name: str
     value: str
     is_default: bool
-
-    @property
-    def is_usual(self) -> bool:
-        warn("Setting.is_usual is deprecated; use is_default.", FutureWarning)
-        return self.is_default
 
 
 def scores_of(evaluation: Evaluation, is_of_classes: bool) -> list[Score]:

@@ -27,12 +27,7 @@ from sketchforest.report.content import (
     settings_of,
     threshold_table,
 )
-from sketchforest.report.plots import (
-    calibration_plot,
-    frequency_plot,
-    ranking_plot,
-    threshold_plot,
-)
+from sketchforest.report.plots import calibration_plot, frequency_plot, ranking_plot, threshold_plot
 from sketchforest.report.wording import COLUMNS
 
 if TYPE_CHECKING:
@@ -47,45 +42,20 @@ PAGE_LINES = 50  # rows of the table of labels, as in table.js
 class Report:
     """A report on a fitted model.
 
-    Attributes
-    ----------
-    title : str
-    description : Description
-        Summary of the model, as returned by `forest.describe()`.
-    evaluation : Evaluation
-        Scores on the test data.
-    settings : list of Setting
-        Parameters; those with non-default values come first.
-    threshold : float or None
-        Decision threshold, if all labels share one.
-    is_of_classes : bool
-        Whether the task is multi-class rather than multi-label.
-    about_model, about_data : dict of str
-        Provenance of the model and of the test data.
-    made : str
-        Date and version.
-
     Examples
     --------
-    >>> from sketchforest import SketchForestClassifier
-    >>> from sketchforest.datasets import make_multilabel
-    >>> from sketchforest.report import make_report
-    >>> data = make_multilabel(200, 30, 50, labels_per_row=4, features_per_row=8)
-    >>> forest = SketchForestClassifier(10, random_state=0).fit(data.X[:150], data.Y[:150])
-    >>> report = make_report(forest, data.X[150:], data.Y[150:])
-    >>> report.to_markdown().splitlines()[0][:2]
-    '# '
+    >>> from sketchforest.report import Report, make_report  # make_report returns a Report
     """
 
     title: str
-    description: Description
+    description: Description  # as returned by `forest.describe()`
     evaluation: Evaluation
-    settings: list[Setting]
-    threshold: float | None
-    is_of_classes: bool
-    about_model: Mapping[str, str]
+    settings: list[Setting]  # parameters; those with non-default values come first
+    threshold: float | None  # if all labels share one
+    is_of_classes: bool  # multi-class rather than multi-label
+    about_model: Mapping[str, str]  # provenance
     about_data: Mapping[str, str]
-    made: str
+    made: str  # date and version
 
     def to_html(self) -> str:
         """Return one HTML page that loads no other file."""
@@ -207,29 +177,7 @@ def report_of(
     about_model: Mapping[str, str] | None = None,
     about_data: Mapping[str, str] | None = None,
 ) -> Report:
-    """Report on a model that was already evaluated.
-
-    Parameters
-    ----------
-    model : fitted estimator
-    evaluation : Evaluation
-    title, about_model, about_data : as for `make_report`
-
-    Returns
-    -------
-    Report
-
-    Examples
-    --------
-    >>> from sketchforest import SketchForestClassifier
-    >>> from sketchforest.datasets import make_multilabel
-    >>> from sketchforest.evaluation import evaluate
-    >>> from sketchforest.report import report_of
-    >>> data = make_multilabel(200, 30, 50, labels_per_row=4, features_per_row=8)
-    >>> forest = SketchForestClassifier(10, random_state=0).fit(data.X[:150], data.Y[:150])
-    >>> report_of(forest, evaluate(forest, data.X[150:], data.Y[150:]), "Tags").title
-    'Tags'
-    """
+    """Report on a model that was already evaluated, as `make_report` does."""
     from sketchforest import __version__
 
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
@@ -247,22 +195,6 @@ def report_of(
 
 
 def is_markdown(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path has a Markdown extension.
-
-    Parameters
-    ----------
-    path : str or path
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> from sketchforest.report import is_markdown
-    >>> is_markdown("card.md"), is_markdown("report.html")
-    (True, False)
-    """
     return Path(path).suffix.lower() in (".md", ".markdown")
 
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from sketchforest._estimators.inspection.names import feature_names
 from sketchforest._utils.display import shortened
 from sketchforest._utils.lazy import locked_property
 from sketchforest._workflows import Model
-from sketchforest._workflows.models import feature_names
-from sketchforest._workflows.row_features import table_features
+from sketchforest._workflows.row_features import n_terms, table_features
 from sketchforest.datasets.columns import Columns
 from sketchforest.datasets.table import TableFeatures
 
@@ -35,8 +35,7 @@ class Fields:
 
     @locked_property
     def is_text_only(self) -> bool:
-        n_terms = len(self.model.vectorizer_.vocabulary_) if self.of_text else 0
-        return bool(self.of_text) and n_terms == self.model.n_features_in_
+        return bool(self.of_text) and n_terms(self.model) == self.model.n_features_in_
 
     @locked_property
     def table(self) -> TableFeatures:
@@ -47,10 +46,7 @@ class Fields:
 
     @property
     def is_numbered(self) -> bool:
-        """Whether features have no names and are numbered from 0.
-
-        These are never all listed: even a small file can declare very many features.
-        """
+        """Whether features have no names; a small file can declare too many to list them all."""
         return feature_names(self.model.fitted_) is None
 
     def __len__(self) -> int:

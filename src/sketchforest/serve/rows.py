@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from sketchforest._estimators.inspection.names import feature_names
 from sketchforest._utils.typing import Matrix
 from sketchforest._workflows import Model
-from sketchforest._workflows.models import feature_names, notes_of, trained_columns
+from sketchforest._workflows.models import notes_of, trained_columns
 from sketchforest._workflows.row_features import join_features
 from sketchforest.datasets.columns import Columns
 from sketchforest.datasets.table_files import TABLE_FORMATS, Block

@@ -8,20 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sketchforest._estimators.inspection.description import what_is_predicted
+from sketchforest._estimators.inspection.names import label_names
 from sketchforest._estimators.predicting.decisions import DEFAULT, Decision
 from sketchforest._estimators.predicting.labels import decision_rule
-from sketchforest._utils.display import shortened
 from sketchforest._utils.typing import Matrix
 from sketchforest._workflows import Classifier
-from sketchforest._workflows.models import (
-    is_classifier,
-    label_names,
-    name_features,
-    notes_of,
-    read_model,
-    set_threshold,
-)
-from sketchforest._workflows.row_features import explain_row
+from sketchforest._workflows.models import name_features, notes_of, read_model, set_threshold
+from sketchforest._workflows.row_features import explain_row, label_json, rows_json
+from sketchforest.evaluation import is_classifier
 from sketchforest.explain import Explanation
 from sketchforest.serve.fields import parse_index, shown
 from sketchforest.serve.highlights import TokenizedText
@@ -181,9 +175,7 @@ class ServedModel:
         n_rows: int,
         deadline: Deadline | None = None,
     ) -> Json:
-        """Explain the scores of a row: by features, words, and similar training rows.
-
-        Labels default to the k best."""
+        """Explain by features, words and similar training rows; labels default to the k best."""
         for name in labels or ():
             is_number = self.label_names is None and parse_index(name, self.n_labels) is not None
             if not is_number and name not in self.known_labels:
@@ -209,12 +201,15 @@ class ServedModel:
             # All labels have the same features: those on the paths of the row.
             if tokenized is None:
                 tokenized = self._tokenize(found, texts, n_labels)
-            explanations += [_label(found, at, tokenized) for at in range(len(found.labels))]
+            explanations += [
+                label_json(found, at, MAX_FEATURES) | {"words": _words(found, at, tokenized)}
+                for at in range(len(found.labels))
+            ]
         until = {name: end for name, (_, end) in (tokenized or {}).items() if end is not None}
         return {
             "model": self.name,
             "labels": explanations,
-            "similar": _similar_rows(found, n_rows),
+            "similar": rows_json(found, n_rows, MAX_TEXT),
             **({"marked_until": until} if until else {}),
         }
 
@@ -267,39 +262,11 @@ def _decision(model: Classifier) -> Decision:
         return Decision(above=np.float32(DEFAULT), at_least_one=True)
 
 
-def _label(found: Explanation, at: int, tokenized: Tokenized) -> Json:
+def _words(found: Explanation, at: int, tokenized: Tokenized) -> Json:
     present = found.is_present
     terms, contributions = found.feature_names[present], found.contributions[present, at]
     by_term = dict(zip(terms.tolist(), contributions.tolist(), strict=True))
     return {
-        "label": str(found.label_names[at]),
-        "score": float(found.scores[at]),
-        "base": float(found.base[at]),
-        "features": [
-            {"feature": line.feature, "value": _finite(line.value), "adds": line.adds}
-            for line in found.lines(at, MAX_FEATURES)
-        ],
-        "words": {
-            name: [word._asdict() for word in text.highlights(by_term)]
-            for name, (text, _) in tokenized.items()
-        },
+        name: [word._asdict() for word in text.highlights(by_term)]
+        for name, (text, _) in tokenized.items()
     }
-
-
-def _similar_rows(found: Explanation, n_rows: int) -> list[Json]:
-    rows = []
-    for at in range(min(n_rows, len(found.rows))):
-        row: Json = {
-            "row": int(found.rows[at]),
-            "id": found.row_names[at],
-            "weight": float(found.weights[at]),
-            "labels": found.row_labels[at],
-        }
-        if found.row_texts is not None:
-            row["text"] = shortened(found.row_texts[at], MAX_TEXT)
-        rows.append(row)
-    return rows
-
-
-def _finite(value: float | None) -> float | None:
-    return None if value is None or np.isnan(value) else value

@@ -174,8 +174,7 @@ RULES: dict[str, Rule] = {
     ),
     "ccp_alpha": Rule("a number of at least 0", lambda v: _is_between(v, 0, float(_LARGEST))),
     "monotonic_cst": Rule(
-        "None, since monotonicity constraints are not supported",
-        lambda v: v is None,
+        "None, since monotonicity constraints are not supported", lambda v: v is None
     ),
     "bootstrap": _FLAG,
     "max_samples": Rule(

@@ -43,8 +43,7 @@ PARAMETERS = {
         "Minimum number of rows required to split a node; a float is a fraction of all rows.",
     ),
     "min_samples_leaf": Described(
-        "int or float",
-        "Minimum number of rows in a leaf; a float is a fraction of all rows.",
+        "int or float", "Minimum number of rows in a leaf; a float is a fraction of all rows."
     ),
     "min_weight_fraction_leaf": Described(
         "float", "Minimum fraction of the total sample weight in a leaf."
@@ -73,8 +72,7 @@ PARAMETERS = {
     ),
     "monotonic_cst": Described("None", "Monotonicity constraints are not supported."),
     "bootstrap": Described(
-        "bool",
-        "Draw the rows of each tree with replacement. If False, each tree sees all rows.",
+        "bool", "Draw the rows of each tree with replacement. If False, each tree sees all rows."
     ),
     "max_samples": Described(
         "int, float or None",
@@ -229,8 +227,7 @@ ATTRIBUTES = {
         "Out-of-bag predictions, if `oob_score` is set; zero for rows that every tree saw.",
     ),
     "thresholds_": Described(
-        "(n_labels,) array, or a number",
-        "Probability that a label must exceed to be predicted.",
+        "(n_labels,) array, or a number", "Probability that a label must exceed to be predicted."
     ),
     "tree_": Described("TreeStructure", "The nodes of the tree, under scikit-learn's names."),
 }

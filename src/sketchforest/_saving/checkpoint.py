@@ -153,11 +153,7 @@ class Checkpoint:
         return cls(path)
 
     def trees_of(
-        self,
-        settings: GrowSettings,
-        feature_map: FeatureMap | None,
-        n_features: int,
-        n_rows: int,
+        self, settings: GrowSettings, feature_map: FeatureMap | None, n_features: int, n_rows: int
     ) -> TreeFiles:
         setting = joblib.hash(settings)[:12]
         return TreeFiles(self.folder, setting, feature_map, n_features, n_rows)

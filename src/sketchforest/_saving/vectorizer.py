@@ -88,7 +88,7 @@ def vectorizer_state(vectorizer: Vectorizer) -> tuple[dict[str, Json], list[str]
 
 _ADVICE = {
     "token_pattern": "Use a pattern that takes linear time on every text, such as "
-    r"'\b\w\w+\b' or '\S+', or use pickle.",
+    r"'\b\w\w+\b' or '\S+', or use pickle."
 }
 
 

@@ -10,12 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from sketchforest._selection.comparison import (
-    COST_EXPONENT,
-    PROBE_SHARE,
-    Candidate,
-    Comparison,
-)
+from sketchforest._selection.comparison import COST_EXPONENT, PROBE_SHARE, Candidate, Comparison
 from sketchforest._selection.learning_curve import PredictedScore
 from sketchforest._trees.model import Tree
 from sketchforest._trees.problem import GrowSettings, rows_of_share
@@ -47,10 +42,7 @@ def keep_choices(
             oblique, projection=of_oblique.projection, n_components=of_oblique.n_components
         )
     return replace(
-        settings,
-        projection=earlier.projection,
-        n_components=earlier.n_components,
-        oblique=oblique,
+        settings, projection=earlier.projection, n_components=earlier.n_components, oblique=oblique
     )
 
 

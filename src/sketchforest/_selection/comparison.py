@@ -85,10 +85,7 @@ class Comparison:
         self._scores: dict[tuple[Candidate, int], PredictedScore] = {}
 
     def add(
-        self,
-        settings: GrowSettings,
-        problem: Problem | None = None,
-        setting: Setting | None = None,
+        self, settings: GrowSettings, problem: Problem | None = None, setting: Setting | None = None
     ) -> Candidate:
         """Add a candidate without trees; `problem` is another encoding of the same rows."""
         data = (problem or self.problem).data

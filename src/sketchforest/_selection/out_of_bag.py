@@ -129,10 +129,7 @@ class OutOfBagScorer:
         if largest <= 2 * SMALLEST:
             return None
         predictor = ForestPredictor(
-            self._forest(trees),
-            self._labels,
-            may_tabulate=False,
-            takes_medians=self._takes_medians,
+            self._forest(trees), self._labels, may_tabulate=False, takes_medians=self._takes_medians
         )
         has_enough = n_trees_of_row >= largest
         has_any = n_trees_of_row > 0

@@ -32,23 +32,15 @@ from sketchforest._estimators.fitting.warm_start import (
     fingerprint,
     warn_of_no_new_trees,
 )
-from sketchforest._estimators.parameters import (
-    Parameters,
-)
+from sketchforest._estimators.parameters import Parameters
 from sketchforest._estimators.predicting.decisions import DEFAULT, GLOBAL, f1_kind, given_decision
 from sketchforest._trees.encoding import encode
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.oblique_features import FeatureMap
-from sketchforest._trees.problem import (
-    GrowSettings,
-    Problem,
-    TrainingData,
-)
+from sketchforest._trees.problem import GrowSettings, Problem, TrainingData
 from sketchforest._trees.targets import Targets
 from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
-from sketchforest.projection import (
-    TransformerProjection,
-)
+from sketchforest.projection import TransformerProjection
 
 
 @dataclass(frozen=True)
@@ -71,10 +63,7 @@ class Prepared:
 
 
 def prepare(
-    estimator: BaseEstimator,
-    X: MatrixLike,
-    y: MatrixLike,
-    sample_weight: WeightsLike = None,
+    estimator: BaseEstimator, X: MatrixLike, y: MatrixLike, sample_weight: WeightsLike = None
 ) -> Prepared:
     """Validate and encode the input of a fit. The estimator does not change."""
     params = Parameters.of(estimator)

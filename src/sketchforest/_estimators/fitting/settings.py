@@ -9,17 +9,9 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import check_random_state
 
 from sketchforest._estimators.constructors import ClassWeight, NComponents, RandomState
-from sketchforest._estimators.parameters import (
-    Parameters,
-    n_features_sampled,
-    resolve_n_rows,
-)
+from sketchforest._estimators.parameters import Parameters, n_features_sampled, resolve_n_rows
 from sketchforest._estimators.predicting.decisions import f1_kind
-from sketchforest._selection.auto import (
-    AUTO_MAX_FEATURES,
-    AUTO_MAX_FEATURES_OF_MIXED,
-    keep_choices,
-)
+from sketchforest._selection.auto import AUTO_MAX_FEATURES, AUTO_MAX_FEATURES_OF_MIXED, keep_choices
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.problem import GrowSettings, ObliqueSettings, rows_of_share
 from sketchforest._trees.random import TreeSeed
@@ -93,11 +85,7 @@ def grow_settings(
 
 
 def _oblique_settings(
-    params: Parameters,
-    n_components: NComponents,
-    targets: Targets,
-    n_rows: int,
-    n_drawable: int,
+    params: Parameters, n_components: NComponents, targets: Targets, n_rows: int, n_drawable: int
 ) -> ObliqueSettings | None:
     share = 1.0 if params.splitter == "oblique" else float(params.oblique)
     if share == 0:

@@ -9,11 +9,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
-from sketchforest._estimators.fitting.validation import (
-    LARGEST_INDEX,
-    check_is_collected,
-    reworded,
-)
+from sketchforest._estimators.fitting.validation import LARGEST_INDEX, check_is_collected, reworded
 from sketchforest._estimators.inspection.names import class_names, column_names
 from sketchforest._trees.criterion import Criterion
 from sketchforest._trees.encoding import canonical

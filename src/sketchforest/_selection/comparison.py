@@ -36,8 +36,6 @@ COST_EXPONENT = 0.6
 
 @dataclass(eq=False)
 class Candidate:
-    """A setting and its trees so far."""
-
     settings: GrowSettings
     data: TrainingData
     outputs: Labels | None  # of all trees; None if each tree has its own

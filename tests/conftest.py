@@ -13,7 +13,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import joblib
 import pytest
 
-collect_ignore_glob = ["*/conftest.py"]  # --doctest-modules confuses files of one name
+# --doctest-modules confuses files of one name.
+collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 
 shared_data = Path(__file__).parents[2] / "shared" / "data"
 if shared_data.is_dir():

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import sketchforest
 from sketchforest import cli
-from sketchforest._demo import Measurement, comparison_table, components_figure, run_demo
+from sketchforest._workflows.demo import Measurement, comparison_table, components_figure, run_demo
 
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
@@ -87,7 +87,7 @@ def test_axes_of_the_picture_have_units():
 
 def test_the_command_runs_the_demo(tmp_path, monkeypatch):
     calls = []
-    monkeypatch.setattr("sketchforest._demo.run_demo", lambda *o: calls.append(o))
+    monkeypatch.setattr("sketchforest._workflows.demo.run_demo", lambda *o: calls.append(o))
     options = ["--n-estimators", "7", "--n-jobs", "1", "--seed", "2", "--quick"]
     result = CliRunner().invoke(cli.app, ["demo", "--out", str(tmp_path / "a.png"), *options])
     assert result.exit_code == 0, result.output

@@ -37,7 +37,6 @@ MAY_IMPORT["dask"] = {*MAY_IMPORT} - {"tuning"}
 MAY_IMPORT["_workflows"] = {*MAY_IMPORT}
 MAY_IMPORT["report"] = {*MAY_IMPORT} - {"_workflows", "tuning", "datasets"}
 MAY_IMPORT["serve"] = {*MAY_IMPORT} - {"report"}
-MAY_IMPORT["_demo"] = {*MAY_IMPORT}
 MAY_IMPORT["cli"] = {*MAY_IMPORT}
 
 

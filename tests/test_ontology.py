@@ -173,12 +173,12 @@ def test_respect_for_the_ontology_is_an_option_of_prediction(as_sparse, tmp_path
 
 def test_an_ontology_of_other_labels_is_refused():
     forest, _, X = forest_and_ontology(is_closed=False)
-    with pytest.raises(ValueError, match="ontology must have the labels of the model"):
+    with pytest.raises(ValueError, match="ontology must have the labels of a multi-label model"):
         forest.predict_proba(X, ontology=Ontology([()]))
     with pytest.raises(TypeError, match="ontology must be an Ontology"):
         forest.predict(X, ontology=[(0, 1)])
     classes = RandomForestClassifier(5).fit([[0.0], [1.0]], ["a", "b"])
-    with pytest.raises(ValueError, match="many of which a row may have"):
+    with pytest.raises(ValueError, match="a multi-label model"):
         classes.predict_proba([[0.0]], ontology=Ontology([(), ()]))
 
 

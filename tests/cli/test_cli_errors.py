@@ -160,7 +160,7 @@ FAILURES = {
     "no file": (("predict", "MODEL", "none.csv"), r"none\.csv: No such file or directory\."),
     "no model": (("info", "none.sf"), r"none\.sf: No such file"),
     "not a model": (("info", "GOOD"), "good.csv' is not a valid sketchforest model"),
-    "text for numbers": (("predict", "MODEL", "-", "--format", "text"), "reads no text"),
+    "text for numbers": (("predict", "MODEL", "-", "--format", "text"), "was not trained on text"),
     "no labels named": (("train", "GOOD", "--out", "new.sf"), "a table needs --tags-column"),
     "no folder for predictions": (
         ("predict", "MODEL", "GOOD", "--out", "no/such/labels.csv"),
@@ -220,11 +220,11 @@ WRONG_VALUES = {
     ),
     "no folder": (
         ("train", "GOOD", "--out", "no/such/folder.sf", "--tags-column", "tags"),
-        "--out: must be a file in a folder that exists",
+        "--out: must be a file in an existing folder",
     ),
     "a folder": (
         ("train", "GOOD", "--out", ".", "--tags-column", "tags"),
-        "--out: must be a file in a folder that exists",
+        "--out: must be a file in an existing folder",
     ),
     "what --tune chooses": (
         (*_TRAIN, "--tune", "--projection", "pca"),

@@ -350,7 +350,7 @@ def test_invalid_arguments_are_refused(data, client, tmp_path):
     ):
         with pytest.raises(ValueError, match=match):
             fit_partitioned(FOREST, *arguments, client=client, out=out, **options)
-    with pytest.raises(ValueError, match="out must be a new or an empty folder"):
+    with pytest.raises(ValueError, match="out must be a new or empty folder"):
         fit_partitioned(FOREST, files, client=client, out=tmp_path)
     with pytest.raises(ValueError, match="X must be a Dask array or data frame"):
         predict_proba(clone(FOREST).fit(data.X, data.Y), data.X)

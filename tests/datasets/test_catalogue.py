@@ -220,11 +220,11 @@ def test_the_command_lists_all_and_shows_one(tmp_path):
     listed = run(["datasets", "--data-home", str(tmp_path)])
     assert listed.exit_code == 0
     assert all(name in listed.output for name in catalogue())
-    assert f"0 of {len(catalogue())} are here" in listed.output
+    assert f"0 of {len(catalogue())} data sets are on this machine" in listed.output
     rows = json.loads(run(["datasets", "--json"]).output)
     assert [row["name"] for row in rows] == list(catalogue())
     shown = run(["datasets", "bibtex", "--data-home", str(tmp_path)]).output
-    for part in ("7,395 (4,880 to train, 2,515 to test)", "2.402", "Katakis", "bibtex.xml"):
+    for part in ("7,395 (4,880 for training, 2,515 for testing)", "2.402", "Katakis", "bibtex.xml"):
         assert part in shown
     assert f"into '{tmp_path / 'bibtex'}'." in shown
     assert json.loads(run(["datasets", "WIPO", "--json"]).output)["here"] == []

@@ -184,7 +184,7 @@ BAD_Y = {
     "complex": (Y * 1j, "Y must hold real numbers; got complex ones"),
     "sparse complex": (sparse.csr_array(Y * 1j), "Y must hold real numbers; got complex ones"),
     "lists": ([[1, 2], [3]] * 20, "Y must have rows of equal length; .*MultiLabelBinarizer"),
-    "1-d sparse": (sparse.coo_array(ONES), "Y must have two dimensions where it is sparse"),
+    "1-d sparse": (sparse.coo_array(ONES), "Y must be 2-d if it is sparse"),
 }
 NO_INDICATOR = (
     "Sparse Y must be an indicator matrix of zeros and ones; got the value {}. Use toarray"

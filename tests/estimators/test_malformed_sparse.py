@@ -119,8 +119,8 @@ def test_indices_outside_are_refused_by_what_takes_one_matrix(layout, how):
     ontology, rng = Ontology([()] * 9), np.random.default_rng(0)
     given = broken(Y, layout, how)
     for name, take in (
-        ("Y", ontology.close),
-        ("scores", ontology.respect),
+        ("Y", ontology.ancestor_closure),
+        ("scores", ontology.enforce_hierarchy),
         ("scores", ontology.n_violations),
         ("Y_train", metrics.propensities),
         ("Y_score", partial(metrics.top_k, k=2)),

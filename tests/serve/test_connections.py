@@ -84,7 +84,7 @@ def test_a_truncated_mapped_model_stops_the_service_and_logs_why(model, tmp_path
     assert "SIGBUS" in logged
     assert "rename it to the old name, or use --no-mmap" in logged
     assert "model.sf was changed in place" in logged
-    assert "not a sketchforest model" in logged
+    assert "not a valid sketchforest model" in logged
     assert "Traceback" not in logged
     assert logged.count("was killed by") + logged.count("exited with code") <= 6 + workers
 

@@ -268,7 +268,7 @@ def test_unservable_models_are_reported_before_workers_start(command, models, tm
     (tmp_path / "other.sf").write_text("a,b\n1,2\n")
     code, _, said = command("serve", tmp_path / "other.sf")
     assert code == 1
-    assert "is not a sketchforest model" in said
+    assert "is not a valid sketchforest model" in said
     from sketchforest import RandomForestRegressor
 
     RandomForestRegressor(2).fit([[0.0], [1.0]], [0.0, 1.0]).save(tmp_path / "regressor.sf")

@@ -139,7 +139,7 @@ EDGES = {
 }  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore:X has whole numbers beyond")
+@pytest.mark.filterwarnings("ignore:X has integers beyond")
 @pytest.mark.parametrize("edge", EDGES)
 @pytest.mark.parametrize("n_zeros", [0, 500], ids=["dense", "sparse"])
 def test_values_that_differ_are_told_apart(edge, n_zeros):

@@ -62,13 +62,15 @@ def _print_all(infos: list["DatasetInfo"], data_home: Path | None) -> None:
             *(f"{count:,}" for count in (info.n_samples, info.n_features, info.n_labels)),
             "" if info.cardinality is None else f"{info.cardinality:.2f}",
             "yes" if info.paper else "",
-            "yes" if info.name in found else "to download" if info.files else "by hand",
+            "yes" if info.name in found else "download" if info.files else "by hand",
         )
         for info in infos
     ]
     numbers = ("rows", "features", "labels", "per row")
     screen = options.console()
-    screen.print(make_table(("data set", *numbers, "paper", "available"), rows, right=numbers))
+    table = make_table(("data set", *numbers, "paper", "available"), rows, right=numbers)
+    table.columns[0].no_wrap = True
+    screen.print(table)
     screen.print(
         f"\n{len(found)} of {len(infos)} data sets are on this machine. To get another one, see: "
         "sketchforest datasets NAME",

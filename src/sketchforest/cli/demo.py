@@ -29,7 +29,7 @@ def demo(
 
     Example:  sketchforest demo --n-jobs -1 --out demo.png
     """
-    from sketchforest._demo import FULL_SIZE, QUICK_SIZE, run_demo
+    from sketchforest._workflows.demo import FULL_SIZE, QUICK_SIZE, run_demo
 
     n_samples = QUICK_SIZE if quick else FULL_SIZE
     run_demo(n_samples, n_estimators, n_jobs, out, random_state)

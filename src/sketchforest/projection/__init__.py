@@ -54,6 +54,8 @@ ProjectionLike: TypeAlias = str | Projection | TransformerProjection | BaseEstim
 PROJECTIONS: dict[str, type[Projection]] = {
     name: globals()[class_name] for name, class_name in _CLASS_NAMES.items()
 }
+for _class in (Projection, TransformerProjection, *PROJECTIONS.values()):
+    _class.__module__ = __name__  # pickles and skops name the public module
 
 
 def resolve_projection(projection: ProjectionLike) -> Projection | TransformerProjection | None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from sketchforest._estimators.inspection.description import what_is_predicted
 from sketchforest._estimators.predicting.decisions import DEFAULT, Decision
+from sketchforest._estimators.predicting.labels import decision_rule
 from sketchforest._utils.display import shortened
 from sketchforest._utils.typing import Matrix
 from sketchforest._workflows import Classifier
@@ -261,7 +262,7 @@ class ServedModel:
 
 def _decision(model: Classifier) -> Decision:
     try:
-        return model._decision(model.fitted_)
+        return decision_rule(model)
     except ValueError:  # no threshold was chosen in training: predict at least the best label
         return Decision(above=np.float32(DEFAULT), at_least_one=True)
 

@@ -26,8 +26,7 @@ LARGEST_OUTPUT = 1e300
 
 def check_class_targets(estimator: BaseEstimator, Y: MatrixLike) -> Targets:
     """Validate Y of a classifier: an indicator matrix, one class per row, or columns of classes."""
-    names, is_spmatrix = column_names(Y), sparse.isspmatrix(Y)
-    Y = _checked(estimator, Y)
+    Y, names, is_spmatrix = _checked(estimator, Y), column_names(Y), sparse.isspmatrix(Y)
     if Y.ndim == 1:
         return _one_class_per_row(Y)
     values = Y if isinstance(Y, np.ndarray) else Y.data
@@ -54,8 +53,7 @@ def check_class_targets(estimator: BaseEstimator, Y: MatrixLike) -> Targets:
 
 def check_real_targets(estimator: BaseEstimator, Y: MatrixLike) -> Targets:
     """Validate Y of a regressor, (n_rows,) or (n_rows, n_outputs); always makes a copy."""
-    names, is_spmatrix = column_names(Y), sparse.isspmatrix(Y)
-    Y = _checked(estimator, Y)
+    Y, names, is_spmatrix = _checked(estimator, Y), column_names(Y), sparse.isspmatrix(Y)
     if sparse.issparse(Y) and Y.dtype.kind in "biuf":
         with np.errstate(over="ignore"):
             Y = canonical(sparse.csr_array(Y.astype(np.float32)))

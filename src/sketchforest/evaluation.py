@@ -36,17 +36,9 @@ DEPTHS = (1, 3, 5)
 BATCH_ROWS = 2048  # rows to predict at a time
 THRESHOLDS = np.arange(100) / 100
 LABEL_COLUMNS = (
-    "label",
-    "true",
-    "predicted",
-    "hits",
-    "precision",
-    "recall",
-    "f1",
-    "average_precision",
-    "calibration_error",
+    *("label", "true", "predicted", "hits", "precision", "recall", "f1"),
+    *("average_precision", "calibration_error"),
 )
-LabelRow = tuple[str, int, int, int, float, float, float, float, float]
 SHOWN = 10
 _ARROWS = {"higher": "↑", "lower": "↓", "": " "}
 
@@ -86,7 +78,7 @@ class LabelTable:
     def f1(self) -> np.ndarray:
         return _ratio(2 * self.n_hits, self.n_true + self.n_predicted)
 
-    def rows(self) -> list[LabelRow]:
+    def rows(self) -> list[tuple[str, int, int, int, float, float, float, float, float]]:
         """Rows with the columns LABEL_COLUMNS, most frequent labels first."""
         columns = self._columns().values()
         return list(zip(*(np.asarray(column).tolist() for column in columns), strict=True))
@@ -110,18 +102,16 @@ class LabelTable:
 
     def _columns(self) -> dict[str, np.ndarray]:
         order = np.argsort(-self.n_true, kind="stable")
-        columns = (
-            self.names,
-            self.n_true,
-            self.n_predicted,
-            self.n_hits,
-            self.precision.round(4),
-            self.recall.round(4),
-            self.f1.round(4),
-            self.average_precision.round(4),
-            self.calibration_error.round(4),
+        shares = (
+            self.precision,
+            self.recall,
+            self.f1,
+            self.average_precision,
+            self.calibration_error,
         )
-        return {n: c[order] for n, c in zip(LABEL_COLUMNS, columns, strict=True)}
+        counts = self.names, self.n_true, self.n_predicted, self.n_hits
+        columns = zip(LABEL_COLUMNS, (*counts, *(each.round(4) for each in shares)), strict=True)
+        return {name: values[order] for name, values in columns}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -190,9 +180,7 @@ class Evaluation:
         rows = []
         for name, value in self.scores.items():
             title, says, better = meaning(name)
-            rows.append(
-                [title, f"{value:,.0f}" if name == "rows" else f"{value:.4f}", says, better]
-            )
+            rows.append([title, _shown(name, value), says, better])
         html = html_table(["score", "", "what it says", "better"], rows)
         return html if self.labels is None else html + self.labels._repr_html_()
 
@@ -201,25 +189,15 @@ class Evaluation:
 
         `labels.to_frame()` has the scores of each label.
         """
-        meanings = [meaning(name) for name in self.scores]
-        return as_frame(
-            {
-                "score": list(self.scores),
-                "value": list(self.scores.values()),
-                "says": [found.says for found in meanings],
-                "better": [found.better for found in meanings],
-            }
-        )
+        _, says, better = zip(*map(meaning, self.scores), strict=True)
+        columns = (list(self.scores), list(self.scores.values()), says, better)
+        return as_frame(dict(zip(("score", "value", "says", "better"), columns, strict=True)))
 
     def plot(self, axes: "Sequence[Axes] | None" = None) -> "Sequence[Axes]":
         """Plot precision and nDCG of the k best labels, F1 of each label, and calibration."""
         if self.labels is None:
             raise ValueError("plot is for classifiers; this model is a regressor. Use the scores.")
-        if axes is None:
-            first = new_axes(12.0, 3.8)
-            figure = first.figure
-            first.remove()
-            axes = figure.subplots(1, 3)
+        axes = new_axes(12.0, 3.8, n=3) if axes is None else axes
         draw_curve(axes[0], self.curve)
         draw_labels(axes[1], self.labels.n_true, self.labels.f1)
         draw_calibration(axes[2], self.bins)
@@ -301,7 +279,6 @@ def _check_model(model: object) -> None:
 def _ranking(
     model: "TreesClassifier", truth: sparse.csr_array, scores: sparse.csr_array
 ) -> dict[str, float]:
-    """Ranking scores."""
     depths = [k for k in DEPTHS if k <= truth.shape[1]]
     found = {"lrap": lrap(truth, scores)}
     found |= {f"precision_at_{k}": precision_at_k(truth, scores, k) for k in depths}
@@ -357,11 +334,10 @@ def decisions(model: "TreesClassifier", X: Matrix) -> sparse.csr_array:
 
 def _indicator(model: "TreesClassifier", Y: Matrix) -> sparse.csr_array:
     """Y as (n_rows, n_labels) indicators; classes are encoded one-hot."""
-    columns = model.fitted_.targets.classes_by_output
-    is_indicator = (
-        model.fitted_.targets.classes is not None and np.ndim(Y) == 2 and np.shape(Y)[1] > 1
-    )
-    if not model.fitted_.targets.has_classes or is_indicator:
+    targets = model.fitted_.targets
+    columns = targets.classes_by_output
+    is_indicator = targets.classes is not None and np.ndim(Y) == 2 and np.shape(Y)[1] > 1
+    if not targets.has_classes or is_indicator:
         return sparse.csr_array(Y).astype(bool)
     values = np.asarray(Y).reshape(len(Y), -1)  # as fit, accept classes as a column
     if values.shape[1] != len(columns):

@@ -65,23 +65,18 @@ def to_onnx(model: "TreesEstimator") -> "ModelProto":
     targets = model.fitted_.targets
     if targets.column_classes is not None:
         raise ValueError(
-            "to_onnx is for labels, one class a row or real outputs; this model was fitted on "
+            "to_onnx is for labels, one class per row or real outputs; this model was fitted on "
             f"{targets.n_outputs} columns of classes. Fit a model to each."
         )
     n_columns = targets.labels.shape[1]
     name = "probabilities" if targets.is_classification else "variable"
-    trees = _tree_attributes(model)
-    nodes = [
-        helper.make_node(
-            "TreeEnsembleRegressor",
-            ["X"],
-            [name],
-            domain="ai.onnx.ml",
-            aggregate_function="AVERAGE",
-            n_targets=n_columns,
-            **trees,
-        )
-    ]
+    attributes = {
+        "aggregate_function": "AVERAGE",
+        "n_targets": n_columns,
+        **_tree_attributes(model),
+    }
+    kind, domain = "TreeEnsembleRegressor", "ai.onnx.ml"
+    nodes = [helper.make_node(kind, ["X"], [name], domain=domain, **attributes)]
     outputs = [helper.make_tensor_value_info(name, number, ["n_samples", n_columns])]
     constants = []
     if targets.is_classification:
@@ -117,11 +112,8 @@ def _decision(targets: Targets) -> tuple[list[Any], Any, Any]:
         helper.make_node("ArgMax", ["probabilities"], ["largest"], axis=1, keepdims=0),
         helper.make_node("Gather", ["classes", "largest"], ["label"], axis=0),
     ]
-    return (
-        nodes,
-        constant,
-        helper.make_tensor_value_info("label", constant.data_type, ["n_samples"]),
-    )
+    label = helper.make_tensor_value_info("label", constant.data_type, ["n_samples"])
+    return nodes, constant, label
 
 
 def _tree_attributes(model: "TreesEstimator") -> dict[str, Any]:

@@ -11,12 +11,7 @@ from sklearn.utils import Tags
 
 from sketchforest._estimators.fitted_state import FittedState
 from sketchforest._estimators.fitting.growing import grow
-from sketchforest._estimators.fitting.preparation import (
-    Prepared,
-    advance,
-    check_targets,
-    prepare,
-)
+from sketchforest._estimators.fitting.preparation import Prepared, advance, check_targets, prepare
 from sketchforest._estimators.fitting.targets import with_criterion
 from sketchforest._estimators.fitting.validation import are_texts, check_features, check_width
 from sketchforest._estimators.parameters import Parameters

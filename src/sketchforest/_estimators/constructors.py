@@ -49,8 +49,6 @@ def declared(cls: type[Instance]) -> type[Instance]:
 
 @declared
 class TreeParameters:
-    """Parameters of every estimator."""
-
     max_depth: int | None = None
     min_weight_fraction_leaf: float = 0.0
     max_features: MaxFeatures = None
@@ -73,8 +71,6 @@ class CartParameters(TreeParameters):
 
 @declared
 class ForestParameters(TreeParameters):
-    """Parameters of forests."""
-
     n_estimators: int | Literal["auto"] = field(default=100, kw_only=False)
     bootstrap: bool = False
     max_samples: int | float | None = None
@@ -98,8 +94,6 @@ class MixedForestParameters(ForestParameters):
 
 @declared
 class RegressionParameters:
-    """The criterion of regressors."""
-
     criterion: RegressionCriterion = "squared_error"
 
     def __post_init__(self) -> None:

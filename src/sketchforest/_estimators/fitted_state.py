@@ -21,30 +21,16 @@ from sketchforest._trees.targets import F1Thresholds, Targets
 from sketchforest._utils.lazy import lock_of
 
 # Classes that are pickled as dicts.
+_PLAIN = (Fitted, Forest, ForestDirections, FeatureMap, SparseRows, Targets)
 PLAIN: dict[str, type[Any]] = {
-    cls.__name__: cls
-    for cls in (
-        Fitted,
-        Forest,
-        ForestDirections,
-        FeatureMap,
-        SparseRows,
-        Targets,
-        GrowSettings,
-        ObliqueSettings,
-    )
+    cls.__name__: cls for cls in (*_PLAIN, GrowSettings, ObliqueSettings)
 }
 PLAIN_KEY = "sketchforest part"  # whose value in such a dict is the name of the class
 
 # Names and texts that a model file carries along. They describe the training data.
 ATTACHED = (
-    "label_names_",
-    "feature_names_",
-    "vectorizer_",
-    "notes_",
-    "row_numbers_",
-    "row_ids_",
-    "row_texts_",
+    *("label_names_", "feature_names_", "vectorizer_", "notes_"),
+    *("row_numbers_", "row_ids_", "row_texts_"),
 )
 
 
@@ -68,7 +54,6 @@ class FittedState(BaseEstimator):
             self.__dict__["_fitted"] = fitted
 
     def _with(self, fitted: Fitted) -> Self:
-        """A shallow copy of this estimator with another fitted model."""
         copy = object.__new__(type(self))
         copy.__dict__ = self.__dict__ | {"_fitted": fitted}
         return copy
@@ -118,7 +103,6 @@ class FittedState(BaseEstimator):
 
 
 def publish(estimator: FittedState, fitted: Fitted) -> None:
-    """Replace the fitted model of an estimator."""
     estimator._publish(fitted)
 
 
@@ -130,16 +114,13 @@ def _to_plain(value: object) -> object:
     name = type(value).__name__
     if PLAIN.get(name) is not type(value):
         return value
-    return {PLAIN_KEY: name, **{n: _to_plain(each) for n, each in _fields_of(value).items()}}
-
-
-def _fields_of(value: Any) -> dict[str, Any]:
     if isinstance(value, Held):
-        return value.fields()
-    named = {field.name: getattr(value, field.name) for field in fields(value)}
+        named = value.fields()
+    else:
+        named = {field.name: getattr(value, field.name) for field in fields(value)}  # type: ignore[arg-type]
     if isinstance(value, Fitted):  # a predictor's tables are rebuilt on demand
         named["forest"] = named.pop("predictor").forest
-    return named
+    return {PLAIN_KEY: name, **{n: _to_plain(each) for n, each in named.items()}}
 
 
 def _from_plain(value: object) -> object:

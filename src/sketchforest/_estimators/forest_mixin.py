@@ -88,12 +88,9 @@ class ForestMixin(TreeListMixin):
         return self.fitted_.settings.n_draws
 
     def _scored(self, fitted: Fitted, prepared: Prepared) -> Fitted:
-        found, thresholds = oob_attributes(
-            prepared.params, prepared.targets, prepared.problem, fitted.forest_predictor
-        )
-        if not found and thresholds is None:
-            return fitted
-        return self._set_oob_score_and_attributes(fitted, found, thresholds)
+        params, targets, problem = prepared.params, prepared.targets, prepared.problem
+        found = oob_attributes(params, targets, problem, fitted.forest_predictor)
+        return self._set_oob_score_and_attributes(fitted, *found) if any(found) else fitted
 
     def _set_oob_score_and_attributes(
         self, fitted: Fitted, found: Attributes, thresholds: F1Thresholds | None
@@ -102,15 +99,12 @@ class ForestMixin(TreeListMixin):
         return fitted.but(out_of_bag=found, f1_thresholds=thresholds)
 
     def __len__(self) -> int:
-        """Number of trees."""
         return self.n_estimators_
 
     def __getitem__(self, index: int) -> TreesEstimator:
-        """A tree of `estimators_`."""
         return self.estimators_[index]
 
     def __iter__(self) -> Iterator[TreesEstimator]:
-        """Iterate over `estimators_`."""
         return iter(self.estimators_)
 
     def decision_path(self, X: MatrixLike) -> tuple[sparse.csr_array, np.ndarray]:

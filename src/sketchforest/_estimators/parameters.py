@@ -4,9 +4,10 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from sketchforest._estimators.constructors import (
     DEFAULT_PROJECTION,
@@ -20,15 +21,6 @@ from sketchforest._estimators.constructors import (
 from sketchforest._estimators.predicting.decisions import DEFAULT, is_threshold
 from sketchforest._trees.criterion import VARIANCE, Criterion
 from sketchforest.projection import ProjectionLike
-
-
-class HasParameters(Protocol):
-    """An estimator."""
-
-    _splitter: str
-    _criteria: Mapping[str, Criterion]
-
-    def get_params(self, deep: bool = True) -> dict[str, object]: ...
 
 
 @dataclass(frozen=True)
@@ -69,7 +61,7 @@ class Parameters:
     split_criterion: Criterion = VARIANCE  # what `criterion` names
 
     @classmethod
-    def of(cls, estimator: HasParameters) -> "Parameters":
+    def of(cls, estimator: BaseEstimator) -> "Parameters":
         """Validate the parameters of an estimator, except for what depends on the data."""
         given = estimator.get_params(deep=False)
         if "oblique" in given:
@@ -77,16 +69,26 @@ class Parameters:
         check_parameters(given)
         values = {n: v for n, v in given.items() if n in {field.name for field in fields(cls)}}
         if "criterion" in given:
-            values["split_criterion"] = _criterion(given["criterion"], estimator._criteria)
+            known = estimator._criteria
+            if not isinstance(given["criterion"], str) or given["criterion"] not in known:
+                *names, last = map(repr, known)
+                got = f"got {given['criterion']!r}."
+                raise ValueError(f"criterion must be {', '.join(names)} or {last}; {got}")
+            values["split_criterion"] = known[given["criterion"]]
         if "splitter" not in given:  # a forest's is part of its class
             values["splitter"] = estimator._splitter
         values |= {"is_tree": "n_estimators" not in given, "is_mixed": "oblique" in given}
-        return cls(**values)  # type: ignore[arg-type]
+        return cls(**values)
 
     @property
     def has_default_projection(self) -> bool:
         is_default = isinstance(self.projection, str) and self.projection == DEFAULT_PROJECTION
         return is_default and self.n_components is None and not self.shared_projection
+
+    @property
+    def sees_all_rows(self) -> bool:
+        """Whether each tree sees all rows, unless a mixed forest leaves some out to score them."""
+        return not self.bootstrap and self.max_samples is None
 
     @property
     def auto_names(self) -> list[str]:
@@ -98,13 +100,6 @@ class Parameters:
 def uses_tree_type_default(name: str, value: object) -> bool:
     """Whether each tree type of a mixed forest uses its own default of a parameter."""
     return name in ("min_samples_split", "min_samples_leaf") and value is None
-
-
-def _criterion(given: object, known: Mapping[str, Criterion]) -> Criterion:
-    if isinstance(given, str) and given in known:
-        return known[given]
-    *names, last = map(repr, known)
-    raise ValueError(f"criterion must be {', '.join(names)} or {last}; got {given!r}.")
 
 
 class Rule(NamedTuple):
@@ -151,7 +146,9 @@ def _or_none(rule: Rule) -> Rule:
 
 _FLAG = Rule("True or False", lambda v: isinstance(v, bool | np.bool_))
 _MAX_FEATURES = _int_or_share(1, none=True)
-_LARGEST = np.finfo(np.float64).max
+_NOT_NEGATIVE = Rule(
+    "a number of at least 0", lambda v: _is_between(v, 0, float(np.finfo(np.float64).max))
+)
 
 RULES: dict[str, Rule] = {
     "n_estimators": Rule(
@@ -169,13 +166,10 @@ RULES: dict[str, Rule] = {
         ),
     ),
     "max_leaf_nodes": _or_none(_at_least(2)),
-    "min_impurity_decrease": Rule(
-        "a number of at least 0", lambda v: _is_between(v, 0, float(_LARGEST))
-    ),
-    "ccp_alpha": Rule("a number of at least 0", lambda v: _is_between(v, 0, float(_LARGEST))),
+    "min_impurity_decrease": _NOT_NEGATIVE,
+    "ccp_alpha": _NOT_NEGATIVE,
     "monotonic_cst": Rule(
-        "None, since monotonicity constraints are not supported",
-        lambda v: v is None,
+        "None, since monotonicity constraints are not supported", lambda v: v is None
     ),
     "bootstrap": _FLAG,
     "max_samples": Rule(
@@ -208,12 +202,11 @@ RULES: dict[str, Rule] = {
     ),
     "splitter": Rule("'best', 'random' or 'oblique'", lambda v: v in ("best", "random", "oblique")),
     "oblique": Rule("a number in [0, 1]", lambda v: _is_between(v, 0, 1)),
-    "ridge": Rule("a number of at least 0", lambda v: _is_between(v, 0, float(_LARGEST))),
+    "ridge": _NOT_NEGATIVE,
 }
 
 
 def check_parameters(params: Mapping[str, object]) -> None:
-    """Raise for the first parameter that breaks its rule."""
     for name, value in params.items():
         rule = RULES.get(name)
         if rule is not None and not rule.holds(value):
@@ -227,10 +220,7 @@ def check_k(k: object, most: int, what: str = "outputs") -> int:
 
 
 def n_features_sampled(max_features: MaxFeatures, n_features: int) -> int:
-    """Number of features sampled at each split."""
     match max_features:
-        case None:
-            return n_features
         case "sqrt":
             return max(1, int(math.sqrt(n_features)))
         case "4sqrt":
@@ -244,7 +234,7 @@ def n_features_sampled(max_features: MaxFeatures, n_features: int) -> int:
             )
         case float() | np.floating():
             return max(1, int(max_features * n_features))
-    return min(int(max_features), n_features)
+    return n_features if max_features is None else min(int(max_features), n_features)
 
 
 def resolve_n_rows(number: int | float, n_rows: int) -> int:

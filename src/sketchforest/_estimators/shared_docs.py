@@ -12,6 +12,7 @@ from sketchforest._utils.docs import Described, entry
 
 Instance = TypeVar("Instance")
 
+_AUTO = '; "auto", for forests only, chooses by out-of-bag score'
 # In the order of the signatures.
 PARAMETERS = {
     "n_estimators": Described(
@@ -43,8 +44,7 @@ PARAMETERS = {
         "Minimum number of rows required to split a node; a float is a fraction of all rows.",
     ),
     "min_samples_leaf": Described(
-        "int or float",
-        "Minimum number of rows in a leaf; a float is a fraction of all rows.",
+        "int or float", "Minimum number of rows in a leaf; a float is a fraction of all rows."
     ),
     "min_weight_fraction_leaf": Described(
         "float", "Minimum fraction of the total sample weight in a leaf."
@@ -52,8 +52,8 @@ PARAMETERS = {
     "max_features": Described(
         'int, float, "sqrt", "log2", "auto" or None',
         "Number of features sampled at each split: an int, a fraction, the square root or the "
-        'base-2 logarithm of the number of features. None uses all of them; "auto", for forests '
-        "only, chooses by out-of-bag score. Sampling goes on until a valid split is found.",
+        f"base-2 logarithm of the number of features. None uses all of them{_AUTO}. Sampling goes "
+        "on until a valid split is found.",
     ),
     "max_leaf_nodes": Described(
         "int or None",
@@ -73,8 +73,7 @@ PARAMETERS = {
     ),
     "monotonic_cst": Described("None", "Monotonicity constraints are not supported."),
     "bootstrap": Described(
-        "bool",
-        "Draw the rows of each tree with replacement. If False, each tree sees all rows.",
+        "bool", "Draw the rows of each tree with replacement. If False, each tree sees all rows."
     ),
     "max_samples": Described(
         "int, float or None",
@@ -95,8 +94,7 @@ PARAMETERS = {
     "n_components": Described(
         'int, float, "log", "sqrt", "all", "auto" or None',
         "Dimension m of the projection: an int, a fraction of the d outputs, floor(0.5 + ln d), "
-        "floor(0.5 + sqrt d) or d. None is 64, and keeps up to 64 outputs as they are. "
-        '"auto", for forests only, chooses by out-of-bag score.',
+        f"floor(0.5 + sqrt d) or d. None is 64, and keeps up to 64 outputs as they are{_AUTO}.",
     ),
     "shared_projection": Described(
         "bool",
@@ -130,20 +128,18 @@ PARAMETERS = {
         "`oob_score`.",
     ),
 }
+# Single trees have neither "auto" nor "balanced_subsample".
 OF_TREES = {
     "class_weight": Described(
         'dict, list of dict, "balanced" or None', PARAMETERS["class_weight"].text
     ),
     "max_features": Described(
         'int, float, "sqrt", "log2" or None',
-        "Number of features sampled at each split: an int, a fraction, the square root or the "
-        "base-2 logarithm of the number of features; None uses all of them. Sampling goes on until "
-        "a valid split is found.",
+        PARAMETERS["max_features"].text.replace(_AUTO, ""),
     ),
     "n_components": Described(
         'int, float, "log", "sqrt", "all" or None',
-        "Dimension m of the projection: an int, a fraction of the d outputs, floor(0.5 + ln d), "
-        "floor(0.5 + sqrt d) or d. None is 64, and keeps up to 64 outputs as they are.",
+        PARAMETERS["n_components"].text.replace(_AUTO, ""),
     ),
 }
 OF_REGRESSORS = {
@@ -229,17 +225,12 @@ ATTRIBUTES = {
         "Out-of-bag predictions, if `oob_score` is set; zero for rows that every tree saw.",
     ),
     "thresholds_": Described(
-        "(n_labels,) array, or a number",
-        "Probability that a label must exceed to be predicted.",
+        "(n_labels,) array, or a number", "Probability that a label must exceed to be predicted."
     ),
     "tree_": Described("TreeStructure", "The nodes of the tree, under scikit-learn's names."),
 }
 # Attributes that only a fit, and no class, has.
 OF_A_FIT = {"n_outputs_", "n_features_in_", "feature_names_in_", "label_names_"}
-OF_A_SCORED_FIT = {
-    True: {"oob_score_", "oob_decision_function_"},
-    False: {"oob_score_", "oob_prediction_"},
-}
 
 NOTES_OF_FORESTS = """\
 A fit takes O(t k n log n m) time for dense X and balanced trees, with t trees, k sampled features,
@@ -279,19 +270,17 @@ def _own_parameters(cls: type, names: list[str]) -> dict[str, Described]:
 def _with_sections(cls: type, parameters: list[str]) -> str:
     """The docstring of a class, with its parameters, attributes and costs."""
     is_forest, is_classifier = "n_estimators" in parameters, hasattr(cls, "predict_proba")
-    of_fit = OF_A_FIT | (OF_A_SCORED_FIT[is_classifier] if is_forest else set())
+    of_oob = "oob_decision_function_" if is_classifier else "oob_prediction_"
+    of_fit = OF_A_FIT | ({"oob_score_", of_oob} if is_forest else set())
     hidden = set() if "threshold" in parameters else {"thresholds_"}
-    attributes = [
-        name for name in ATTRIBUTES if name in of_fit or (hasattr(cls, name) and name not in hidden)
-    ]
+    attributes = [n for n in ATTRIBUTES if n in of_fit or (hasattr(cls, n) and n not in hidden)]
     described = PARAMETERS | _own_parameters(cls, parameters) | ATTRIBUTES
     sections = {
         title: "\n".join(entry(name, described[name], cls) for name in names)
         for title, names in (("Parameters", parameters), ("Attributes", attributes))
     }
     if is_forest:
-        is_mixed = "oblique" in parameters
-        sections["Notes"] = NOTES_OF_MIXED_FORESTS if is_mixed else NOTES_OF_FORESTS
+        sections["Notes"] = NOTES_OF_MIXED_FORESTS if "oblique" in parameters else NOTES_OF_FORESTS
     text, examples = inspect.cleandoc(cls.__doc__ or "").split("\nExamples\n", 1)
     made = [f"{title}\n{'-' * len(title)}\n{body}\n" for title, body in sections.items()]
     return "\n".join([text, *made, f"Examples\n{examples}"])

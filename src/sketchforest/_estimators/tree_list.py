@@ -1,5 +1,6 @@
 """The trees of a forest as a list of estimators, which users may change."""
 
+from dataclasses import replace
 from operator import is_
 from typing import ClassVar, NamedTuple
 
@@ -93,18 +94,16 @@ class TreeListMixin(TreesEstimator):
         tree.random_state = TreeSeed.of(fitted.settings.seed, number)
         if forest.directions is not None:
             tree.splitter = "oblique"
-        tree._publish(
-            Fitted(
-                ForestPredictor.of(forest, fitted.targets),
-                fitted.targets,
-                fitted.settings,
-                fitted.n_features,
-                fitted.feature_names,
-                is_relabelled=fitted.is_relabelled,
-                projection_stream=fitted.settings.projection_stream(number),
-                attached={name: v for name, v in fitted.attached.items() if name in NAMES},
-            )
+        of_tree = replace(
+            fitted,
+            predictor=ForestPredictor.of(forest, fitted.targets),
+            fingerprint=None,
+            f1_thresholds=None,
+            projection_stream=fitted.settings.projection_stream(number),
+            out_of_bag={},
+            attached={name: v for name, v in fitted.attached.items() if name in NAMES},
         )
+        tree._publish(of_tree)
         return tree
 
     def _with_trees(self, fitted: Fitted, trees: list[TreesEstimator]) -> Fitted:

@@ -20,7 +20,6 @@ from sketchforest._saving.container import (
     ARRAY_CHECKSUMS,
     CHECKSUM,
     CorruptModelError,
-    array_checksum,
     map_arrays,
     open_regular,
     read_checksums,
@@ -29,28 +28,24 @@ from sketchforest._saving.container import (
     verify_header,
     write_container,
 )
-from sketchforest._saving.model_file import check_array, errors_as_corruption
+from sketchforest._saving.model_file import (
+    check_array,
+    check_tree_arrays,
+    check_unchanged,
+    errors_as_corruption,
+)
 from sketchforest._trees.model import Directions, Forest, Tree
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.problem import GrowSettings
 from sketchforest._utils.files import held, make_folder, written_whole
 
 INDEX, LOCK, SUFFIX = "checkpoint.json", "checkpoint.lock", ".tree"
-_SEED = "random_state"
-_ARRAYS: dict[str, type[np.number]] = {
-    "nodes": np.int32,
-    "thresholds": np.float64,
-    "gains": np.float32,
-    "member_start": np.uint32,
-    "members": np.int32,
-    "weights": np.float64,
-}
+_ARRAYS = ("nodes", "thresholds", "gains", "member_start", "members", "weights")
 _DIRECTIONS: dict[str, type[np.number]] = {
     "start": np.uint32,
     "columns": np.int32,
     "weights": np.uint16,
 }
-_OPTIONAL = {"thresholds", "weights"}
 _ALL = {*_ARRAYS, *(f"directions.{name}" for name in _DIRECTIONS)}
 
 
@@ -65,12 +60,8 @@ def validated_tree(
     unknown = arrays.keys() - _ALL
     if unknown:
         raise CorruptModelError(f"unknown array {min(unknown)!r}")
-    for name, dtype in _ARRAYS.items():
-        if name in arrays or name not in _OPTIONAL:
-            array = arrays.get(name)
-            has_counts = name == "weights" and array is not None and array.dtype == np.uint8
-            n_axes = 2 if name == "nodes" else 1
-            check_array(name, array, np.uint8 if has_counts else dtype, n_axes)
+    found = {name: arrays.get(name) for name in _ARRAYS}
+    check_tree_arrays(found, optional={"thresholds", "weights"})
     directions = None
     if not arrays.keys().isdisjoint(f"directions.{name}" for name in _DIRECTIONS):
         if feature_map is None:
@@ -81,7 +72,6 @@ def validated_tree(
             raise CorruptModelError("directions do not match the nodes")
         parts = {name: arrays[f"directions.{name}"] for name in _DIRECTIONS}
         directions = Directions(**parts, feature_map=feature_map)
-    found = {name: arrays.get(name) for name in _ARRAYS}
     tree = Tree(**found, depth=depth, directions=directions)  # type: ignore[arg-type]
     with errors_as_corruption():
         return Forest.from_trees([tree], n_features, n_rows).tree(0)
@@ -104,8 +94,14 @@ class TreeFiles:
         except (OSError, CorruptModelError):
             return None
         try:
-            depth = _depth(metadata)
-            return validated_tree(arrays, depth, self.feature_map, self.n_features, self.n_rows)
+            depth = metadata.get("depth", "")
+            if metadata.keys() != {"depth", CHECKSUM, ARRAY_CHECKSUMS} or not depth.isdecimal():
+                raise CorruptModelError("invalid header")
+            if len(depth) > 10 or int(depth) >= 2**31:
+                raise CorruptModelError("invalid depth")
+            return validated_tree(
+                arrays, int(depth), self.feature_map, self.n_features, self.n_rows
+            )
         except CorruptModelError as error:
             raise ValueError(
                 f"checkpoint_dir must contain trees of this fit; '{path}' is not one: {error}. "
@@ -153,11 +149,7 @@ class Checkpoint:
         return cls(path)
 
     def trees_of(
-        self,
-        settings: GrowSettings,
-        feature_map: FeatureMap | None,
-        n_features: int,
-        n_rows: int,
+        self, settings: GrowSettings, feature_map: FeatureMap | None, n_features: int, n_rows: int
     ) -> TreeFiles:
         setting = joblib.hash(settings)[:12]
         return TreeFiles(self.folder, setting, feature_map, n_features, n_rows)
@@ -206,20 +198,16 @@ def read_index(folder: Path) -> dict[str, str] | None:
 def _checked_index(index: Path) -> dict[str, str]:
     try:
         found = read_json(index)
+        texts = {name: value for name, value in found.items() if type(value) is str}
+        seed = texts.get("random_state", "")
+        if len(texts) < len(found) or not seed.isdecimal() or int(seed[:40]) >= 2**64:
+            raise CorruptModelError("invalid index")
     except CorruptModelError as error:
-        raise _bad_index(index) from error
-    texts = {name: value for name, value in found.items() if type(value) is str}
-    seed = texts.get(_SEED, "")
-    if len(texts) < len(found) or not seed.isdecimal() or int(seed[:40]) >= 2**64:
-        raise _bad_index(index)
+        raise ValueError(
+            f"checkpoint_dir must contain a valid index; '{index}' is corrupt. Remove the folder "
+            "to start over, or choose another one."
+        ) from error
     return texts
-
-
-def _bad_index(index: Path) -> ValueError:
-    return ValueError(
-        f"checkpoint_dir must contain a valid index; '{index}' is corrupt. Remove the folder to "
-        "start over, or choose another one."
-    )
 
 
 def _ours(folder: Path) -> Iterator[Path]:
@@ -236,15 +224,5 @@ def _read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
         verify_header(header.text)
         arrays = map_arrays(file, header, is_mapped=False).arrays
     for name, expected in (read_checksums(header) or {}).items():
-        if array_checksum(arrays[name]) != expected:
-            raise CorruptModelError(f"wrong checksum of {name}")
+        check_unchanged(name, arrays[name], expected)
     return arrays, header.metadata
-
-
-def _depth(metadata: Mapping[str, str]) -> int:
-    depth = metadata.get("depth", "")
-    if metadata.keys() != {"depth", CHECKSUM, ARRAY_CHECKSUMS} or not depth.isdecimal():
-        raise CorruptModelError("invalid header")
-    if len(depth) > 10 or int(depth) >= 2**31:
-        raise CorruptModelError("invalid depth")
-    return int(depth)

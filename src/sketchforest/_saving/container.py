@@ -26,13 +26,8 @@ from sketchforest._utils.files import written_whole
 
 # By their names in the safetensors format.
 TYPES: dict[str, np.dtype] = {
-    "U8": np.dtype(np.uint8),
-    "U16": np.dtype(np.uint16),
-    "I32": np.dtype(np.int32),
-    "U32": np.dtype(np.uint32),
-    "I64": np.dtype(np.int64),
-    "F32": np.dtype(np.float32),
-    "F64": np.dtype(np.float64),
+    **{"U8": np.dtype("u1"), "U16": np.dtype("u2"), "U32": np.dtype("u4")},
+    **{"I32": np.dtype("i4"), "I64": np.dtype("i8"), "F32": np.dtype("f4"), "F64": np.dtype("f8")},
 }
 TYPE_NAMES = {dtype: name for name, dtype in TYPES.items()}
 METADATA, CHECKSUM, ARRAY_CHECKSUMS = "__metadata__", "checksum", "array_checksums"
@@ -82,11 +77,8 @@ def _header(ordered: list[tuple[str, np.ndarray]], metadata: Mapping[str, str]) 
     end = 0
     for name, array in ordered:
         begin, end = end, end + array.nbytes
-        header[name] = {
-            "dtype": TYPE_NAMES[array.dtype],
-            "shape": list(array.shape),
-            "data_offsets": [begin, end],
-        }
+        about = {"dtype": TYPE_NAMES[array.dtype], "shape": list(array.shape)}
+        header[name] = about | {"data_offsets": [begin, end]}
     text = json.dumps(header).encode()
     before, _, after = _split_at_checksum(text + b" " * (-(8 + len(text)) % ALIGNMENT))
     return before + _checksum(before, after) + after
@@ -117,8 +109,6 @@ def open_regular(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 class Header(NamedTuple):
-    """The parsed header of a container."""
-
     entries: dict[str, object]  # descriptions of arrays, by name
     metadata: dict[str, str]
     text: bytes  # unparsed
@@ -200,7 +190,6 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def verify_header(text: bytes) -> None:
-    """Raise unless the checksum of the header is right."""
     before, given, after = _split_at_checksum(text)
     if _checksum(before, after) != given:
         raise CorruptModelError("wrong checksum of the header")
@@ -221,21 +210,17 @@ class MappedArrays(NamedTuple):
 def map_arrays(file: BinaryIO, header: Header, is_mapped: bool) -> MappedArrays:
     """Map the arrays read-only, or read them into memory."""
     file.seek(0)
-    buffer = _mapped(file) if is_mapped else np.fromfile(file, np.uint8)
-    body = buffer.view(np.ndarray)[8 + len(header.text) :]
-    arrays = {name: _view(body, entry) for name, entry in header.entries.items()}
-    _check_layout(body, list(arrays.values()))
-    return MappedArrays(arrays, buffer)
-
-
-def _mapped(file: BinaryIO) -> np.ndarray:
     try:
-        return np.memmap(file, np.uint8, "r")
+        buffer = np.memmap(file, np.uint8, "r") if is_mapped else np.fromfile(file, np.uint8)
     except OSError as error:
         if error.errno != errno.ENOMEM:
             raise
         size = os.fstat(file.fileno()).st_size
         raise MemoryError(f"Not enough memory to map a model of {size} bytes.") from error
+    body = buffer.view(np.ndarray)[8 + len(header.text) :]
+    arrays = {name: _view(body, entry) for name, entry in header.entries.items()}
+    _check_layout(body, list(arrays.values()))
+    return MappedArrays(arrays, buffer)
 
 
 def _check_layout(body: np.ndarray, arrays: list[np.ndarray]) -> None:
@@ -263,11 +248,11 @@ def read_checksums(header: Header) -> dict[str, object] | None:
 def _view(body: np.ndarray, entry: object) -> np.ndarray:
     fields = entry if isinstance(entry, dict) else {}
     shape, offsets = fields.get("shape"), fields.get("data_offsets")
-    types = [dtype for name, dtype in TYPES.items() if name == fields.get("dtype")]
-    is_complete = fields.keys() == {"dtype", "shape", "data_offsets"} and bool(types)
+    kind = str(fields.get("dtype"))
+    is_complete = fields.keys() == {"dtype", "shape", "data_offsets"} and kind in TYPES
     if not is_complete or not _are_sizes(shape) or not _are_sizes(offsets) or len(offsets) != 2:
         raise CorruptModelError("invalid description of an array")
-    dtype, (begin, end) = types[0], offsets
+    dtype, (begin, end) = TYPES[kind], offsets
     if end > len(body):
         raise CorruptModelError("array beyond the end of the file")
     if end - begin != dtype.itemsize * math.prod(shape) or max(shape, default=0) > len(body):
@@ -279,8 +264,6 @@ def _view(body: np.ndarray, entry: object) -> np.ndarray:
 
 def _are_sizes(value: object) -> TypeGuard[list[int]]:
     """Return whether a value is a list of at most two non-negative integers."""
-    return (
-        isinstance(value, list)
-        and len(value) <= 2
-        and all(type(number) is int and number >= 0 for number in value)
-    )
+    if not isinstance(value, list) or len(value) > 2:
+        return False
+    return all(type(number) is int and number >= 0 for number in value)

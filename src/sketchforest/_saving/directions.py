@@ -50,16 +50,17 @@ def _read_features(arrays: Mapping[str, np.ndarray], n_features: int) -> Feature
         if f"features.{name}" in arrays
     }
     kinds = ({"idf"}, {"scale"}, {"level_start", "bounds", "levels"})
-    _check(found.keys() in kinds, "features")
-    _check(all(bool(np.isfinite(array).all()) for array in found.values()), "features")
+    _check(found.keys() in kinds)
+    _check(all(bool(np.isfinite(array).all()) for array in found.values()))
     if "idf" in found:
-        _check(len(found["idf"]) == n_features, "features")
+        _check(len(found["idf"]) == n_features)
     elif "scale" in found:
-        _check(len(found["scale"]) == 1 and bool(found["scale"][0] >= 0), "features")
+        _check(len(found["scale"]) == 1 and bool(found["scale"][0] >= 0))
     else:
         start, n_levels = found["level_start"], len(found["levels"])
-        _check(len(start) == n_features + 1 and len(found["bounds"]) == n_levels, "features")
-        _check(_are_starts(start, n_levels) and bool((np.diff(start) > 0).all()), "features")
+        _check(len(start) == n_features + 1 and len(found["bounds"]) == n_levels)
+        is_bounded = start[0] == 0 and start[-1] == n_levels
+        _check(bool(is_bounded and (np.diff(start) > 0).all()))
     return FeatureMap(n_features, **found)
 
 
@@ -72,11 +73,6 @@ def _vector(
     return array
 
 
-def _are_starts(start: np.ndarray, end: int) -> bool:
-    is_bounded = len(start) > 0 and start[0] == 0 and start[-1] == end
-    return bool(is_bounded and (np.diff(start) >= 0).all())
-
-
-def _check(holds: bool, what: str) -> None:
+def _check(holds: bool) -> None:
     if not holds:
-        raise CorruptModelError(f"{what} do not match the trees")
+        raise CorruptModelError("features do not match the trees")

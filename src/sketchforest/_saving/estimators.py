@@ -3,10 +3,10 @@
 import dataclasses
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 
 from sketchforest._saving.container import CorruptModelError, NotAModelError
 from sketchforest._saving.json_values import Json, arguments, to_json, try_convert
@@ -33,19 +33,8 @@ AT_LEAST_ONE = "_predicts_at_least_one"  # label per row; only written if false
 NAMES = ("label_names", "feature_names")
 
 
-class Estimator(Protocol):
-    """What saving and loading need of an estimator."""
-
-    @property
-    def fitted_(self) -> Fitted: ...
-
-    def get_params(self, deep: bool = True) -> dict[str, object]: ...
-
-    def _publish(self, fitted: Fitted) -> None: ...
-
-
 def save_estimator(
-    estimator: Estimator,
+    estimator: BaseEstimator,
     path: str | os.PathLike[str],
     compact: bool = False,
     names: Mapping[str, Sequence[str] | np.ndarray] | None = None,
@@ -74,23 +63,16 @@ def save_estimator(
         if known is None or list(known[: len(terms)]) != terms:
             given["feature_names"] = terms
     settings = _settings_to_json(fitted.settings)
-    classes, names_in = targets.classes, fitted.feature_names
-    columns = {}
-    if targets.column_classes is not None:
-        columns["column_classes"] = [
-            {"classes": found.tolist(), "classes_dtype": found.dtype.str}
-            for found in targets.column_classes
-        ]
+    names_in, of_columns = fitted.feature_names, targets.column_classes
+    columns = (
+        {} if of_columns is None else {"column_classes": list(map(_classes_to_json, of_columns))}
+    )
     plain: dict[str, Json] = {**_state_of(targets), "_is_relabelled": fitted.is_relabelled}
-    plain |= {
-        name: value
-        for name, value in (
-            ("_number", fitted.projection_stream),
-            ("_fingerprint", fitted.fingerprint),
-            ("oob_score_", fitted.out_of_bag.get("oob_score_")),
-        )
-        if value is not None or name == "_fingerprint"
-    }
+    if fitted.projection_stream is not None:
+        plain["_number"] = fitted.projection_stream
+    plain["_fingerprint"] = fitted.fingerprint
+    if "oob_score_" in fitted.out_of_bag:
+        plain["oob_score_"] = fitted.out_of_bag["oob_score_"]
     if thresholds is not None and not thresholds.at_least_one:
         plain[AT_LEAST_ONE] = False
     about = {
@@ -102,8 +84,7 @@ def save_estimator(
         "is_projected": fitted.settings.projection is not None,
         "n_features_in": fitted.n_features,
         "feature_names_in": None if names_in is None else names_in.tolist(),
-        "classes": None if classes is None else classes.tolist(),
-        "classes_dtype": None if classes is None else classes.dtype.str,
+        **_classes_to_json(targets.classes),
         "label_dtype": None if targets.dtype is None else targets.dtype.str,
         **text,
         **columns,
@@ -145,8 +126,7 @@ def _restored(
         raise CorruptModelError("labels do not match the estimator")
     if "n_estimators" not in params and forest.n_trees > 1:
         raise CorruptModelError("a single tree with several trees")
-    targets, state = _targets(about, labels), about["state"]
-    names_in = about["feature_names_in"]
+    targets, state, names_in = _targets(about, labels), about["state"], about["feature_names_in"]
     if names_in is not None and len(names_in) != about["n_features_in"]:
         raise CorruptModelError("feature_names_in do not match n_features_in")
     names = {name: about[name] for name in NAMES if about[name] is not None}
@@ -163,22 +143,27 @@ def _restored(
     thresholds = _f1_thresholds(more, labels.shape[1])
     if thresholds is not None:
         thresholds = thresholds._replace(at_least_one=state.get(AT_LEAST_ONE, True))
-    estimator._publish(
-        Fitted(
-            ForestPredictor.of(forest, targets),
-            targets,
-            _settings(about, params),
-            about["n_features_in"],
-            None if names_in is None else np.array(names_in, dtype=object),
-            state.get("_fingerprint"),
-            thresholds,
-            is_relabelled=state.get("_is_relabelled", False),
-            projection_stream=state.get("_number"),
-            out_of_bag={name: state[name] for name in ("oob_score_",) if name in state},
-            attached=attached | _row_attributes(more, labels.shape[0]),
-        )
+    fitted = Fitted(
+        ForestPredictor.of(forest, targets),
+        targets,
+        _settings(about, params),
+        about["n_features_in"],
+        None if names_in is None else np.array(names_in, dtype=object),
+        state.get("_fingerprint"),
+        thresholds,
+        is_relabelled=state.get("_is_relabelled", False),
+        projection_stream=state.get("_number"),
+        out_of_bag={name: state[name] for name in ("oob_score_",) if name in state},
+        attached=attached | _row_attributes(more, labels.shape[0]),
     )
+    estimator._publish(fitted)
     return estimator
+
+
+def _classes_to_json(classes: np.ndarray | None) -> dict[str, Json]:
+    if classes is None:
+        return {"classes": None, "classes_dtype": None}
+    return {"classes": classes.tolist(), "classes_dtype": classes.dtype.str}
 
 
 def _row_arrays(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
@@ -254,40 +239,49 @@ def _settings(about: dict[str, Any], params: Mapping[str, object]) -> GrowSettin
         oblique = ObliqueSettings(**arguments(ObliqueSettings, oblique))  # type: ignore[arg-type]
         oblique = dataclasses.replace(oblique, projection=projection)
         validate_settings(oblique)
-    settings = arguments(GrowSettings, given) | {
-        "projection": projection if about["is_projected"] else None,
-        "shared_projection": bool(params.get("shared_projection", False)),
-        "oblique": oblique,
-    }
+    settings = arguments(GrowSettings, given) | {"oblique": oblique}
+    settings["projection"] = projection if about["is_projected"] else None
+    settings["shared_projection"] = bool(params.get("shared_projection", False))
     found = GrowSettings(**settings)  # type: ignore[arg-type]
     validate_settings(found)
     return found
 
 
 def _targets(about: dict[str, Any], labels: Labels) -> Targets:
-    state, classes, columns = (
-        about["state"],
-        _classes(about, labels),
-        _column_classes(about, labels),
-    )
+    state, classes, columns = about["state"], None, None
+    if about["classes"] is not None:
+        classes = read_classes(about["classes"], about["classes_dtype"])
+    if "column_classes" in about:
+        columns = tuple(
+            read_classes(column["classes"], column["classes_dtype"])
+            for column in about["column_classes"]
+        )
     if classes is not None and columns is not None:
         raise CorruptModelError("duplicate classes")
+    for found in (columns, None if classes is None else (classes,)):
+        if found is not None and (not found or sum(map(len, found)) != labels.shape[1]):
+            raise CorruptModelError("classes do not match the labels")
+    dtype = None if about["label_dtype"] is None else read_dtype(about["label_dtype"])
+    if dtype is not None and dtype.kind in "UO" and classes is None and columns is None:
+        raise CorruptModelError("labels without a numeric dtype")
+    if dtype is not None and dtype.kind == "U":  # as wide as the classes
+        dtype = np.result_type(*([] if classes is None else [classes]), *(columns or ()))
     targets = Targets(
         labels,
         is_sparse=state.get("_sparse_labels", False),
         classes=classes,
-        dtype=_label_dtype(about["label_dtype"], classes, columns),
+        dtype=dtype,
         is_vector=state.get("_is_vector", False),
         is_spmatrix=state.get("_is_spmatrix", False),
         column_classes=columns,
         criterion=CRITERIA[state.get("_impurity", VARIANCE.name)],
     )
+    is_sparse = isinstance(labels, SparseRows)
     has_indicators = isinstance(labels, SparseRows) and labels.values is None
     if targets.is_classification and (targets.is_vector or not has_indicators):
         raise CorruptModelError("labels are not those of a classifier")
     if targets.has_classes and not targets.is_classification:
         raise CorruptModelError("classes without a dtype")
-    is_sparse = isinstance(labels, SparseRows)
     if (
         (is_sparse != targets.is_sparse and not targets.is_classification)
         or (targets.has_classes and targets.is_sparse)
@@ -296,38 +290,6 @@ def _targets(about: dict[str, Any], labels: Labels) -> Targets:
     ):
         raise CorruptModelError("labels do not have the described form")
     return targets
-
-
-def _label_dtype(
-    name: str | None, classes: np.ndarray | None, columns: tuple[np.ndarray, ...] | None
-) -> np.dtype | None:
-    """Return the dtype of Y; strings are as wide as the classes."""
-    if name is None:
-        return None
-    dtype = read_dtype(name)
-    found = [*([] if classes is None else [classes]), *(columns or ())]
-    if dtype.kind in "UO" and not found:
-        raise CorruptModelError("labels without a numeric dtype")
-    return np.result_type(*(array.dtype for array in found)) if dtype.kind == "U" else dtype
-
-
-def _classes(about: dict[str, Any], labels: Labels) -> np.ndarray | None:
-    if about["classes"] is None:
-        return None
-    classes = read_classes(about["classes"], about["classes_dtype"])
-    if classes.shape != (labels.shape[1],):
-        raise CorruptModelError("classes do not match the labels")
-    return classes
-
-
-def _column_classes(about: dict[str, Any], labels: Labels) -> tuple[np.ndarray, ...] | None:
-    if "column_classes" not in about:
-        return None
-    given = about["column_classes"]
-    found = tuple(read_classes(column["classes"], column["classes_dtype"]) for column in given)
-    if not found or sum(map(len, found)) != labels.shape[1]:
-        raise CorruptModelError("classes do not match the labels")
-    return found
 
 
 def _check_names(

@@ -50,16 +50,12 @@ def _from_json(value: Json) -> object:
         return [_from_json(item) for item in value]
     if not isinstance(value, dict):
         return value
-    pairs = value.get("pairs")
-    if not isinstance(pairs, list):
-        raise CorruptModelError("invalid parameter")
-    return dict(map(_pair, pairs))
-
-
-def _pair(pair: Json) -> tuple[Json, object]:
-    if not isinstance(pair, list) or len(pair) != 2 or isinstance(pair[0], list | dict):
-        raise CorruptModelError("invalid parameter")
-    return pair[0], _from_json(pair[1])
+    pairs, found = value.get("pairs"), {}
+    for pair in pairs if isinstance(pairs, list) else [None]:
+        if not isinstance(pair, list) or len(pair) != 2 or isinstance(pair[0], list | dict):
+            raise CorruptModelError("invalid parameter")
+        found[pair[0]] = _from_json(pair[1])
+    return found
 
 
 def try_convert(convert: Callable[..., T], *values: object) -> T:

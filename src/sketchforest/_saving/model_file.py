@@ -7,7 +7,7 @@ never leads to an access out of bounds.
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
@@ -41,7 +41,6 @@ FORMAT = "sketchforest"
 FORMAT_VERSION = 3
 
 _LABEL_ARRAYS = ("row_start", "columns", "values")
-_OPTIONAL = {"thresholds", "gains", "weights"}
 _MORE_ARRAYS = (
     *("thresholds", "threshold_for_all", "threshold_for_each", "idf"),
     *("row_numbers", "row_ids", "row_ids_start", "row_texts", "row_texts_start"),
@@ -64,7 +63,6 @@ class Model(NamedTuple):
 
 
 def write_model(path: str | os.PathLike[str], model: Model) -> None:
-    """Write a model file atomically."""
     about = {**model.about, "format_version": FORMAT_VERSION}
     arrays = {f"forest.{name}": getattr(model.forest, name) for name in Forest.ARRAYS}
     arrays |= direction_arrays(model.forest.directions)
@@ -97,23 +95,16 @@ def read_model(path: str | os.PathLike[str], mmap: bool = True) -> Model:
     if unknown:
         raise CorruptModelError(f"unknown array {min(unknown)!r}")
     labels = _labels(arrays, about)
-    trees = {name: arrays.get(f"forest.{name}") for name in Forest.ARRAYS}
-    _check_types(trees)
+    trees: dict[str, Any] = {name: arrays.get(f"forest.{name}") for name in Forest.ARRAYS}
+    check_tree_arrays(trees, optional={"thresholds", "gains", "weights"})
     n_features = _count(about, "n_features_in")
-    directions = read_directions(arrays, n_features)
+    trees["directions"] = read_directions(arrays, n_features)
     sums = read_checksums(header) or {}
-    n_rows = labels.shape[0]
+    sizes = {"n_features": n_features, "n_rows": labels.shape[0], "n_threads": 2}
     # The forest comes first because its checks take the longest.
     checks: list[Callable[[], Any]] = [
-        partial(
-            Forest,
-            **trees,
-            directions=directions,
-            n_features=n_features,
-            n_rows=n_rows,
-            n_threads=2,
-        ),
-        *(partial(_check_unchanged, name, arrays[name], sums[name]) for name in sums),
+        partial(Forest, **trees, **sizes),
+        *(partial(check_unchanged, name, arrays[name], sums[name]) for name in sums),
     ]
     with errors_as_corruption():
         forest, *_ = run_blocks(lambda check: check(), checks, n_jobs=2)
@@ -131,7 +122,7 @@ def errors_as_corruption() -> Iterator[None]:
         raise CorruptModelError(str(error)) from error
 
 
-def _check_unchanged(name: str, array: np.ndarray, expected: object) -> None:
+def check_unchanged(name: str, array: np.ndarray, expected: object) -> None:
     if array_checksum(array) != expected:
         raise CorruptModelError(f"wrong checksum of {name}")
 
@@ -194,17 +185,17 @@ _TYPES: dict[str, type[np.number]] = {
     "node_start": np.int64,
     "leaf_start": np.int64,
     "tree_members": np.int64,
+    "weights": np.float64,  # or uint8
 }
 
 
-def _check_types(trees: Mapping[str, np.ndarray | None]) -> None:
+def check_tree_arrays(trees: Mapping[str, np.ndarray | None], optional: Collection[str]) -> None:
     """Raise unless the arrays have the types that the core expects; the core checks the rest."""
-    for name, dtype in _TYPES.items():
-        if trees[name] is not None or name not in _OPTIONAL:
-            check_array(name, trees[name], dtype, 2 if name == "nodes" else 1)
-    weights = trees["weights"]
-    if weights is not None:
-        check_array("weights", weights, np.uint8 if weights.itemsize == 1 else np.float64, 1)
+    for name, array in trees.items():
+        has_counts = name == "weights" and array is not None and array.dtype == np.uint8
+        if array is not None or name not in optional:
+            dtype = np.uint8 if has_counts else _TYPES[name]
+            check_array(name, array, dtype, 2 if name == "nodes" else 1)
 
 
 def check_array(name: str, array: np.ndarray | None, dtype: type[np.number], n_axes: int) -> None:

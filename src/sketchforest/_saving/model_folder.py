@@ -54,7 +54,6 @@ def load_parts(
     check_params: Callable[[Any], object],
     mmap: bool,
 ) -> list[Any]:
-    """Load the estimators of a folder, in order."""
     path = Path(folder)
     return [load_estimator(path / name, find_class, check_params, mmap) for name in _parts(path)]
 
@@ -72,7 +71,11 @@ def _parts(folder: Path) -> Sequence[str]:
             f"'{folder}' has format {version}; this version of sketchforest reads formats up to "
             f"{FORMAT_VERSION}. Use a newer version of sketchforest."
         )
-    if not isinstance(parts, list) or not parts or not all(map(_is_name, parts)):
+    if (
+        not isinstance(parts, list)
+        or not parts
+        or not all(type(name) is str and Path(name).name == name for name in parts)
+    ):
         raise _invalid(folder, "has no valid list of parts")
     if len(set(parts)) < len(parts):
         raise _invalid(folder, "lists a part twice")
@@ -80,10 +83,6 @@ def _parts(folder: Path) -> Sequence[str]:
     if missing:
         raise _invalid(folder, f"lists {missing[0]}, which does not exist")
     return parts
-
-
-def _is_name(value: object) -> bool:
-    return type(value) is str and Path(value).name == value
 
 
 def _invalid(folder: Path, reason: str) -> ValueError:

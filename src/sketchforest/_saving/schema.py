@@ -123,11 +123,9 @@ def validate_settings(settings: object) -> None:
             raise CorruptModelError(f"invalid value of {field.name}")
 
 
-def _fits(value: object, kind: type) -> bool:
-    if kind is int:
-        return is_count(value)
-    if kind is float:
-        return is_number(value) and 0 <= value < math.inf  # type: ignore[operator]
+def _fits(value: Any, kind: type) -> bool:
+    if kind in (int, float):
+        return is_count(value) if kind is int else is_number(value) and 0 <= value < math.inf
     return isinstance(value, kind)
 
 
@@ -136,12 +134,10 @@ def read_classes(values: list[Any], dtype: str | None) -> np.ndarray:
     found = read_dtype(dtype)
     if not values or not all(isinstance(value, _KINDS[found.kind]) for value in values):
         raise CorruptModelError("invalid classes")
-    if found.kind == "U":
-        classes = text_array(values)
-    else:
-        if found.kind in "iuf" and any(isinstance(value, bool) for value in values):
-            raise CorruptModelError("invalid classes")
-        classes = try_convert(np.array, values, found)
+    if found.kind in "iuf" and any(isinstance(value, bool) for value in values):
+        raise CorruptModelError("invalid classes")
+    is_text = found.kind == "U"
+    classes = text_array(values) if is_text else try_convert(np.array, values, found)
     is_ascending = try_convert(lambda: bool((classes[:-1] < classes[1:]).all()))
     if classes.ndim != 1 or not is_ascending:
         raise CorruptModelError("unsorted classes")

@@ -48,8 +48,7 @@ def is_linear_time(pattern: object) -> bool:
     unbounded = [at for at, item in enumerate(items) if item.most is None]
     if len(unbounded) > 1:
         return False
-    if unbounded:
-        [at] = unbounded
+    for at in unbounded:
         before, repeated, after = items[:at], items[at], items[at + 1 :]
         if after and not _ends_at_boundary(before, repeated, after):
             return False

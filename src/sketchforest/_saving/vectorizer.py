@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 Vectorizer: TypeAlias = "TfidfVectorizer"
 
 LONGEST_NGRAM = 100
+_LINEAR_TIME = (
+    r"Use a pattern that takes linear time on every text, such as '\b\w\w+\b' or '\S+', or pickle."
+)
 
 
 def _one_of(*values: object) -> Check:
@@ -80,16 +83,10 @@ def vectorizer_state(vectorizer: Vectorizer) -> tuple[dict[str, Json], list[str]
         if name in PARAMETERS and not PARAMETERS[name](value):
             raise ValueError(
                 f"vectorizer must have a {name} that is allowed in a model file; got {value!r}. "
-                + _ADVICE.get(name, "Use pickle for other values.")
+                + (_LINEAR_TIME if name == "token_pattern" else "Use pickle for other values.")
             )
     terms = vectorizer.get_feature_names_out().tolist()
     return state, terms, np.asarray(vectorizer.idf_, np.float64)
-
-
-_ADVICE = {
-    "token_pattern": "Use a pattern that takes linear time on every text, such as "
-    r"'\b\w\w+\b' or '\S+', or use pickle.",
-}
 
 
 def restore_vectorizer(

@@ -10,13 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from sketchforest._selection.comparison import (
-    COST_EXPONENT,
-    PROBE_SHARE,
-    Candidate,
-    Comparison,
-)
-from sketchforest._selection.learning_curve import PredictedScore
+from sketchforest._selection.comparison import COST_EXPONENT, PROBE_SHARE, Candidate, Comparison
 from sketchforest._trees.model import Tree
 from sketchforest._trees.problem import GrowSettings, rows_of_share
 
@@ -47,10 +41,7 @@ def keep_choices(
             oblique, projection=of_oblique.projection, n_components=of_oblique.n_components
         )
     return replace(
-        settings,
-        projection=earlier.projection,
-        n_components=earlier.n_components,
-        oblique=oblique,
+        settings, projection=earlier.projection, n_components=earlier.n_components, oblique=oblique
     )
 
 
@@ -77,21 +68,12 @@ def choose_settings(
         comparison.score(candidate)
     if any(candidate.curve is None for candidate in candidates):
         return start, []
-    best = _best(comparison, candidates)
+    usual, best = first, max(candidates, key=lambda c: comparison.predict_score(c).score)
+    lead, se = comparison.predict_score(best).lead_over(comparison.predict_score(usual))
+    best = best if lead > CONVINCING * se else usual
     chosen = keep_choices(start, best.settings, names)
     # Trees of a probe that left rows out do not belong to the forest.
     return chosen, best.trees if best.settings == chosen else []
-
-
-def _best(comparison: Comparison, candidates: Sequence[Candidate]) -> Candidate:
-    """The best candidate if it convincingly beats the first one, which is the usual setting."""
-    scores: dict[Candidate, PredictedScore] = {
-        candidate: comparison.predict_score(candidate) for candidate in candidates
-    }
-    usual = candidates[0]
-    best = max(candidates, key=lambda candidate: scores[candidate].score)
-    lead, se = scores[best].lead_over(scores[usual])
-    return best if lead > CONVINCING * se else usual
 
 
 def _probe(comparison: Comparison, settings: GrowSettings) -> GrowSettings:
@@ -114,19 +96,14 @@ def _settings_to_try(comparison: Comparison, names: Sequence[str]) -> list[GrowS
     settings = [start]
     if "max_features" in names:
         settings.append(replace(start, max_features=more_features))
-    if "n_components" in names and any(_projections(start)):
+    of_oblique = None if start.oblique is None else start.oblique.projection
+    if "n_components" in names and (start.projection is not None or of_oblique is not None):
         fewer = max(1, round(np.log(n_labels)))
         settings += [_with_components(s, fewer) for s in settings]
         settings += [_with_components(start, min(128, n_labels))]
     if "max_features" in names:
         settings.append(replace(start, max_features=min(n_features, 2 * start.max_features)))
     return [s for s in settings if s != start]
-
-
-def _projections(settings: GrowSettings) -> list[bool]:
-    """Whether outputs are projected, for each type of tree."""
-    of_oblique = [] if settings.oblique is None else [settings.oblique.projection]
-    return [projection is not None for projection in (settings.projection, *of_oblique)]
 
 
 def _with_components(settings: GrowSettings, m: int) -> GrowSettings:

@@ -36,8 +36,6 @@ COST_EXPONENT = 0.6
 
 @dataclass(eq=False)
 class Candidate:
-    """A setting and its trees so far."""
-
     settings: GrowSettings
     data: TrainingData
     outputs: Labels | None  # of all trees; None if each tree has its own
@@ -85,10 +83,7 @@ class Comparison:
         self._scores: dict[tuple[Candidate, int], PredictedScore] = {}
 
     def add(
-        self,
-        settings: GrowSettings,
-        problem: Problem | None = None,
-        setting: Setting | None = None,
+        self, settings: GrowSettings, problem: Problem | None = None, setting: Setting | None = None
     ) -> Candidate:
         """Add a candidate without trees; `problem` is another encoding of the same rows."""
         data = (problem or self.problem).data

@@ -82,8 +82,6 @@ def _offset_of_kind(curve: LearningCurve, factor: float) -> float:
 
 @dataclass(frozen=True)
 class PredictedScore:
-    """A predicted score."""
-
     score: float
     current: float  # of the existing trees
     without_group: np.ndarray  # the score without each group of rows
@@ -95,7 +93,6 @@ class PredictedScore:
 
     @property
     def gain(self) -> float:
-        """The predicted gain of more trees."""
         return self.score - self.current
 
     @property

@@ -57,8 +57,12 @@ class ScoreMetric:
     def by_group(self, truth: Matrix, scores: Matrix, groups: np.ndarray) -> np.ndarray:
         """(2, N_GROUPS) sums of the scores of the rows in each group, and their numbers."""
         values = self._of_rows(truth, scores)
-        if values is None:
-            return self._of_groups(truth, scores, groups)
+        if values is None:  # not a mean over rows: all rows of a group get its score
+            metric, counts = get_metric(self.metric), np.bincount(groups, minlength=N_GROUPS)
+            found = np.zeros(N_GROUPS)
+            for group in np.flatnonzero(counts):
+                found[group] = self.sign * metric(truth[groups == group], scores[groups == group])
+            return np.stack([found * counts, counts])
         counted = np.isfinite(values)
         sums = np.bincount(groups[counted], self.sign * values[counted], minlength=N_GROUPS)
         return np.stack([sums, np.bincount(groups[counted], minlength=N_GROUPS)])
@@ -70,18 +74,6 @@ class ScoreMetric:
         if isinstance(difference, np.ndarray):
             return np.einsum("ij,ij->i", difference, difference, dtype=np.float64)
         return np.asarray(difference.power(2).sum(axis=1)).ravel()
-
-    def _of_groups(self, truth: Matrix, scores: Matrix, groups: np.ndarray) -> np.ndarray:
-        """For metrics that are not means over rows: all rows of a group get its score."""
-        metric = get_metric(self.metric)
-        counts = np.bincount(groups, minlength=N_GROUPS)
-        values = [
-            self.sign * float(metric(truth[groups == group], scores[groups == group]))
-            if counts[group]
-            else 0.0
-            for group in range(N_GROUPS)
-        ]
-        return np.stack([values * counts, counts])
 
 
 class OutOfBagScorer:
@@ -129,10 +121,7 @@ class OutOfBagScorer:
         if largest <= 2 * SMALLEST:
             return None
         predictor = ForestPredictor(
-            self._forest(trees),
-            self._labels,
-            may_tabulate=False,
-            takes_medians=self._takes_medians,
+            self._forest(trees), self._labels, may_tabulate=False, takes_medians=self._takes_medians
         )
         has_enough = n_trees_of_row >= largest
         has_any = n_trees_of_row > 0

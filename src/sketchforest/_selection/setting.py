@@ -34,7 +34,6 @@ class Setting:
     min_samples_split: int | None = None
 
     def params(self) -> dict[str, object]:
-        """Parameters for an estimator."""
         names = SEARCHED if self.oblique is None else (*SEARCHED, *SEARCHED_IN_MIXED)
         params = {name: getattr(self, name) for name in names}
         if self.row_share is not None:

@@ -88,17 +88,15 @@ def as_frame(columns: Mapping[str, Sequence[Any] | np.ndarray]) -> "DataFrame":
     return pandas.DataFrame(dict(columns))
 
 
-def new_axes(width: float = 7.0, height: float = 4.0) -> "Axes":
-    """Axes of a new figure."""
+def new_axes(width: float = 7.0, height: float = 4.0, n: int = 1) -> Any:
+    """Axes of a new figure, or an array of n axes side by side."""
     try:
         from matplotlib import pyplot
     except ImportError:
         raise ImportError(
             "plot needs matplotlib. Install it with: pip install 'sketchforest[plot]'"
         ) from None
-    figure, axes = pyplot.subplots(figsize=(width, height), layout="constrained")
-    del figure
-    return axes
+    return pyplot.subplots(1, n, figsize=(width, height), layout="constrained")[1]
 
 
 def signed_bars(

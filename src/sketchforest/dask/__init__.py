@@ -9,11 +9,4 @@ from sketchforest.dask.partitioned import fit_partitioned
 from sketchforest.dask.prediction import predict, predict_files, predict_proba, predict_topk
 from sketchforest.dask.replicated import fit
 
-__all__ = [
-    "fit",
-    "fit_partitioned",
-    "predict",
-    "predict_files",
-    "predict_proba",
-    "predict_topk",
-]
+__all__ = ["fit", "fit_partitioned", "predict", "predict_files", "predict_proba", "predict_topk"]

@@ -79,11 +79,8 @@ def _write(function: Callable[..., Any], path: Path) -> SharedFunction:
 
 @lru_cache(maxsize=1)  # one mapping for all threads and trees of a worker
 def _load(shared: SharedFunction) -> Callable[..., Any]:
-    if not any(begin < end for begin, end in shared.bounds):
-        found: Callable[..., Any] = pickle.loads(
-            shared.pickled, buffers=[b"" for _ in shared.bounds]
-        )
-        return found
-    whole = np.memmap(shared.path, np.uint8, "r")
-    found = pickle.loads(shared.pickled, buffers=[whole[begin:end] for begin, end in shared.bounds])
+    is_empty = not any(begin < end for begin, end in shared.bounds)
+    whole = np.zeros(0, np.uint8) if is_empty else np.memmap(shared.path, np.uint8, "r")
+    arrays = [whole[begin:end] for begin, end in shared.bounds]
+    found: Callable[..., Any] = pickle.loads(shared.pickled, buffers=arrays)
     return found

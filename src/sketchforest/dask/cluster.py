@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from sketchforest._estimators.forest_mixin import ForestMixin
+
 if TYPE_CHECKING:
     from distributed import Client, Future
 
@@ -13,6 +15,10 @@ Key = TypeVar("Key", bound=Hashable)
 # The scheduler gives up on a task whose workers keep dying, since the task may be what kills them.
 # The workers may also have been taken away, so submit such a task again this many times.
 MAX_RETRIES = 5
+_GONE = (
+    "The cluster was closed or restarted during the work. Run it again; sketchforest.dask.fit with "
+    "checkpoint_dir keeps the finished trees."
+)
 
 
 def resolve_client(client: "Client | None") -> "Client":
@@ -30,6 +36,21 @@ def resolve_client(client: "Client | None") -> "Client":
             "client must be a distributed.Client; got None, and no client exists. Create one with "
             "client = distributed.Client('tcp://scheduler:8786')."
         ) from None
+
+
+def check_n_trees(forest: ForestMixin) -> int:
+    """Return the number of trees of a forest to fit on a cluster."""
+    if not isinstance(forest, ForestMixin):
+        raise ValueError(
+            f"forest must be a sketchforest forest; got {type(forest).__name__}. Fit a single tree "
+            "with its own fit method."
+        )
+    if forest.n_estimators == "auto":
+        raise ValueError(
+            "n_estimators must be an int on a cluster; got 'auto'. Choose a number, or fit on one "
+            "machine."
+        )
+    return int(forest.n_estimators)
 
 
 def n_threads(client: "Client") -> int:
@@ -84,7 +105,7 @@ def results_as_done(
                 yield running.pop(future), future.result()
                 continue
             if not _lost_its_workers(future):
-                raise (future.exception() if future.status == "error" else _cluster_is_gone())
+                raise (future.exception() if future.status == "error" else RuntimeError(_GONE))
             # The tasks share their dependencies, so several are usually lost at once.
             lost = [running.pop(other) for other in list(running) if _lost_its_workers(other)]
             for key in lost:
@@ -103,10 +124,3 @@ def _lost_its_workers(future: "Future") -> bool:
     from distributed import KilledWorker
 
     return future.status == "error" and isinstance(future.exception(), KilledWorker)
-
-
-def _cluster_is_gone() -> RuntimeError:
-    return RuntimeError(
-        "The cluster was closed or restarted during the work. Run it again; sketchforest.dask.fit "
-        "with checkpoint_dir keeps the finished trees."
-    )

@@ -20,7 +20,7 @@ from sketchforest._estimators.predicting.partitioned import PartitionedForest
 from sketchforest._saving.model_folder import check_folder, write_index, write_part
 from sketchforest._utils.progress import stage, watched
 from sketchforest.dask.blocks import Block, check_source, count_blocks, deal, join, submit_blocks
-from sketchforest.dask.cluster import call, resolve_client, results_as_done, send
+from sketchforest.dask.cluster import call, check_n_trees, resolve_client, results_as_done, send
 from sketchforest.datasets import Columns
 from sketchforest.datasets.files import ReadOptions
 
@@ -98,7 +98,7 @@ def fit_partitioned(
     """
     client = resolve_client(client)
     check_folder(out)
-    n_trees = _n_trees(forest)
+    n_trees = check_n_trees(forest)
     check_source(X, Y)
     n_blocks = count_blocks(X)
     if n_partitions is None or not shuffle:
@@ -134,15 +134,6 @@ def fit_partitioned(
             shown.advance()
     write_index(out, n_partitions)
     return cast(PartitionedForest, load_forest(out))
-
-
-def _n_trees(forest: ForestMixin) -> int:
-    if not isinstance(forest, ForestMixin):
-        raise ValueError(f"forest must be a sketchforest forest; got {type(forest).__name__}.")
-    n_trees = forest.get_params()["n_estimators"]
-    if n_trees == "auto":
-        raise ValueError("n_estimators must be an int for a partitioned fit; got 'auto'.")
-    return int(n_trees)
 
 
 def share_of_part(forest: ForestMixin, part: int, n_parts: int, seed: int) -> ForestMixin:

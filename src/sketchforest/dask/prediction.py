@@ -59,9 +59,7 @@ def predict_proba(model: ModelOrPath, X: Any) -> "da.Array":
 
     Parameters
     ----------
-    model : fitted estimator, str or path
-        As in `predict`.
-    X : Dask array or data frame
+    model, X : as for `predict`
 
     Returns
     -------
@@ -85,9 +83,7 @@ def predict_topk(model: ModelOrPath, X: Any, k: int = 5) -> "tuple[da.Array, da.
 
     Parameters
     ----------
-    model : fitted estimator, str or path
-        As in `predict`.
-    X : Dask array or data frame
+    model, X : as for `predict`
     k : int, default=5
         Number of labels per row.
 
@@ -127,8 +123,7 @@ def predict_files(
 
     Parameters
     ----------
-    model : fitted estimator, str or path
-        As in `predict`.
+    model : as for `predict`
     files : list of str or path
         Files of any format that `sketchforest.datasets.read` knows.
     out : str or path
@@ -202,16 +197,6 @@ def _load(source: ModelPath) -> AnyModel:
     return load_forest(source.path)
 
 
-def _single_threaded(source: AnyModel | ModelPath) -> Any:
-    """Return the model with n_jobs=1, since each thread of a worker has a block of its own."""
-    model = _load(source) if isinstance(source, ModelPath) else source
-    twin = object.__new__(type(model))  # shares all arrays, unlike a copy
-    twin.__dict__.update(model.__dict__)
-    if "n_jobs" in model.get_params():
-        twin.n_jobs = 1
-    return twin
-
-
 def _map_blocks(model: ModelOrPath, X: Any, method: str, **arguments: int) -> "list[da.Array]":
     """Return the arrays that a method returns, mapped over the blocks of rows."""
     import dask
@@ -242,11 +227,15 @@ def _predict(
     source: AnyModel | ModelPath, rows: Any, method: str, **arguments: int
 ) -> tuple[Any, ...]:
     """Call a method of the model on a block of rows; return empty arrays if there are none."""
-    model = _single_threaded(source)
+    model = _load(source) if isinstance(source, ModelPath) else source
+    twin = object.__new__(type(model))  # shares all arrays, unlike a copy
+    twin.__dict__.update(model.__dict__)
+    if "n_jobs" in model.get_params():
+        twin.n_jobs = 1  # each thread of a worker has a block of its own
     if rows is not None and not hasattr(rows, "iloc") and not sparse.issparse(rows):
         rows = np.asarray(rows)
     is_empty = rows is None or rows.shape[0] == 0
-    found = getattr(model, method)(_one_row(model) if is_empty else rows, **arguments)
+    found = getattr(twin, method)(_one_row(model) if is_empty else rows, **arguments)
     found = found if isinstance(found, tuple) else (found,)
     return tuple(each[:0] for each in found) if is_empty else found
 

@@ -19,7 +19,13 @@ from sketchforest._trees.problem import GrowSettings, TrainingData
 from sketchforest._utils.progress import stage, watched
 from sketchforest._utils.typing import MatrixLike, WeightsLike
 from sketchforest.dask.broadcasting import broadcast
-from sketchforest.dask.cluster import call, n_threads, resolve_client, results_as_done
+from sketchforest.dask.cluster import (
+    call,
+    check_n_trees,
+    n_threads,
+    resolve_client,
+    results_as_done,
+)
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -77,32 +83,19 @@ def fit(
     10
     """
     client = resolve_client(client)
-    _check(forest, X, Y)
-    of_fit = prepare(forest, X, Y, sample_weight)
-    if of_fit.changes_nothing:
-        return forest
-    with checkpointed(checkpoint_dir, of_fit) as (prepared, keep):
-        grow_many = partial(grow_on_workers, client, shared_dir)
-        return forest._commit(prepared, *grow(prepared, keep, grow_many))
-
-
-def _check(forest: ForestMixin, X: object, Y: object) -> None:
-    if not isinstance(forest, ForestMixin):
-        raise ValueError(
-            f"forest must be a sketchforest forest; got {type(forest).__name__}. Fit a single tree "
-            "with its own fit method."
-        )
-    if forest.get_params()["n_estimators"] == "auto":
-        raise ValueError(
-            "n_estimators must be an int on a cluster; got 'auto'. Choose a number, or fit on one "
-            "machine."
-        )
+    check_n_trees(forest)
     for name, given in (("X", X), ("Y", Y)):
         if hasattr(given, "__dask_graph__"):
             raise ValueError(
                 f"{name} must be in memory on this machine; got a Dask collection. Use "
                 "sketchforest.dask.fit_partitioned for data larger than any one machine."
             )
+    of_fit = prepare(forest, X, Y, sample_weight)
+    if of_fit.changes_nothing:
+        return forest
+    with checkpointed(checkpoint_dir, of_fit) as (prepared, keep):
+        grow_many = partial(grow_on_workers, client, shared_dir)
+        return forest._commit(prepared, *grow(prepared, keep, grow_many))
 
 
 def grow_on_workers(

@@ -11,6 +11,10 @@ DEFAULT_FITS, OTHER_WORK = 8.0, 0.05
 PLANNED, LAST = 0.92, 1.04
 SOFT = 0.1
 
+_WRONG = (
+    "budget must be a number of seconds above 0, a number of trees as in '2000 trees', or None; "
+    "got {!r}. None is the cost of ten default fits."
+)
 clock = time.perf_counter
 
 
@@ -25,7 +29,6 @@ class Budget:
         self.limit = _n_trees(budget) if isinstance(budget, str) else _seconds(budget)
 
     def set_default(self, seconds_of_a_fit: float) -> None:
-        """Set the default limit, a multiple of a default fit."""
         if self.limit is None:
             limit = DEFAULT_FITS * seconds_of_a_fit
             self.limit = max(limit - OTHER_WORK, limit / 2)
@@ -52,7 +55,7 @@ class Budget:
 def _n_trees(budget: str) -> int:
     match = re.fullmatch(r"\s*([1-9][0-9]*) trees?\s*", budget)
     if match is None:
-        raise _wrong(budget)
+        raise ValueError(_WRONG.format(budget))
     return int(match[1])
 
 
@@ -60,12 +63,5 @@ def _seconds(budget: object) -> float | None:
     if budget is None:
         return None
     if isinstance(budget, bool) or not isinstance(budget, int | float) or not 0 < budget < 1e12:
-        raise _wrong(budget)
+        raise ValueError(_WRONG.format(budget))
     return float(budget)
-
-
-def _wrong(budget: object) -> ValueError:
-    return ValueError(
-        "budget must be a number of seconds above 0, a number of trees as in '2000 trees', or "
-        f"None; got {budget!r}. None is the cost of ten default fits."
-    )

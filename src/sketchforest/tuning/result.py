@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sketchforest._selection.comparison import Candidate, Comparison
 from sketchforest._selection.setting import Setting
@@ -129,24 +129,11 @@ class TuningResult:
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Plot the score of each setting over its fit time, and the best trade-offs as a line."""
         axes = new_axes() if ax is None else ax
-        axes.errorbar(
-            [trial.fit_seconds for trial in self.trials],
-            [trial.expected for trial in self.trials],
-            [trial.expected_se for trial in self.trials],
-            fmt="o",
-            color=GREY,
-            ecolor="#dddddd",
-            zorder=1,
-        )
-        front, winner = self.front, self.winner
-        axes.plot(
-            [trial.fit_seconds for trial in front],
-            [trial.expected for trial in front],
-            "o-",
-            color=BLUE,
-            label="best for its time",
-            zorder=3,
-        )
+        winner, se = self.winner, [trial.expected_se for trial in self.trials]
+        times, scores = zip(*((t.fit_seconds, t.expected) for t in self.trials), strict=True)
+        axes.errorbar(times, scores, se, fmt="o", color=GREY, ecolor="#dddddd", zorder=1)
+        times, scores = zip(*((t.fit_seconds, t.expected) for t in self.front), strict=True)
+        axes.plot(times, scores, "o-", color=BLUE, label="best for its time", zorder=3)
         name = f"chosen: {winner.setting}"
         axes.plot(winner.fit_seconds, winner.expected, "D", color=ORANGE, label=name, zorder=4)
         axes.set_title(f"{len(self.trials)} settings", loc="left")
@@ -196,54 +183,31 @@ class TuningResult:
         )
 
 
-class _Score(NamedTuple):
-    """The score of the existing trees, that predicted for all trees, and its standard error."""
-
-    current: float
-    expected: float
-    expected_se: float
-
-
 def make_trials(comparison: Comparison, winner: Candidate, sign: float) -> list[Trial]:
     """Trials, best first, without settings that could not be scored."""
-    scored = [c for c in comparison.candidates if c.curve or c.assumed_score]
-    if not scored:
-        nan = float("nan")
-        unknown = _Score(nan, nan, nan)
-        return [_trial(comparison, winner, unknown, (0.0, 0.0), is_winner=True)]
     predict = comparison.predict_score
-    best = predict(winner)
+    scored = [c for c in comparison.candidates if c.curve or c.assumed_score]
     trials = []
-    for candidate in sorted(scored, key=lambda c: -predict(c).score):
-        score, is_winner = predict(candidate), candidate is winner
-        behind = (0.0, 0.0) if is_winner else best.lead_over(score)
-        current = math.nan if candidate.assumed_score else sign * score.current
-        in_unit = _Score(current, sign * score.score, score.se)
-        trials.append(_trial(comparison, candidate, in_unit, behind, is_winner=is_winner))
+    for candidate in sorted(scored, key=lambda c: -predict(c).score) or [winner]:
+        assert candidate.setting is not None
+        score, is_winner = predict(candidate) if scored else None, candidate is winner
+        behind = 0.0, 0.0
+        if score is not None and not is_winner:
+            behind = predict(winner).lead_over(score)
+        trial = Trial(
+            setting=candidate.setting,
+            n_trees=candidate.n_trees,
+            score=sign * score.current if score and not candidate.assumed_score else math.nan,
+            expected=math.nan if score is None else sign * score.score,
+            expected_se=math.nan if score is None else score.se,
+            behind=behind[0],
+            behind_se=behind[1],
+            fit_seconds=comparison.n_target * candidate.seconds_per_tree,
+            spent_seconds=candidate.grow_seconds + candidate.score_seconds,
+            is_winner=is_winner,
+        )
+        trials.append(trial)
     return trials
-
-
-def _trial(
-    comparison: Comparison,
-    candidate: Candidate,
-    score: _Score,
-    behind: tuple[float, float],
-    *,
-    is_winner: bool,
-) -> Trial:
-    assert candidate.setting is not None
-    return Trial(
-        setting=candidate.setting,
-        n_trees=candidate.n_trees,
-        score=score.current,
-        expected=score.expected,
-        expected_se=score.expected_se,
-        behind=behind[0],
-        behind_se=behind[1],
-        fit_seconds=comparison.n_target * candidate.seconds_per_tree,
-        spent_seconds=candidate.grow_seconds + candidate.score_seconds,
-        is_winner=is_winner,
-    )
 
 
 def as_rows(trials: Sequence[Trial]) -> list[dict[str, object]]:

@@ -61,17 +61,6 @@ class GivenValues(TypedDict, total=False):
     min_samples_split: Sequence[int]
 
 
-def check_values(given: GivenValues, *, has_mixed: bool) -> None:
-    known = (*SEARCHED, *SEARCHED_IN_MIXED) if has_mixed else SEARCHED
-    unknown = sorted(set(given) - set(known))
-    if unknown:
-        raise ValueError(f"space must have keys among {', '.join(known)}; got {unknown[0]!r}.")
-    for name in given:
-        values = given[name]  # type: ignore[literal-required]
-        if isinstance(values, str) or not len(values):
-            raise ValueError(f"space[{name!r}] must be a list of values; got {values!r}.")
-
-
 class Space:
     """Settings of the estimators for a problem.
 
@@ -88,7 +77,13 @@ class Space:
         mixed: Collection[str] = (),
     ):
         given = given or {}
-        check_values(given, has_mixed=bool(mixed))
+        known = (*SEARCHED, *SEARCHED_IN_MIXED) if mixed else SEARCHED
+        for name in sorted(given):
+            values = given[name]  # type: ignore[literal-required]
+            if name not in known:
+                raise ValueError(f"space must have keys among {', '.join(known)}; got {name!r}.")
+            if isinstance(values, str) or not len(values):
+                raise ValueError(f"space[{name!r}] must be a list of values; got {values!r}.")
         size = n_features, n_labels
         self._mixed = {name: _Mixed(name, *size, given) for name in estimators if name in mixed}
         others = [name for name in estimators if name not in mixed]

@@ -13,7 +13,7 @@ from sketchforest._estimators.fitting.preparation import Prepared, prepare
 from sketchforest._estimators.forest_mixin import ForestMixin
 from sketchforest._estimators.parameters import Parameters
 from sketchforest._estimators.predicting.decisions import f1_kind
-from sketchforest._selection.comparison import PROBE_SHARE, Candidate, Comparison
+from sketchforest._selection.comparison import PROBE_SHARE, Comparison
 from sketchforest._selection.out_of_bag import OutOfBagScorer, ScoreMetric
 from sketchforest._selection.setting import Setting
 from sketchforest._trees.problem import Problem
@@ -115,7 +115,8 @@ def tune(
         winner = tuner.run()
     assert winner.setting is not None
     forest = _forest_of(templates, winner.setting).set_params(n_estimators=winner.n_trees)
-    _commit(forest, prepared[winner.setting.estimator], winner)
+    of_forest = replace(prepared[winner.setting.estimator], params=Parameters.of(forest))
+    forest._commit(of_forest, winner.settings, winner.trees)
     return TuningResult(
         forest=forest,
         trials=make_trials(comparison, winner, score_metric.sign),
@@ -146,8 +147,11 @@ def _make_templates(
     templates = {}
     for given in estimators:
         name, template = _named(given)
-        if is_regressor(template) and isinstance(score_metric.metric, str):
-            _check_metric_of_outputs(score_metric.metric)
+        metric = score_metric.metric
+        if is_regressor(template) and isinstance(metric, str) and metric != "squared_error":
+            raise ValueError(
+                f"metric must be 'squared_error' or a callable for regressors; got {metric!r}."
+            )
         template.set_params(
             n_estimators=n_estimators, random_state=seed, n_jobs=n_jobs, warm_start=False
         )
@@ -181,22 +185,9 @@ def _named(given: str | ForestMixin) -> tuple[str, ForestMixin]:
     )
 
 
-def _check_metric_of_outputs(metric: str) -> None:
-    if metric != "squared_error":
-        raise ValueError(
-            f"metric must be 'squared_error' or a callable for regressors; got {metric!r}."
-        )
-
-
 def _forest_of(templates: Mapping[str, ForestMixin], setting: Setting) -> ForestMixin:
     forest: ForestMixin = clone(templates[setting.estimator]).set_params(**setting.params())
     return forest
-
-
-def _commit(forest: ForestMixin, prepared: Prepared, winner: Candidate) -> None:
-    """Publish the trees of the winner like those of a fit."""
-    of_forest = replace(prepared, params=Parameters.of(forest))
-    forest._commit(of_forest, winner.settings, winner.trees)
 
 
 @contextmanager

@@ -36,8 +36,6 @@ MORE_ROWS_ARE_BETTER = 0.5
 
 
 class Tuner:
-    """One search."""
-
     def __init__(
         self,
         comparison: Comparison,
@@ -55,10 +53,6 @@ class Tuner:
         self._tried: set[Setting] = set()
         self.is_complete = True  # not interrupted
 
-    @property
-    def candidates(self) -> list[Candidate]:
-        return self._comparison.candidates
-
     def run(self) -> Candidate:
         """Search, and return the winner with as many of its trees as the budget allows."""
         try:
@@ -68,21 +62,21 @@ class Tuner:
             winner = self._choose_rows(self.leader)
             self._finish(winner)
         except KeyboardInterrupt:
-            if not any(candidate.trees for candidate in self.candidates):
+            if not any(candidate.trees for candidate in self._comparison.candidates):
                 raise
             winner, self.is_complete = self.leader, False
             warn(
-                f"Interrupted after {len(self.candidates)} settings; returning the best of them so "
-                f"far, with {winner.n_trees} trees."
+                f"Interrupted after {len(self._comparison.candidates)} settings; returning the "
+                f"best of them so far, with {winner.n_trees} trees."
             )
         return winner
 
     @property
     def leader(self) -> Candidate:
         """The best candidate that the budget allows to complete."""
-        scored = [c for c in self.candidates if c.curve is not None]
+        scored = [c for c in self._comparison.candidates if c.curve is not None]
         if not scored:
-            return max(self.candidates, key=lambda c: c.n_trees)
+            return max(self._comparison.candidates, key=lambda c: c.n_trees)
         left = self._budget.left_to_finish
         payable = [c for c in scored if self._costs.to_finish(c) <= left]
         if not payable:
@@ -110,8 +104,6 @@ class Tuner:
             return (lead * spread**2 - spread * se**2) / (spread**2 + se**2)
 
         return max(candidates, key=likely_lead)
-
-    # ---- the parts of the search
 
     def _begin(self) -> None:
         starts = self._space.starts()
@@ -196,8 +188,6 @@ class Tuner:
         if winner.settings.leaves_rows_out:
             self._score(winner)
 
-    # ---- its steps
-
     def _try(self, setting: Setting, *, is_start: bool = False) -> None:
         """Grow the first trees of a new setting, if the budget allows."""
         self._tried.add(setting)
@@ -207,7 +197,7 @@ class Tuner:
         cost = self._costs.of_new_setting(setting, leader, n_first)
         is_too_dear = not is_start and self._costs.is_too_dear(setting, leader)
         if is_too_dear or cost + self._costs.reserve(leader) > self._budget.left:
-            self.candidates.remove(new)
+            self._comparison.candidates.remove(new)
             return
         self._grow(new, n_first)
 

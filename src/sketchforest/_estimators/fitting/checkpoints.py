@@ -25,28 +25,16 @@ def checkpointed(
         yield prepared, None
         return
     with only_fit_in(Path(folder)):
-        prepared = _with_seed_of(Path(folder), prepared)
+        found, given = read_index(Path(folder)), prepared.params.random_state
+        if found is not None and not isinstance(given, Integral | np.random.RandomState):
+            # Without a random_state, a fit that is continued uses its original seed.
+            settings = replace(prepared.problem.settings, seed=int(found["random_state"]))
+            prepared = replace(prepared, problem=replace(prepared.problem, settings=settings))
         checkpoint = Checkpoint.open(folder, _grown_on(prepared))
-        data = prepared.problem.data
-        yield (
-            prepared,
-            partial(
-                checkpoint.trees_of,
-                feature_map=data.feature_map,
-                n_features=prepared.problem.X.shape[1],
-                n_rows=data.n_rows,
-            ),
-        )
+        data, n_features = prepared.problem.data, prepared.problem.X.shape[1]
+        shape = {"n_features": n_features, "n_rows": data.n_rows}
+        yield prepared, partial(checkpoint.trees_of, feature_map=data.feature_map, **shape)
         checkpoint.remove()
-
-
-def _with_seed_of(folder: Path, prepared: Prepared) -> Prepared:
-    """Without a random_state, a fit that is continued uses its original seed."""
-    found = read_index(folder)
-    if found is None or isinstance(prepared.params.random_state, Integral | np.random.RandomState):
-        return prepared
-    settings = replace(prepared.problem.settings, seed=int(found["random_state"]))
-    return replace(prepared, problem=replace(prepared.problem, settings=settings))
 
 
 def _grown_on(prepared: Prepared) -> dict[str, str]:

@@ -145,13 +145,10 @@ def _check_keys(class_weight: dict[Hashable, float], classes: Sequence[Hashable]
     # As in scikit-learn, a key may be a class that does not occur, but then all classes that occur
     # need a key.
     if unknown and len(class_weight) - len(unknown) < len(classes):
+        known = ", ".join(map(repr, classes[:5])) + (", ..." if len(classes) > 5 else "")
         raise ValueError(
-            f"class_weight must have classes of Y as keys, {_listed(classes)}; got {unknown[0]!r}."
+            f"class_weight must have classes of Y as keys, {known}; got {unknown[0]!r}."
         )
-
-
-def _listed(classes: Sequence[Hashable]) -> str:
-    return ", ".join(map(repr, classes[:5])) + (", ..." if len(classes) > 5 else "")
 
 
 def check_class_weight(class_weight: ClassWeight, *, is_tree: bool) -> None:

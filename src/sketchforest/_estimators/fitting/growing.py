@@ -41,21 +41,14 @@ def grow(
         trees = trees + grow_many(
             problem.data, settings, missing, params.n_jobs, params.verbose, kept
         )
-    return settings, trees if params.ccp_alpha == 0 else _pruned(prepared, trees)
-
-
-def _pruned(prepared: Prepared, trees: list[Tree]) -> list[Tree]:
-    """Prune the new trees; those of an earlier fit are pruned already."""
-    params, targets = prepared.params, prepared.targets
+    if params.ccp_alpha == 0:
+        return settings, trees
+    # Those of an earlier fit are pruned already.
     n_earlier = 0 if prepared.earlier is None else prepared.earlier.forest.n_trees
-    prune_one = partial(prune, targets=targets, alpha=float(params.ccp_alpha))
-    return trees[:n_earlier] + run_all(
-        prune_one,
-        trees[n_earlier:],
-        n_jobs=params.n_jobs,
-        description="pruning trees",
-        verbose=params.verbose,
-    )
+    prune_one = partial(prune, targets=prepared.targets, alpha=float(params.ccp_alpha))
+    n_jobs, verbose, what = params.n_jobs, params.verbose, "pruning trees"
+    new = run_all(prune_one, trees[n_earlier:], n_jobs=n_jobs, description=what, verbose=verbose)
+    return settings, trees[:n_earlier] + new
 
 
 def _comparison(

@@ -43,7 +43,7 @@ def oob_attributes(
         return {}, None
     in_bag = predictor.forest.in_bag()
     is_left_out = np.diff(in_bag.indptr) < predictor.forest.n_trees
-    leaves_few_out = params.is_mixed and not params.bootstrap and params.max_samples is None
+    leaves_few_out = params.is_mixed and params.sees_all_rows
     is_missing = not is_left_out.any() if leaves_few_out else not is_left_out.all()
     # A mixed forest chooses its default threshold on the few rows that it leaves out.
     if is_missing and (params.oob_score or not params.is_mixed):
@@ -118,12 +118,12 @@ def check_oob_metric(params: Parameters, targets: Targets) -> None:
     if not isinstance(params.oob_score, str):
         return
     name = params.oob_score
+    if not targets.is_classification and name != "r2":
+        raise ValueError(
+            "oob_score must be True, False, 'r2' or a callable f(Y_true, Y_pred) for a regressor; "
+            f"got {name!r}."
+        )
     if not targets.is_classification:
-        if name != "r2":
-            raise ValueError(
-                "oob_score must be True, False, 'r2' or a callable f(Y_true, Y_pred) for a "
-                f"regressor; got {name!r}."
-            )
         return
     one_label = sparse.csr_array(([1.0], ([0], [0])), shape=(1, targets.labels.shape[1]))
     try:

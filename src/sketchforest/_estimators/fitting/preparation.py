@@ -32,23 +32,15 @@ from sketchforest._estimators.fitting.warm_start import (
     fingerprint,
     warn_of_no_new_trees,
 )
-from sketchforest._estimators.parameters import (
-    Parameters,
-)
+from sketchforest._estimators.parameters import Parameters
 from sketchforest._estimators.predicting.decisions import DEFAULT, GLOBAL, f1_kind, given_decision
 from sketchforest._trees.encoding import encode
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.oblique_features import FeatureMap
-from sketchforest._trees.problem import (
-    GrowSettings,
-    Problem,
-    TrainingData,
-)
+from sketchforest._trees.problem import GrowSettings, Problem, TrainingData
 from sketchforest._trees.targets import Targets
 from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
-from sketchforest.projection import (
-    TransformerProjection,
-)
+from sketchforest.projection import TransformerProjection
 
 
 @dataclass(frozen=True)
@@ -71,10 +63,7 @@ class Prepared:
 
 
 def prepare(
-    estimator: BaseEstimator,
-    X: MatrixLike,
-    y: MatrixLike,
-    sample_weight: WeightsLike = None,
+    estimator: BaseEstimator, X: MatrixLike, y: MatrixLike, sample_weight: WeightsLike = None
 ) -> Prepared:
     """Validate and encode the input of a fit. The estimator does not change."""
     params = Parameters.of(estimator)
@@ -82,7 +71,15 @@ def prepare(
     earlier = estimator.fitted_ if is_warm_start else None
     X, features = check_training_features(estimator, X, is_warm_start=is_warm_start)
     targets = with_criterion(check_targets(estimator, y), params.split_criterion)
-    _check_threshold(params, targets)
+    if not targets.has_classes and f1_kind(params.threshold) is None:
+        given_decision(params.threshold, targets.labels.shape[1])  # one per label, if an array
+    if targets.has_classes and not (
+        np.isscalar(params.threshold) and params.threshold in (DEFAULT, GLOBAL)
+    ):
+        raise ValueError(
+            "threshold must be left out for classes, of which the most probable is predicted; got "
+            f"{params.threshold!r}. It is for indicator matrices Y."
+        )
     check_same_length(X, targets.labels.shape[0])
     weights = check_sample_weight(sample_weight, X.shape[0])
     weights = None if weights is None else rescale_weights(weights)
@@ -112,7 +109,6 @@ def _encoded(
     weights: np.ndarray | None,
     class_weight: ClassWeight,
 ) -> TrainingData:
-    """The training data as the core takes it."""
     is_balanced = class_weight == "balanced_subsample"
     is_all_oblique = settings.oblique is not None and settings.oblique.share == 1
     known = X if rows is None else X[rows]  # rows of weight 0 are ignored
@@ -155,14 +151,3 @@ def advance(random_state: RandomState) -> None:
     """
     if isinstance(random_state, np.random.RandomState):
         random_state.randint(LARGEST_SEED)
-
-
-def _check_threshold(params: Parameters, targets: Targets) -> None:
-    is_usual = params.threshold in (DEFAULT, GLOBAL) if np.isscalar(params.threshold) else False
-    if targets.has_classes and not is_usual:
-        raise ValueError(
-            "threshold must be left out for classes, of which the most probable is predicted; got "
-            f"{params.threshold!r}. It is for indicator matrices Y."
-        )
-    if not targets.has_classes and f1_kind(params.threshold) is None:
-        given_decision(params.threshold, targets.labels.shape[1])

@@ -28,7 +28,11 @@ def search_outputs(
     They become float32 if that loses nothing.
     """
     if isinstance(labels, SparseRows):
-        return _scaled_entries(labels) if may_scale else SearchOutputs(labels, 0)
+        if not may_scale or labels.values is None:
+            return SearchOutputs(labels, 0)
+        exponent = int(np.frexp(np.abs(labels.values).max(initial=0))[1])
+        values = np.ldexp(labels.values, -exponent)
+        return SearchOutputs(SparseRows(**labels.fields() | {"values": values}), exponent)
     outputs, exponent = _scaled(labels, rows) if may_scale else (labels, 0)
     outputs = _centred(outputs, rows) if may_shift else outputs
     if may_scale:
@@ -50,14 +54,6 @@ def _scaled(outputs: np.ndarray, rows: np.ndarray | None) -> tuple[np.ndarray, i
     counted = outputs if rows is None else outputs[rows]
     exponent = int(np.frexp(np.abs(counted).max(initial=0))[1])
     return np.ldexp(outputs, -exponent), exponent
-
-
-def _scaled_entries(labels: SparseRows) -> SearchOutputs:
-    if labels.values is None or not len(labels.values):
-        return SearchOutputs(labels, 0)
-    exponent = int(np.frexp(np.abs(labels.values).max())[1])
-    values = np.ldexp(labels.values, -exponent)
-    return SearchOutputs(SparseRows(**labels.fields() | {"values": values}), exponent)
 
 
 def _centred(labels: np.ndarray, rows: np.ndarray | None) -> np.ndarray:

@@ -3,23 +3,14 @@
 import copy
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import check_random_state
 
 from sketchforest._estimators.constructors import ClassWeight, NComponents, RandomState
-from sketchforest._estimators.parameters import (
-    Parameters,
-    n_features_sampled,
-    resolve_n_rows,
-)
+from sketchforest._estimators.parameters import Parameters, n_features_sampled, resolve_n_rows
 from sketchforest._estimators.predicting.decisions import f1_kind
-from sketchforest._selection.auto import (
-    AUTO_MAX_FEATURES,
-    AUTO_MAX_FEATURES_OF_MIXED,
-    keep_choices,
-)
+from sketchforest._selection.auto import AUTO_MAX_FEATURES, AUTO_MAX_FEATURES_OF_MIXED, keep_choices
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.problem import GrowSettings, ObliqueSettings, rows_of_share
 from sketchforest._trees.random import TreeSeed
@@ -61,7 +52,13 @@ def grow_settings(
     tree_type: TreeType = "extra" if params.is_mixed else "any"
     projection, m = _resolve_projection(params.projection, n_components, targets, tree_type)
     if projection is not None and not targets.criterion.allows_projection:
-        _check_not_projected(params)
+        if not params.has_default_projection:
+            raise ValueError(
+                f"projection must be None for criterion={params.criterion!r}, since projections "
+                f"preserve only variances; got projection={params.projection!r}, "
+                f"n_components={params.n_components!r}."
+            )
+        # Whoever names only a criterion of scikit-learn asks for scikit-learn's trees.
         projection = m = None
     oblique = _oblique_settings(params, n_components, targets, n_rows, n_drawable)
     n_left_out = _n_left_out(params, targets, n_drawable)
@@ -93,11 +90,7 @@ def grow_settings(
 
 
 def _oblique_settings(
-    params: Parameters,
-    n_components: NComponents,
-    targets: Targets,
-    n_rows: int,
-    n_drawable: int,
+    params: Parameters, n_components: NComponents, targets: Targets, n_rows: int, n_drawable: int
 ) -> ObliqueSettings | None:
     share = 1.0 if params.splitter == "oblique" else float(params.oblique)
     if share == 0:
@@ -126,41 +119,22 @@ def _oblique_settings(
 def class_weight_of_rows(params: Parameters, targets: Targets) -> ClassWeight:
     """The class weights of all rows: if each tree sees all rows, they are balanced only once."""
     is_by_bag = params.class_weight == "balanced_subsample"
-    draws_rows = (
-        params.bootstrap
-        or params.max_samples is not None
-        or _n_left_out(params, targets, OUT_OF_BAG_SHARE) > 0
-    )
+    draws_rows = not params.sees_all_rows or _n_left_out(params, targets, OUT_OF_BAG_SHARE) > 0
     return "balanced" if is_by_bag and not draws_rows else params.class_weight
 
 
 def _n_left_out(params: Parameters, targets: Targets, n_drawable: int) -> int:
     """Number of rows that some trees of a mixed forest leave out, to score it or to choose its
     threshold. The other trees see all rows."""
-    if not (params.is_mixed and _sees_all_rows(params)):
+    if not (params.is_mixed and params.sees_all_rows):
         return 0
     needed = ROWS_FOR_THRESHOLD if _chooses_threshold(params, targets) else 0
     needed = ROWS_FOR_SCORE if params.oob_score else needed
     return min(n_drawable // OUT_OF_BAG_SHARE, needed)
 
 
-def _sees_all_rows(params: Parameters) -> bool:
-    return not params.bootstrap and params.max_samples is None
-
-
 def _chooses_threshold(params: Parameters, targets: Targets) -> bool:
     return targets.is_indicator and f1_kind(params.threshold) is not None
-
-
-def _check_not_projected(params: Parameters) -> None:
-    """Raise if the user asked for a projection. The default one is silently dropped: naming only a
-    criterion of scikit-learn asks for scikit-learn's trees."""
-    if not params.has_default_projection:
-        raise ValueError(
-            f"projection must be None for criterion={params.criterion!r}, since projections "
-            f"preserve only variances; got projection={params.projection!r}, "
-            f"n_components={params.n_components!r}."
-        )
 
 
 def _resolve_projection(
@@ -168,18 +142,14 @@ def _resolve_projection(
 ) -> tuple[Projection | TransformerProjection | None, int | None]:
     projection = resolve_projection(given)
     if isinstance(projection, TransformerProjection):
-        if not targets.is_sparse:
-            projection = TransformerProjection(_given_dense(projection.transformer))
+        if not targets.is_sparse:  # the labels were given dense, but are stored sparse
+            to_dense = FunctionTransformer(_to_dense, accept_sparse=True)
+            projection = TransformerProjection(make_pipeline(to_dense, projection.transformer))
         return projection, None  # it determines the number of components itself
     if projection is None:
         return None, None
     m = resolve_n_components(n_components, targets.labels.shape[1], tree_type)
     return (None, None) if m is None else (projection, m)
-
-
-def _given_dense(transformer: BaseEstimator) -> Pipeline:
-    """A transformer that is given dense labels, which are stored sparse."""
-    return make_pipeline(FunctionTransformer(_to_dense, accept_sparse=True), transformer)
 
 
 def _to_dense(Y: Matrix) -> np.ndarray:
@@ -188,9 +158,9 @@ def _to_dense(Y: Matrix) -> np.ndarray:
 
 def _n_draws(params: Parameters, targets: Targets, n_drawable: int) -> int | None:
     """Number of rows drawn for each tree; None for every row once."""
-    if params.is_tree or (params.is_mixed and _sees_all_rows(params)):
+    if params.is_tree or (params.is_mixed and params.sees_all_rows):
         return None
-    if _sees_all_rows(params):
+    if params.sees_all_rows:
         if _chooses_threshold(params, targets):
             raise ValueError(
                 "threshold must be a number or 'top-K' if bootstrap=False; got "

@@ -9,11 +9,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
-from sketchforest._estimators.fitting.validation import (
-    LARGEST_INDEX,
-    check_is_collected,
-    reworded,
-)
+from sketchforest._estimators.fitting.validation import LARGEST_INDEX, check_is_collected, reworded
 from sketchforest._estimators.inspection.names import class_names, column_names
 from sketchforest._trees.criterion import Criterion
 from sketchforest._trees.encoding import canonical
@@ -73,7 +69,12 @@ def check_real_targets(estimator: BaseEstimator, Y: MatrixLike) -> Targets:
             f"Y must hold numbers; got dtype {Y.dtype}. Use a classifier for class names."
         ) from error
     _check_finite(numbers)
-    _check_sizes(numbers)
+    largest = float(np.abs(numbers).max(initial=0))
+    if largest > LARGEST_OUTPUT:
+        raise ValueError(
+            f"Y must not have values beyond {LARGEST_OUTPUT:g}, since their sums overflow; "
+            f"got {largest:g}. Use another unit."
+        )
     is_vector = numbers.ndim == 1
     return Targets(
         numbers.reshape(len(numbers), -1), is_sparse=False, is_vector=is_vector, label_names=names
@@ -165,7 +166,12 @@ def _checked(estimator: BaseEstimator, Y: MatrixLike) -> Matrix:
         )
     _check_finite(Y.data if sparse.issparse(Y) else Y)
     if Y.ndim == 2 and Y.shape[1] == 1 and not sparse.issparse(Y):
-        return _ravel_column(Y)
+        warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of "
+            "y to (n_samples,), for example using ravel().",
+            DataConversionWarning,
+        )
+        return Y.ravel()
     return Y
 
 
@@ -183,25 +189,7 @@ def _check_finite(values: np.ndarray) -> None:
         )
 
 
-def _check_sizes(numbers: np.ndarray) -> None:
-    largest = float(np.abs(numbers).max(initial=0))
-    if largest > LARGEST_OUTPUT:
-        raise ValueError(
-            f"Y must not have values beyond {LARGEST_OUTPUT:g}, since their sums overflow; "
-            f"got {largest:g}. Use another unit."
-        )
-
-
 def _equals_itself(value: object) -> bool:
     """False for NaN and for pandas' NA."""
     equal = value == value
     return isinstance(equal, bool | np.bool_) and bool(equal)
-
-
-def _ravel_column(Y: np.ndarray) -> np.ndarray:
-    warn(
-        "A column-vector y was passed when a 1d array was expected. Please change the shape of y "
-        "to (n_samples,), for example using ravel().",
-        DataConversionWarning,
-    )
-    return Y.ravel()

@@ -53,8 +53,6 @@ def reworded(name: str) -> Iterator[None]:
 
 
 class FeatureNames(NamedTuple):
-    """The number of features, and their names."""
-
     n_features: int
     names: np.ndarray | None  # of a data frame with string names
 
@@ -72,19 +70,14 @@ def check_training_features(
         scratch.__dict__.pop("_fitted", None)
     checked = check_features(scratch, X, reset=not is_warm_start)
     names = getattr(scratch, "feature_names_in_", None)
-    _warn_of_large_integers(checked)
-    return checked, FeatureNames(scratch.n_features_in_, names)
-
-
-def _warn_of_large_integers(X: Matrix) -> None:
-    numbers = X if isinstance(X, np.ndarray) else X.data
-    if X.dtype.kind not in "iu" or X.dtype.itemsize < 8 or not numbers.size:
-        return
-    if max(int(numbers.max()), -int(numbers.min())) > LARGEST_INTEGER:
+    numbers = checked if isinstance(checked, np.ndarray) else checked.data
+    has_large = numbers.dtype.kind in "iu" and numbers.dtype.itemsize == 8 and numbers.size > 0
+    if has_large and max(int(numbers.max()), -int(numbers.min())) > LARGEST_INTEGER:
         warn(
             "X has integers beyond 2**53, where neighbors are equal in double precision. Use their "
             "ranks, or split them into several columns, if they must stay distinct."
         )
+    return checked, FeatureNames(scratch.n_features_in_, names)
 
 
 def check_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool = False) -> Matrix:
@@ -148,7 +141,6 @@ def check_width(n_made: int, n_features: int) -> None:
 
 
 def check_is_collected(name: str, given: object) -> None:
-    """Raise for a lazy frame."""
     if hasattr(given, "collect") and not hasattr(given, "__array__"):
         raise ValueError(
             f"{name} must hold rows; got a {type(given).__name__}, which is not computed yet. "

@@ -49,14 +49,8 @@ def check_warm_start(
             "identify its training rows; got True. Fit from scratch."
         )
     # Leaves refer to rows by number: with other labels, or rows in another order, old trees change.
-    is_other = [
-        name
-        for name, is_same in (
-            ("X or sample_weight", row_fingerprint == earlier.fingerprint),
-            ("Y", targets.equals(earlier.targets)),
-        )
-        if not is_same
-    ]
+    is_other = [] if row_fingerprint == earlier.fingerprint else ["X or sample_weight"]
+    is_other += [] if targets.equals(earlier.targets) else ["Y"]
     if is_other:
         raise ValueError(
             "With warm_start=True, X, Y and sample_weight must be those of the first fit, in the "

@@ -60,11 +60,9 @@ class Description:
     def _repr_html_(self) -> str:
         html = html_table(["", ""], [list(pair) for pair in self.facts.items()], self.title)
         largest = self._largest()
-        if not largest:
-            return html
         body = [[name, html_bar(share, largest[0][1])] for name, share in largest]
-        header = ["feature", "share"]
-        return html + html_table(header, body, "Most important features", bars="share")
+        title = "Most important features"
+        return html + (html_table(["feature", "share"], body, title, bars="share") if body else "")
 
     def to_frame(self) -> "DataFrame":
         """Return a data frame of features and importances, most important first."""
@@ -120,10 +118,8 @@ def _facts(model: "TreesEstimator") -> dict[str, str]:
     facts["features"] = _kinds_of_features(fitted)
     what = "outputs" if not targets.is_classification else "labels"
     what = "classes" if targets.has_classes else what
-    some = listed(label_names(fitted, np.arange(min(n_labels, 5)))) + (
-        ", …" if n_labels > 5 else ""
-    )
-    facts[what] = f"{n_labels:,}: {some}"
+    more = ", …" if n_labels > 5 else ""
+    facts[what] = f"{n_labels:,}: {listed(label_names(fitted, np.arange(min(n_labels, 5))))}{more}"
     if targets.is_indicator:
         facts["labels per row"] = f"{len(targets.class_labels.columns) / n_rows:.1f} on average"
         facts["predicted"] = what_is_predicted(model)
@@ -144,11 +140,8 @@ def _kinds_of_features(fitted: Fitted) -> str:
         others = shown_features(fitted, np.arange(n_terms, n))
         n_values = sum(str(name).startswith(starts) for name in others)
     n_numbers = n - n_terms - n_values
-    kinds = [
-        (n_terms, "term", "terms"),
-        (n_numbers, "number", "numbers"),
-        (n_values, "category", "categories"),
-    ]
+    kinds = [(n_terms, "term", "terms"), (n_numbers, "number", "numbers")]
+    kinds += [(n_values, "category", "categories")]
     if n_numbers == n:
         return f"{n:,}"
     counts = [f"{count:,} {one if count == 1 else many}" for count, one, many in kinds if count]

@@ -123,16 +123,14 @@ class Explanation:
         order = np.argsort(-np.abs(added), kind="stable")
         order = order[added[order] != 0]
         present, absent = order[self.is_present[order]], order[~self.is_present[order]]
-        first, others = present[:n], present[n:]
         lines = [
-            Line(str(self.feature_names[i]), float(self.values[i]), float(added[i])) for i in first
+            Line(str(self.feature_names[i]), float(self.values[i]), float(added[i]))
+            for i in present[:n]
         ]
-        if len(others):
-            lines.append(Line(f"{len(others)} other features", None, float(added[others].sum())))
-        if len(absent):
-            what = "feature" if len(absent) == 1 else "features"
-            adds = float(added[absent].sum())
-            lines.append(Line(f"{len(absent)} absent {what}", None, adds))
+        for among, kind in ((present[n:], "other"), (absent, "absent")):
+            if len(among):
+                what = f"{len(among)} {kind} feature{'s' if len(among) > 1 else ''}"
+                lines.append(Line(what, None, float(added[among].sum())))
         return lines
 
     def __repr__(self) -> str:
@@ -141,9 +139,8 @@ class Explanation:
             table = [["adds", "value", "feature"]]
             table += [[f"{adds:+.4f}", _shown(v), name] for name, v, adds in self.lines(at)]
             parts += [self._headline(at) + ":", aligned(table, right=(0, 1))]
-        parts.append(self._rows_headline() + ":")
-        parts.append(aligned(self._row_table(), right=(0, 1)))
-        return "\n".join(parts)
+        title, table = self._row_table(TEXT_WIDTH)
+        return "\n".join([*parts, f"{title}:", aligned(table, right=(0, 1))])
 
     def _repr_html_(self) -> str:
         tables = []
@@ -153,8 +150,8 @@ class Explanation:
             body = [[name, _shown(v), html_bar(adds, largest)] for name, v, adds in lines]
             header = ["feature", "value", "adds"]
             tables.append(html_table(header, body, self._headline(at), bars="adds"))
-        header = ["weight", "row", "labels", "text"]
-        tables.append(html_table(header, self._row_table(200), self._rows_headline()))
+        title, rows = self._row_table(200)
+        tables.append(html_table(["weight", "row", "labels", "text"], rows, title))
         return "".join(tables)
 
     def to_frame(self) -> "DataFrame":
@@ -165,15 +162,9 @@ class Explanation:
         order = [np.argsort(-np.abs(added), kind="stable") for added in self.contributions.T]
         feature = np.concatenate(order)
         label = np.repeat(np.arange(len(self.labels)), len(self.features))
-        return as_frame(
-            {
-                "label": self.label_names[label],
-                "feature": self.feature_names[feature],
-                "value": self.values[feature],
-                "is_present": self.is_present[feature],
-                "adds": self.contributions[feature, label],
-            }
-        )
+        columns = {"label": self.label_names[label], "feature": self.feature_names[feature]}
+        columns |= {"value": self.values[feature], "is_present": self.is_present[feature]}
+        return as_frame(columns | {"adds": self.contributions[feature, label]})
 
     def rows_to_frame(self) -> "DataFrame":
         """A data frame with a row for each training row in the prediction.
@@ -199,16 +190,14 @@ class Explanation:
         name = shortened(str(self.label_names[at]), 40)
         return f"{name}: {self.scores[at]:.3f} (baseline {self.base[at]:.3f})"
 
-    def _rows_headline(self) -> str:
-        return f"Most similar training rows, {min(SHOWN, len(self.rows))} of {len(self.rows)}"
-
-    def _row_table(self, width: int = TEXT_WIDTH) -> list[list[str]]:
+    def _row_table(self, width: int) -> tuple[str, list[list[str]]]:
+        title = f"Most similar training rows, {min(SHOWN, len(self.rows))} of {len(self.rows)}"
         table = []
         for at in range(min(SHOWN, len(self.rows))):
             text = "" if self.row_texts is None else shortened(self.row_texts[at], width)
             labels = shortened(listed(self.row_labels[at]), width)
             table.append([f"{self.weights[at]:.4f}", f"row {self.row_names[at]}", labels, text])
-        return table
+        return title, table
 
 
 def _shown(value: float | None) -> str:
@@ -295,7 +284,6 @@ def _columns(matrix: Matrix | SparseRows, columns: np.ndarray) -> np.ndarray:
 
 
 def _labels_of(fitted: Fitted, rows: np.ndarray) -> list[list[str]]:
-    """Names of all labels of training rows."""
     if not fitted.targets.is_classification:
         return [[] for _ in rows]
     found = fitted.targets.class_labels.to_csr(np.uint8)[rows]

@@ -28,10 +28,7 @@ class InspectionMixin(TreesEstimator):
     """Explanations, similar rows, names, a description, a scikit-learn estimator."""
 
     def explain(
-        self,
-        row: MatrixLike,
-        label: str | int | Sequence[str | int] | None = None,
-        k: int = 3,
+        self, row: MatrixLike, label: str | int | Sequence[str | int] | None = None, k: int = 3
     ) -> Explanation:
         """Explain the scores of one row by its features and by similar training rows.
 

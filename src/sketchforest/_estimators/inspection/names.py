@@ -33,12 +33,6 @@ def label_names(fitted: Fitted, which: np.ndarray | None = None) -> np.ndarray:
     return _chosen(names, fitted.labels.shape[1], which).astype(str)
 
 
-def _chosen(names: np.ndarray | None, n: int, which: np.ndarray | None) -> np.ndarray:
-    if names is None:  # only the numbers that are needed, of possibly millions
-        return np.arange(n).astype(str) if which is None else which.astype(str)
-    return names if which is None else names[which]
-
-
 def feature_names(fitted: Fitted) -> np.ndarray | None:
     """(n_features,) names that were attached, or those of a data frame."""
     return fitted.attached.get("feature_names_", fitted.feature_names)
@@ -47,6 +41,12 @@ def feature_names(fitted: Fitted) -> np.ndarray | None:
 def shown_features(fitted: Fitted, which: np.ndarray | None = None) -> np.ndarray:
     """Names of all features or some of them; column numbers if they have no names."""
     return _chosen(feature_names(fitted), fitted.n_features, which)
+
+
+def _chosen(names: np.ndarray | None, n: int, which: np.ndarray | None) -> np.ndarray:
+    if names is None:  # only the numbers that are needed, of possibly millions
+        return np.arange(n).astype(str) if which is None else which.astype(str)
+    return names if which is None else names[which]
 
 
 def row_numbers(fitted: Fitted, rows: np.ndarray) -> np.ndarray:

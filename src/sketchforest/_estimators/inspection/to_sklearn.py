@@ -17,7 +17,6 @@ from sketchforest._estimators.predicting.decisions import DEFAULT
 from sketchforest._trees.memory import check_fits
 from sketchforest._trees.model import Forest
 from sketchforest._trees.structure import TreeStructure
-from sketchforest._trees.targets import Targets
 
 if TYPE_CHECKING:
     from sketchforest._estimators.base import TreesEstimator
@@ -35,24 +34,31 @@ def to_sklearn(estimator: "TreesEstimator") -> BaseEstimator:
     """The scikit-learn estimator of the same kind, with the same trees."""
     check_is_fitted(estimator)
     check_readable_elsewhere(estimator, "to_sklearn")
-    _check_fits_memory(estimator.fitted_.forest, estimator.fitted_.targets)
-    converted = _sklearn_class(estimator)()
+    forest, targets = estimator.fitted_.forest, estimator.fitted_.targets
+    n_nodes = 2 * forest.n_leaves - forest.n_trees
+    what = (
+        "to_sklearn writes the outputs of every node into dense tables, which must fit in "
+        f"memory; for {n_nodes} nodes and {targets.n_outputs} outputs they take"
+    )
+    n_bytes = 8 * n_nodes * int(targets.n_outputs * targets.classes_per_output.max())
+    check_fits(n_bytes, what, "Use fewer or smaller trees.")
+    # A sketch forest without oblique trees becomes extra-trees.
+    name = type(estimator).__name__.replace("SketchForest", "ExtraTrees")
+    converted = (getattr(ensemble, name, None) or getattr(tree, name))()
     converted.set_params(**_common_params(estimator, converted))
-    classes = estimator.fitted_.targets.classes_by_output
+    classes = targets.classes_by_output
     if hasattr(estimator, "feature_names_in_"):
         converted.feature_names_in_ = estimator.feature_names_in_
     if "n_estimators" not in converted.get_params(deep=False):
-        return _with_tree(converted, estimator, estimator.fitted_.forest, classes)
+        return _with_tree(converted, estimator, forest, classes)
     # scikit-learn's forests encode classes as 0, 1, ... for their trees.
     encoded = [np.arange(len(values), dtype=float) for values in classes]
     converted.estimator_ = converted.estimator
     converted.estimators_ = []
-    for number in range(estimator.fitted_.forest.n_trees):
+    for number in range(forest.n_trees):
         member = type(converted.estimator)()
         member.set_params(**_common_params(estimator, member))
-        converted.estimators_.append(
-            _with_tree(member, estimator, estimator.fitted_.forest.only(number), encoded)
-        )
+        converted.estimators_.append(_with_tree(member, estimator, forest.only(number), encoded))
     return _with_fitted_attributes(converted, estimator, classes)
 
 
@@ -76,23 +82,6 @@ def check_readable_elsewhere(estimator: "TreesEstimator", what: str) -> None:
             f"threshold must be {DEFAULT} for {what}; got {threshold!r}. "
             f"Use set_params(threshold={DEFAULT}), which does not change probabilities."
         )
-
-
-def _check_fits_memory(forest: Forest, targets: Targets) -> None:
-    n_nodes = 2 * forest.n_leaves - forest.n_trees
-    needed = n_nodes * int(targets.n_outputs * targets.classes_per_output.max()) * 8
-    what = (
-        "to_sklearn writes the outputs of every node into dense tables, which must fit in "
-        f"memory; for {n_nodes} nodes and {targets.n_outputs} outputs they take"
-    )
-    check_fits(needed, what, "Use fewer or smaller trees.")
-
-
-def _sklearn_class(estimator: "TreesEstimator") -> type[BaseEstimator]:
-    """The class of the same name; a sketch forest without oblique trees becomes extra-trees."""
-    name = type(estimator).__name__.replace("SketchForest", "ExtraTrees")
-    found: type[BaseEstimator] = getattr(ensemble, name, None) or getattr(tree, name)
-    return found
 
 
 def _common_params(estimator: "TreesEstimator", converted: BaseEstimator) -> dict[str, object]:
@@ -120,7 +109,6 @@ def _with_tree(
 def _with_fitted_attributes(
     converted: BaseEstimator, estimator: "TreesEstimator", classes: list[np.ndarray]
 ) -> BaseEstimator:
-    """Set the attributes that scikit-learn's fit sets."""
     converted.n_features_in_ = estimator.n_features_in_
     converted.n_outputs_ = estimator.n_outputs_
     if classes:
@@ -142,12 +130,7 @@ def _sklearn_tree(structure: TreeStructure) -> SklearnTree:
     nodes = np.zeros(structure.node_count, dtype)
     for theirs, ours in FIELDS.items():
         nodes[theirs] = getattr(structure, ours)
-    made.__setstate__(
-        {
-            "max_depth": structure.max_depth,
-            "node_count": structure.node_count,
-            "nodes": nodes,
-            "values": np.ascontiguousarray(structure.value),
-        }
-    )
+    state = {"max_depth": structure.max_depth, "node_count": structure.node_count}
+    values = np.ascontiguousarray(structure.value)
+    made.__setstate__(state | {"nodes": nodes, "values": values})
     return made

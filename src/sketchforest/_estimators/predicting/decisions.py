@@ -41,15 +41,14 @@ def is_threshold(value: object) -> bool:
         return f1_kind(value) is not None or n_best(value) is not None
     if isinstance(value, bool | np.bool_):
         return False
-    if isinstance(value, int | float | np.integer | np.floating):
-        return bool(0 <= value <= 1)
-    if not isinstance(value, list | tuple | np.ndarray):
+    is_list = isinstance(value, list | tuple | np.ndarray)
+    if not is_list and not isinstance(value, int | float | np.integer | np.floating):
         return False
     try:
         numbers = np.asarray(value, np.float64)
     except (TypeError, ValueError):
         return False
-    return numbers.ndim == 1 and bool(((numbers >= 0) & (numbers <= 1)).all())
+    return numbers.ndim == int(is_list) and bool(((numbers >= 0) & (numbers <= 1)).all())
 
 
 def n_best(threshold: object) -> int | None:

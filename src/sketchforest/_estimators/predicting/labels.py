@@ -122,10 +122,9 @@ class PredictsLabels(ClassifierMixin, HasFittedModel):
         (n_samples, n_labels) float32 CSR
         """
         fitted = self.fitted_
-        checked = self._check_new(X, fitted)
-        if k is not None:
-            k = check_k(k, fitted.labels.shape[1])
-        return fitted.predictor.average_sparse(checked, self._n_jobs, Kept(np.float32, k))
+        k = None if k is None else check_k(k, fitted.labels.shape[1])
+        kept, checked = Kept(np.float32, k), self._check_new(X, fitted)
+        return fitted.predictor.average_sparse(checked, self._n_jobs, kept)
 
     def predict_topk(
         self, X: MatrixLike, k: int = 5
@@ -243,8 +242,7 @@ class PredictsLabels(ClassifierMixin, HasFittedModel):
     ) -> list[tuple[np.ndarray, np.ndarray]]:
         columns = fitted.targets.classes_by_output
         k = check_k(k, max(map(len, columns)), "classes")
-        shares_of_columns = self._probabilities(fitted, X)
-        found = [top_k(shares, min(k, shares.shape[1])) for shares in shares_of_columns]
+        found = [top_k(p, min(k, p.shape[1])) for p in self._probabilities(fitted, X)]
         best = zip(columns, found, strict=True)
         return [(classes[places], scores) for classes, (places, scores) in best]
 

@@ -7,7 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy import sparse
+
+from sketchforest.datasets import Dataset, write_npz
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -81,6 +85,15 @@ def test_threads_that_share_a_fresh_model_are_told_what_one_alone_is_told(kinds)
 @few_and_slow(refitted.KINDS, few=slice(1, None, 2))
 def test_a_fit_beside_predictions_replaces_the_whole_model_at_once(kinds):
     run_script("refitted.py", "--threads", "8", "--minutes", "0.05", "--kinds", *kinds)
+
+
+def test_many_threads_fit_and_predict_the_same_forest(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, Y = (sparse.csr_array((rng.random((60, d)) < 0.1).astype(np.float32)) for d in (40, 20))
+    write_npz(Dataset("small", X, Y), tmp_path / "small.npz")
+    monkeypatch.setenv("SKETCHFOREST_DATA", str(tmp_path))
+    options = ["--datasets", "small", "--estimators", "rf", "--threads", "1", "8"]
+    run_script("many_cores.py", *options, "--repeats", "2", "--loads", "2", "--n-estimators", "4")
 
 
 def test_processes_forked_after_a_fit_or_beside_threads_give_the_same_forests():

@@ -67,8 +67,8 @@ class DataOptions:
     """How to read a data file."""
 
     format: str | None = _data(
-        "csv, tsv, parquet, jsonl, fasttext, text (one document per line), arff, mulan, meka, clus, "
-        "xc, svmlight or npz. Detected if not given."
+        "csv, tsv, parquet, jsonl, fasttext, text (one document per line), arff, mulan, meka, "
+        "clus, xc, svmlight or npz. Detected if not given."
     )
     encoding: str = _data("Encoding of text and tables, such as latin-1.", "utf-8")
     text_column: str = _data("Text columns, separated by commas.", "")

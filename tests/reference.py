@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import xlogy
 
-from sketchforest._trees.held import Held
+from sketchforest._trees.owned_arrays import OwnedArrays
 
 # ---- splits
 
@@ -186,7 +186,7 @@ def assert_rows_reach_their_leaves(tree, found):
 def assert_same_arrays(ours, theirs):
     """Assert that two dataclasses or native objects hold the same arrays, bit for bit."""
     assert type(ours) is type(theirs)
-    names = ours.FIELDS if isinstance(ours, Held) else [field.name for field in fields(ours)]
+    names = ours.FIELDS if isinstance(ours, OwnedArrays) else [field.name for field in fields(ours)]
     for name in names:
         our, their = getattr(ours, name), getattr(theirs, name)
         if our is None or their is None or isinstance(our, int):

@@ -1,8 +1,8 @@
 #include <limits>
 
+#include "bins.hpp"
 #include "encode.hpp"
-#include "held.hpp"
-#include "levels.hpp"
+#include "owned_arrays.hpp"
 #include "stop.hpp"
 
 namespace sketchforest {
@@ -91,22 +91,22 @@ nb::dict encode_csr(Vector<T> values, Vector<std::int32_t> columns, Vector<std::
     return fields;
 }
 
-nb::tuple learn(const HeldCodes& codes, std::size_t most) {
-    require(!codes.codes.sparse && !codes.codes.by_value, "levels are learnt from dense ranks");
-    auto learnt = without_gil([&] { return learn_levels(codes.codes, most); });
-    return to_arrays(learnt.level_start, learnt.bounds, learnt.levels);
+nb::tuple learn(const OwnedCodes& codes, std::size_t most) {
+    require(!codes.codes.sparse && !codes.codes.by_value, "bins are learned from dense ranks");
+    auto learned = without_gil([&] { return learn_bins(codes.codes, most); });
+    return to_arrays(learned.bin_start, learned.bounds, learned.values);
 }
 
 template <class T>
-void levels(Aligned<const T, nb::ndim<2>, nb::device::cpu> x, Vector<std::int64_t> level_start,
-            Vector<double> bounds, Vector<float> levels, OutMatrix<float> out) {
-    require(level_start.size() == x.shape(1) + 1 && bounds.size() == levels.size() &&
+void bin(Aligned<const T, nb::ndim<2>, nb::device::cpu> x, Vector<std::int64_t> bin_start,
+         Vector<double> bounds, Vector<float> bin_values, OutMatrix<float> out) {
+    require(bin_start.size() == x.shape(1) + 1 && bounds.size() == bin_values.size() &&
                 out.shape(0) == x.shape(0) && out.shape(1) >= x.shape(1),
-            "levels have another shape");
+            "bins have another shape");
     const NativeWork work;
-    check_starts(to_span(level_start), levels.size(), "levels do not add up");
-    find_levels<T>({x.shape(1), level_start.data(), bounds.data(), levels.data()}, x.data(),
-                   x.stride(0), x.stride(1), x.shape(0), out.data(), out.shape(1));
+    check_starts(to_span(bin_start), bin_values.size(), "bins do not add up");
+    apply_bins<T>({x.shape(1), bin_start.data(), bounds.data(), bin_values.data()}, x.data(),
+                  x.stride(0), x.stride(1), x.shape(0), out.data(), out.shape(1));
 }
 
 template <class Code>
@@ -127,13 +127,13 @@ void bind_encoding(nb::module_& m) {
           "first"_a, "last"_a);
     m.def("encode_csr", &encode_csr<float>);
     m.def("encode_csr", &encode_csr<double>);
-    m.def("learn_levels", &learn, "codes"_a, "most"_a);
-    const auto find_levels = [&](auto function) {
-        m.def("find_levels", function, "x"_a, "level_start"_a, "bounds"_a, "levels"_a,
+    m.def("learn_bins", &learn, "codes"_a, "most"_a);
+    const auto apply_bins = [&](auto function) {
+        m.def("apply_bins", function, "x"_a, "bin_start"_a, "bounds"_a, "bin_values"_a,
               "out"_a.noconvert());
     };
-    find_levels(&levels<float>);
-    find_levels(&levels<double>);
+    apply_bins(&bin<float>);
+    apply_bins(&bin<double>);
 }
 
 }  // namespace sketchforest

@@ -1,8 +1,8 @@
 #include "bag.hpp"
 #include "grower.hpp"
-#include "held.hpp"
 #include "joining.hpp"
 #include "kernels.hpp"
+#include "owned_arrays.hpp"
 #include "stop.hpp"
 
 namespace sketchforest {
@@ -13,7 +13,7 @@ bool is_padded(std::size_t width) {
     return width == 1 || width == 4 || (width && width % 8 == 0);
 }
 
-nb::object project(const HeldSparseRows& labels, Vector<std::int32_t> rows, Matrix<float> p) {
+nb::object project(const OwnedSparseRows& labels, Vector<std::int32_t> rows, Matrix<float> p) {
     const SparseRows& y = labels.rows;
     require(p.shape(0) == y.n_columns && is_padded(p.shape(1)), "P has another shape");
     return filled_matrix<float>(rows.size(), p.shape(1), [&](float* z) {
@@ -50,7 +50,7 @@ Outputs to_outputs(const DenseOutputs& z, const Bag& bag, Impurity impurity) {
         check_outputs({static_cast<const float*>(z.data()), z.size()}, impurity);
     return outputs;
 }
-Outputs to_outputs(const HeldSparseRows& labels, const Bag& bag, Impurity impurity) {
+Outputs to_outputs(const OwnedSparseRows& labels, const Bag& bag, Impurity impurity) {
     require(impurity != Impurity::absolute_error, "medians need dense outputs");
     check_rows(bag.rows, labels.n_rows);
     Outputs outputs;
@@ -79,7 +79,7 @@ nb::object grow_tree(const Vector<std::int32_t>& rows, const Vector<double>& wei
 }
 
 template <class From>
-nb::object grow_axis_aligned(const HeldCodes& codes, const From& outputs_from,
+nb::object grow_axis_aligned(const OwnedCodes& codes, const From& outputs_from,
                              Vector<std::int32_t> rows, Vector<double> weights,
                              const GrowParams& params, const StopFlag& flag) {
     check(params, codes.codes.n_features);
@@ -89,9 +89,9 @@ nb::object grow_axis_aligned(const HeldCodes& codes, const From& outputs_from,
     });
 }
 
-nb::object grow_along_directions(const HeldFloatRows& x, Matrix<float> z, Vector<std::int32_t> rows,
-                                 Vector<double> weights, const ObliqueParams& params,
-                                 const StopFlag& flag) {
+nb::object grow_along_directions(const OwnedFloatRows& x, Matrix<float> z,
+                                 Vector<std::int32_t> rows, Vector<double> weights,
+                                 const ObliqueParams& params, const StopFlag& flag) {
     require(z.shape(0) == rows.size() && z.shape(1) > 0 && z.shape(1) % 8 == 0,
             "outputs have another shape");
     check(params);
@@ -101,7 +101,7 @@ nb::object grow_along_directions(const HeldFloatRows& x, Matrix<float> z, Vector
     });
 }
 
-nb::tuple join(const HeldForest& forest, Matrix<std::int64_t> places) {
+nb::tuple join(const OwnedForest& forest, Matrix<std::int64_t> places) {
     require(places.shape(1) == 2, "a part has a tree and a leaf");
     const auto* first = reinterpret_cast<const PartPlace*>(places.data());
     auto joined = without_gil(
@@ -156,7 +156,7 @@ void bind_growing(nb::module_& m) {
         m.def(name, function, nb::arg(x), nb::arg(outputs), "rows"_a, "weights"_a, "params"_a,
               "stop"_a);
     };
-    bind("grow", &grow_axis_aligned<HeldSparseRows>, "codes", "outputs");
+    bind("grow", &grow_axis_aligned<OwnedSparseRows>, "codes", "outputs");
     bind("grow", &grow_axis_aligned<DenseOutputs>, "codes", "outputs");
     m.def("join_parts", &join, "forest"_a, "places"_a);
     bind("grow_oblique", &grow_along_directions, "x", "z");

@@ -2,10 +2,10 @@
 // weakest splits.
 #include "hierarchy.hpp"
 
-#include "held.hpp"
 #include "importances.hpp"
 #include "native_work.hpp"
 #include "node_values.hpp"
+#include "owned_arrays.hpp"
 #include "pruning.hpp"
 
 namespace sketchforest {
@@ -20,12 +20,12 @@ nb::object shown(const Hierarchy& hierarchy) {
         .cast();
 }
 
-const Hierarchy& nodes_of_one_tree(const HeldForest& forest) {
+const Hierarchy& nodes_of_one_tree(const OwnedForest& forest) {
     require(forest.trees.n_trees == 1, "the forest must have one tree");
     return forest.hierarchy();
 }
 
-nb::tuple sizes_of(const HeldForest& forest) {
+nb::tuple sizes_of(const OwnedForest& forest) {
     const Hierarchy& nodes = nodes_of_one_tree(forest);
     NodeSizes sizes;
     {
@@ -37,7 +37,7 @@ nb::tuple sizes_of(const HeldForest& forest) {
 
 // A row of what `find` writes, an output each, for each node of the only tree.
 template <class Find>
-nb::object of_nodes(const HeldForest& forest, const Matrix<double>& outputs, Find find) {
+nb::object of_nodes(const OwnedForest& forest, const Matrix<double>& outputs, Find find) {
     require(outputs.shape(0) == forest.n_rows, "outputs must have a row for each training row");
     const Hierarchy& nodes = nodes_of_one_tree(forest);
     auto [found, array] = new_matrix<double>(nodes.n_nodes(), outputs.shape(1));
@@ -49,20 +49,20 @@ nb::object of_nodes(const HeldForest& forest, const Matrix<double>& outputs, Fin
     return array;
 }
 
-nb::object values_of(const HeldForest& forest, Matrix<double> outputs, bool takes_medians) {
+nb::object values_of(const OwnedForest& forest, Matrix<double> outputs, bool takes_medians) {
     return of_nodes(forest, outputs, [&](const TreeOutputs& tree, double* values) {
         node_values(tree, takes_medians, values);
     });
 }
 
-nb::object impurity_of(const HeldForest& forest, Matrix<double> outputs, Impurity impurity,
+nb::object impurity_of(const OwnedForest& forest, Matrix<double> outputs, Impurity impurity,
                        bool are_labels) {
     return of_nodes(forest, outputs, [&](const TreeOutputs& tree, double* found) {
         node_impurity(tree, impurity, are_labels, found);
     });
 }
 
-nb::tuple paths_of(const HeldForest& forest, Matrix<std::int32_t> found) {
+nb::tuple paths_of(const OwnedForest& forest, Matrix<std::int32_t> found) {
     require(found.shape(1) == forest.trees.n_trees, "leaves have another shape");
     const Hierarchy& hierarchy = forest.hierarchy();
     Paths paths;
@@ -74,7 +74,7 @@ nb::tuple paths_of(const HeldForest& forest, Matrix<std::int32_t> found) {
     return to_arrays(paths.nodes, paths.row_start, paths.first_node);
 }
 
-nb::tuple importances_of(const HeldForest& forest, Vector<float> gains) {
+nb::tuple importances_of(const OwnedForest& forest, Vector<float> gains) {
     require(gains.size() == forest.hierarchy().n_inner, "there must be a gain for each split");
     Importances found;
     {

@@ -1,9 +1,9 @@
 // Leaves of new rows, averages of the training rows in them, and what features add to these.
 #include "checksum.hpp"
 #include "contributions.hpp"
-#include "held.hpp"
-#include "medians.hpp"
 #include "native_work.hpp"
+#include "owned_arrays.hpp"
+#include "weighted_medians.hpp"
 
 namespace sketchforest {
 namespace {
@@ -12,7 +12,7 @@ constexpr const char* wrong_width = "X has another number of features than the t
 
 using FoundLeaves = Matrix<std::int32_t>;
 
-void check_seen(const HeldForest& forest, const HeldFloatRows* seen, std::size_t n_rows) {
+void check_seen(const OwnedForest& forest, const OwnedFloatRows* seen, std::size_t n_rows) {
     require(!forest.trees.is_oblique ||
                 (seen && seen->rows.n_rows == n_rows && seen->rows.n_features == forest.n_features),
             "rows must be given as oblique trees see them, too");
@@ -21,7 +21,7 @@ void check_seen(const HeldForest& forest, const HeldFloatRows* seen, std::size_t
 // The leaves of rows, which find(leaves) finds in the trees that are not oblique; in the others
 // they are found by the rows as these see them.
 template <class Find>
-nb::object leaves_of(const HeldForest& forest, std::size_t n_rows, const HeldFloatRows* seen,
+nb::object leaves_of(const OwnedForest& forest, std::size_t n_rows, const OwnedFloatRows* seen,
                      Find find) {
     check_seen(forest, seen, n_rows);
     return filled_matrix<std::int32_t>(n_rows, forest.trees.n_trees, [&](std::int32_t* leaves) {
@@ -30,7 +30,7 @@ nb::object leaves_of(const HeldForest& forest, std::size_t n_rows, const HeldFlo
     });
 }
 
-nb::object leaves_dense(const HeldForest& forest, const AnyMatrix& x, const HeldFloatRows* seen) {
+nb::object leaves_dense(const OwnedForest& forest, const AnyMatrix& x, const OwnedFloatRows* seen) {
     require(x.shape(1) == forest.n_features, wrong_width);
     const bool is_double = x.dtype() == nb::dtype<double>();
     if (!is_double && x.dtype() != nb::dtype<float>())
@@ -47,9 +47,9 @@ nb::object leaves_dense(const HeldForest& forest, const AnyMatrix& x, const Held
 }
 
 template <class T>
-nb::object leaves_sparse(const HeldForest& forest, Vector<T> values, Vector<std::int32_t> columns,
+nb::object leaves_sparse(const OwnedForest& forest, Vector<T> values, Vector<std::int32_t> columns,
                          Vector<std::int64_t> row_start, std::size_t n_columns,
-                         const HeldFloatRows* seen) {
+                         const OwnedFloatRows* seen) {
     const std::size_t n_features = forest.n_features;
     require(n_columns == n_features, wrong_width);
     require(row_start.size() > 0 && values.size() == columns.size(), "X has another shape");
@@ -62,7 +62,7 @@ nb::object leaves_sparse(const HeldForest& forest, Vector<T> values, Vector<std:
 }
 
 // What is averaged: sparse labels, or a dense table of numbers.
-Values to_values(const HeldSparseRows& from) {
+Values to_values(const OwnedSparseRows& from) {
     Values values;
     values.sparse = from.rows;
     values.n_rows = from.n_rows;
@@ -77,14 +77,15 @@ Values to_values(const Matrix<double>& from) {
     return values;
 }
 
-void check_found(const HeldLeaves& leaves, const Values& values, const FoundLeaves& found) {
+void check_found(const OwnedLeaves& leaves, const Values& values, const FoundLeaves& found) {
     require(found.shape(1) == leaves.leaves.n_trees, "leaves have another shape");
     require(values.n_rows >= leaves.n_rows, "values must have a row for each training row");
     check_leaf_numbers(leaves.leaves, {found.data(), found.size()});
 }
 
 template <class From, class T>
-void average_into(const HeldLeaves& leaves, const From& from, FoundLeaves found, OutMatrix<T> out) {
+void average_into(const OwnedLeaves& leaves, const From& from, FoundLeaves found,
+                  OutMatrix<T> out) {
     const Values values = to_values(from);
     require(out.shape(0) == found.shape(0) && out.shape(1) == values.n_columns,
             "out has another shape");
@@ -93,7 +94,7 @@ void average_into(const HeldLeaves& leaves, const From& from, FoundLeaves found,
     average<T>(leaves.leaves, values, found.data(), found.shape(0), out.data());
 }
 
-nb::tuple average_csr(const HeldLeaves& leaves, const HeldSparseRows& from, FoundLeaves found,
+nb::tuple average_csr(const OwnedLeaves& leaves, const OwnedSparseRows& from, FoundLeaves found,
                       std::size_t k) {
     const Values values = to_values(from);
     auto mean = without_gil([&] {
@@ -103,7 +104,7 @@ nb::tuple average_csr(const HeldLeaves& leaves, const HeldSparseRows& from, Foun
     return to_arrays(mean.values, mean.columns, mean.row_start);
 }
 
-nb::tuple average_best(const HeldLeaves& leaves, const HeldSparseRows& from, FoundLeaves found,
+nb::tuple average_best(const OwnedLeaves& leaves, const OwnedSparseRows& from, FoundLeaves found,
                        std::size_t k) {
     const Values values = to_values(from);
     require(k <= values.n_columns, "k must be at most the number of labels");
@@ -130,8 +131,8 @@ nb::object medians(Matrix<double> outputs, Vector<std::int32_t> rows, Vector<dou
     });
 }
 
-nb::tuple contributions_of(const HeldForest& forest, FoundLeaves found, Matrix<double> outputs,
-                           bool takes_medians, const HeldFloatRows* seen) {
+nb::tuple contributions_of(const OwnedForest& forest, FoundLeaves found, Matrix<double> outputs,
+                           bool takes_medians, const OwnedFloatRows* seen) {
     require(found.shape(0) == 1 && found.shape(1) == forest.trees.n_trees,
             "one row must have a leaf in each tree");
     require(outputs.shape(0) == forest.n_rows, "outputs must have a row for each training row");
@@ -170,8 +171,8 @@ void bind_predicting(nb::module_& m) {
     const auto average = [&](auto function) {
         m.def("average", function, "leaves"_a, "values"_a, "found"_a, "out"_a.noconvert());
     };
-    average(&average_into<HeldSparseRows, float>);
-    average(&average_into<HeldSparseRows, double>);
+    average(&average_into<OwnedSparseRows, float>);
+    average(&average_into<OwnedSparseRows, double>);
     average(&average_into<Matrix<double>, float>);
     average(&average_into<Matrix<double>, double>);
     m.def("average_csr", &average_csr, "leaves"_a, "values"_a, "found"_a, "k"_a);

@@ -1,7 +1,7 @@
 #include "arrays.hpp"
 #include "check.hpp"
+#include "label_ranks.hpp"
 #include "native_work.hpp"
-#include "ranks.hpp"
 
 namespace sketchforest {
 namespace {

@@ -39,7 +39,8 @@ void BestCuts::scan_from(NodeSearch& search, const FeatureEntries& entries, cons
     const Entry* const first = run.first - n_prefix;
     const std::size_t n = run.size + n_prefix;
     Split& best = search.best;
-    const Cut cut = target_.scan({first, n, n_prefix, n_prefix > 0}, search.limits, best.score);
+    const SplitPoint cut =
+        criterion_.scan({first, n, n_prefix, n_prefix > 0}, search.limits, best.score);
     if (cut.n_taken == 0) return;
     search.keep_side(cut, entries.feature, cut.n_taken, run.side_is_left);
     if (entries.n_missing > 0) best.missing_left = missing_left;

@@ -1,15 +1,15 @@
 // The best cut of one feature: its entries are sorted, and every cut between them is scored.
 #pragma once
 
+#include "criterion.hpp"
 #include "node_search.hpp"
 #include "sort.hpp"
-#include "target.hpp"
 
 namespace sketchforest {
 
 class BestCuts {
   public:
-    explicit BestCuts(Target& target) : target_(target) {}
+    explicit BestCuts(SplitCriterion& criterion) : criterion_(criterion) {}
 
     void search(NodeSearch& search, const FeatureEntries& entries);
 
@@ -25,7 +25,7 @@ class BestCuts {
     void scan_from(NodeSearch& search, const FeatureEntries& entries, const Run& run,
                    std::size_t n_prefix, bool missing_left);
 
-    Target& target_;
+    SplitCriterion& criterion_;
     EntrySorter sorter_;
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "medians.hpp"
+#include "weighted_medians.hpp"
 
 namespace sketchforest {
 namespace {

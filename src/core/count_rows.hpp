@@ -7,7 +7,7 @@
 
 #include "aligned.hpp"
 #include "kernels.hpp"
-#include "level.hpp"
+#include "row_subset.hpp"
 
 namespace sketchforest {
 
@@ -29,14 +29,14 @@ class CountRows {
     // Fills the rows of a node of `n_labels` labels, each with its `place` among them and its sum
     // over the node, `total`; labels_of(row) are those of a row.
     template <class LabelsOf>
-    void fill(const Level& level, Range node, std::size_t n_labels, const std::uint32_t* place,
+    void fill(const RowSubset& subset, Range node, std::size_t n_labels, const std::uint32_t* place,
               const double* total, LabelsOf labels_of) {
         if (n_labels <= count_lanes)
-            fill_rows<1>(level, node, place, total, labels_of);
+            fill_rows<1>(subset, node, place, total, labels_of);
         else if (n_labels <= 3 * count_lanes)
-            fill_rows<3>(level, node, place, total, labels_of);
+            fill_rows<3>(subset, node, place, total, labels_of);
         else
-            fill_rows<7>(level, node, place, total, labels_of);
+            fill_rows<7>(subset, node, place, total, labels_of);
     }
 
     CountNode node(double total_squares) const { return {rows_.data(), n_vectors_, total_squares}; }
@@ -47,15 +47,16 @@ class CountRows {
 
     // V is known when compiling, so that zeros are written without a call for each row.
     template <std::size_t V, class LabelsOf>
-    void fill_rows(const Level& level, Range node, const std::uint32_t* place, const double* total,
-                   LabelsOf labels_of) {
+    void fill_rows(const RowSubset& subset, Range node, const std::uint32_t* place,
+                   const double* total, LabelsOf labels_of) {
         constexpr std::size_t row_bytes = sizeof(CountTerms) + V * count_lanes;
         n_vectors_ = V;
-        if (rows_.size() < level.row.size() * row_bytes) rows_.resize(level.row.size() * row_bytes);
-        for (const std::uint32_t row : node.rows(level)) {
+        if (rows_.size() < subset.row.size() * row_bytes)
+            rows_.resize(subset.row.size() * row_bytes);
+        for (const std::uint32_t row : node.rows(subset)) {
             std::uint8_t* const terms = rows_.data() + row * row_bytes;
             std::uint8_t* const counts = terms + sizeof(CountTerms);
-            const double weight = level.weight[row];
+            const double weight = subset.weight[row];
             const std::span<const std::int32_t> labels = labels_of(row);
             std::memset(counts, 0, V * count_lanes);
             double sum = 0;

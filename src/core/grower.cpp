@@ -7,9 +7,9 @@
 #include <optional>
 #include <queue>
 
-#include "columns.hpp"
+#include "criterion.hpp"
+#include "feature_reader.hpp"
 #include "splitter.hpp"
-#include "target.hpp"
 
 namespace sketchforest {
 namespace {
@@ -18,7 +18,7 @@ constexpr std::uint32_t no_parent = ~0u;
 
 struct Pending {  // a node that waits for its turn
     Range range;
-    std::size_t depth;  // of its level in the stack of levels
+    std::size_t depth;  // of its subset in the stack
     std::uint32_t tree_depth;
     std::uint32_t parent;
     int side;
@@ -44,14 +44,14 @@ class Grower {
           bag_(bag),
           params_(params),
           stop_(stop),
-          columns_(codes.sparse ? make_sparse_columns(codes) : make_dense_columns(codes)),
-          target_(make_target(outputs)),
-          splitter_(codes, *columns_, *target_, params, bag.rows.size()),
+          reader_(codes.sparse ? make_sparse_reader(codes) : make_dense_reader(codes)),
+          criterion_(make_criterion(outputs)),
+          splitter_(codes, *reader_, *criterion_, params, bag.rows.size()),
           weights_are_alike_(are_alike(bag.weights)) {
         tree_.leaf_start.push_back(0);
         std::vector<std::uint32_t> all(bag.rows.size());
         std::iota(all.begin(), all.end(), 0u);
-        enter_level(0, all);
+        enter_subset(0, all);
     }
 
     Tree grow() {
@@ -62,19 +62,19 @@ class Grower {
     }
 
   private:
-    std::unique_ptr<Target> make_target(const Outputs& outputs) const {
+    std::unique_ptr<SplitCriterion> make_criterion(const Outputs& outputs) const {
         switch (params_.impurity) {
             case Impurity::variance:
                 break;
             case Impurity::absolute_error:
-                return make_absolute_target(outputs, bag_);
+                return make_absolute_error_criterion(outputs, bag_);
             default:
-                return make_deviance_target(outputs, bag_, params_.impurity);
+                return make_deviance_criterion(outputs, bag_, params_.impurity);
         }
         if (!outputs.z)
-            return make_sparse_target(outputs.sparse, bag_, rows_are_read_often(),
-                                      params_.random_cuts);
-        return make_dense_target(outputs, !codes_.sparse && !params_.random_cuts);
+            return make_sparse_criterion(outputs.sparse, bag_, rows_are_read_often(),
+                                         params_.random_cuts);
+        return make_dense_criterion(outputs, !codes_.sparse && !params_.random_cuts);
     }
 
     // Whether the search reads a row of a node more than once, over all features that it draws.
@@ -95,7 +95,7 @@ class Grower {
     }
 
     // Nothing recurses: trees on sparse data are chains hundreds of nodes deep. The node at place i
-    // of the stack has its sums in slot i of the target.
+    // of the stack has its sums in slot i of the criterion.
     bool grow_depth_first() {
         std::vector<Pending> stack{root()};
         while (!stack.empty()) {
@@ -111,9 +111,9 @@ class Grower {
                 continue;
             }
             const std::size_t slot = stack.size();
-            const bool has_moved = node.parent != no_parent && move_to_own_level(node);
+            const bool has_moved = node.parent != no_parent && move_to_own_subset(node);
             const bool is_summed = node.parent != no_parent && !has_moved && weights_are_alike_;
-            const auto split = try_split(node, is_summed ? slot : Target::no_slot);
+            const auto split = try_split(node, is_summed ? slot : SplitCriterion::no_slot);
             if (!split) {
                 make_leaf(node);
                 continue;
@@ -122,11 +122,11 @@ class Grower {
             // The lighter child waits. By weight and not by size, so that a row of weight 2 grows
             // the same tree as two rows.
             const double left_weight = split->split.left_weight;
-            const double right_weight = target_->weight() - left_weight;
+            const double right_weight = criterion_->weight() - left_weight;
             const bool left_waits = left_weight < right_weight;
             const Pending& lighter = left_waits ? left : right;
-            target_->close(levels_[node.depth], lighter.range,
-                           left_waits ? left_weight : right_weight, slot);
+            criterion_->close(subsets_[node.depth], lighter.range,
+                              left_waits ? left_weight : right_weight, slot);
             stack.push_back(lighter);
             stack.push_back(left_waits ? right : left);
         }
@@ -137,7 +137,8 @@ class Grower {
     bool grow_best_first() {
         std::priority_queue<Candidate> queue;
         const auto consider = [&](const Pending& node) {
-            const auto split = must_be_leaf(node) ? std::nullopt : try_split(node, Target::no_slot);
+            const auto split =
+                must_be_leaf(node) ? std::nullopt : try_split(node, SplitCriterion::no_slot);
             if (split)
                 queue.push(*split);
             else
@@ -159,12 +160,12 @@ class Grower {
 
     // Finds the best split and reorders the node's rows by it; nothing where no split will do.
     std::optional<Candidate> try_split(const Pending& node, std::size_t slot) {
-        Level& level = levels_[node.depth];
-        target_->open(node.depth, level, node.range, slot);
-        const Split split = splitter_.search(node.depth, level, node.range);
-        const double gain = split.score.value() - target_->score();
+        RowSubset& subset = subsets_[node.depth];
+        criterion_->open(node.depth, subset, node.range, slot);
+        const Split split = splitter_.search(node.depth, subset, node.range);
+        const double gain = split.score.value() - criterion_->score();
         if (!split.found || gain < params_.min_gain) return {};
-        const auto n_left = splitter_.partition(node.depth, level, node.range, split);
+        const auto n_left = splitter_.partition(node.depth, subset, node.range, split);
         return Candidate{node, split, gain, n_left, serial_++};
     }
 
@@ -176,35 +177,35 @@ class Grower {
         const std::uint32_t size = node.range.size();
         return node.tree_depth >= params_.max_depth || size < params_.min_samples_split ||
                size < 2 || size / 2 < params_.min_samples_leaf ||
-               target_->pure(node.depth, node.range.rows(levels_[node.depth]));
+               criterion_->pure(node.depth, node.range.rows(subsets_[node.depth]));
     }
 
-    void enter_level(std::size_t depth, std::span<const std::uint32_t> parent_rows) {
-        if (levels_.size() <= depth) levels_.resize(depth + 1);
-        Level& level = levels_[depth];
+    void enter_subset(std::size_t depth, std::span<const std::uint32_t> parent_rows) {
+        if (subsets_.size() <= depth) subsets_.resize(depth + 1);
+        RowSubset& subset = subsets_[depth];
         const std::size_t n = parent_rows.size();
-        level.member.resize(n);
-        level.row.resize(n);
-        level.weight.resize(n);
+        subset.member.resize(n);
+        subset.row.resize(n);
+        subset.weight.resize(n);
         for (std::size_t i = 0; i < n; ++i) {
             const std::uint32_t row = parent_rows[i];
-            level.member[i] = depth ? levels_[depth - 1].member[row] : row;
-            level.row[i] = bag_.rows[level.member[i]];
-            level.weight[i] = bag_.weights[level.member[i]];
+            subset.member[i] = depth ? subsets_[depth - 1].member[row] : row;
+            subset.row[i] = bag_.rows[subset.member[i]];
+            subset.weight[i] = bag_.weights[subset.member[i]];
         }
-        level.order.resize(n);
-        std::iota(level.order.begin(), level.order.end(), 0u);
-        level.position = level.order;
-        columns_->enter(depth, level);
-        target_->enter(depth, parent_rows);
+        subset.order.resize(n);
+        std::iota(subset.order.begin(), subset.order.end(), 0u);
+        subset.position = subset.order;
+        reader_->enter(depth, subset);
+        criterion_->enter(depth, parent_rows);
     }
 
-    // Levels above a node's own belong to subtrees that are finished, so the new one may take
+    // Subsets above a node's own belong to subtrees that are finished, so the new one may take
     // their place.
-    bool move_to_own_level(Pending& node) {
+    bool move_to_own_subset(Pending& node) {
         const std::uint32_t size = node.range.size();
-        if (!columns_->wants_level(size, levels_[node.depth].row.size())) return false;
-        enter_level(node.depth + 1, node.range.rows(levels_[node.depth]));
+        if (!reader_->wants_subset(size, subsets_[node.depth].row.size())) return false;
+        enter_subset(node.depth + 1, node.range.rows(subsets_[node.depth]));
         ++node.depth;
         node.range = {0, size};
         return true;
@@ -217,9 +218,9 @@ class Grower {
 
     void make_leaf(const Pending& node) {
         place(node, -static_cast<std::int32_t>(tree_.leaf_start.size()));
-        const Level& level = levels_[node.depth];
-        for (const std::uint32_t row : node.range.rows(level))
-            tree_.members.push_back(level.member[row]);
+        const RowSubset& subset = subsets_[node.depth];
+        for (const std::uint32_t row : node.range.rows(subset))
+            tree_.members.push_back(subset.member[row]);
         tree_.leaf_start.push_back(static_cast<std::uint32_t>(tree_.members.size()));
     }
 
@@ -286,11 +287,11 @@ class Grower {
     const Bag& bag_;
     const GrowParams& params_;
     Stop& stop_;
-    std::unique_ptr<Columns> columns_;
-    std::unique_ptr<Target> target_;
+    std::unique_ptr<FeatureReader> reader_;
+    std::unique_ptr<SplitCriterion> criterion_;
     Splitter splitter_;
     bool weights_are_alike_;
-    std::vector<Level> levels_;
+    std::vector<RowSubset> subsets_;
     std::size_t serial_ = 0;
     std::vector<ChosenCut> cuts_;
     Tree tree_;

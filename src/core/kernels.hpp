@@ -55,7 +55,7 @@ struct Score {
     double value() const { return numerator / denominator; }
 };
 
-struct Cut {
+struct SplitPoint {
     Score score;
     std::size_t n_taken;  // entries on side A, prefix included; 0: no cut beat `score`
     double weight;        // of side A
@@ -193,8 +193,8 @@ struct GradientStep {
 };
 
 struct Kernels {
-    Cut (*scan_float)(const Scan&, const Limits&, const DenseNode&, const Score& best);
-    Cut (*scan_double)(const Scan&, const Limits&, const DenseNode&, const Score& best);
+    SplitPoint (*scan_float)(const Scan&, const Limits&, const DenseNode&, const Score& best);
+    SplitPoint (*scan_double)(const Scan&, const Limits&, const DenseNode&, const Score& best);
     void (*sum_float)(const void* z, const double* weights, std::size_t stride,
                       const std::uint32_t* rows, std::size_t n_rows, double* total);
     void (*sum_double)(const void* z, const double* weights, std::size_t stride,
@@ -202,11 +202,11 @@ struct Kernels {
     // Replaces `cut` by the best of a chunk of cuts, if that is better; the first one takes n_taken
     // entries.
     void (*choose_cut)(CutTerms& terms, std::size_t size, std::size_t n_taken, double total_squares,
-                       const Limits&, Cut& cut);
+                       const Limits&, SplitPoint& cut);
     // Scans without a prefix.
-    Cut (*scan_narrow)(const Scan&, const Limits&, const NarrowNode&, const Score& best);
+    SplitPoint (*scan_narrow)(const Scan&, const Limits&, const NarrowNode&, const Score& best);
     // Scans whose prefix, if there is one, is scored.
-    Cut (*scan_counts)(const Scan&, const Limits&, const CountNode&, const Score& best);
+    SplitPoint (*scan_counts)(const Scan&, const Limits&, const CountNode&, const Score& best);
     // Fills both tables of a narrow node, from the outputs, weights and totals of a dense one.
     void (*weigh_float)(const DenseNode&, const std::uint32_t* rows, std::size_t n_rows, double* z,
                         RowTerms* terms);

@@ -3,7 +3,7 @@
 
 #include "data.hpp"
 #include "kernels.hpp"
-#include "level.hpp"
+#include "row_subset.hpp"
 
 namespace sketchforest {
 
@@ -45,12 +45,12 @@ struct FeatureEntries {
 struct NodeSearch {
     const Codes& codes;
     std::size_t depth = 0;
-    const Level* level = nullptr;
+    const RowSubset* subset = nullptr;
     Range node{};
     Limits limits{};
     Split best{};
 
-    std::span<const std::uint32_t> rows() const { return node.rows(*level); }
+    std::span<const std::uint32_t> rows() const { return node.rows(*subset); }
 
     void keep(const Score& score, std::uint32_t feature, std::size_t n_left, double left_weight) {
         best = Split{};
@@ -64,7 +64,8 @@ struct NodeSearch {
     }
 
     // A cut whose side A, of `n_taken` rows, is the left side or the right one.
-    void keep_side(const Cut& cut, std::uint32_t feature, std::size_t n_taken, bool side_is_left) {
+    void keep_side(const SplitPoint& cut, std::uint32_t feature, std::size_t n_taken,
+                   bool side_is_left) {
         if (side_is_left)
             keep(cut.score, feature, n_taken, cut.weight);
         else

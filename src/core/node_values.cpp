@@ -5,7 +5,7 @@
 #include <limits>
 #include <span>
 
-#include "medians.hpp"
+#include "weighted_medians.hpp"
 
 namespace sketchforest {
 namespace {

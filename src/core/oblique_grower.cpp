@@ -119,7 +119,7 @@ class ObliqueGrower {
         if (!outputs || must_stop(node.size())) return {};
         if (!finder_.find(x_, *outputs, params_.n_steps) || must_stop(node.size())) return {};
         if (!finder_.finish(x_, *outputs) || must_stop(node.size())) return {};
-        const Cut cut = find_cut(*outputs);
+        const SplitPoint cut = find_cut(*outputs);
         if (cut.n_taken == 0 || cut.score.value() < params_.min_gain) return {};
         auto candidate = to_candidate(node, cut);
         partition(node, candidate.threshold);
@@ -144,7 +144,7 @@ class ObliqueGrower {
         double best = -std::numeric_limits<double>::infinity();
         for (std::uint32_t round = 0; round < params_.n_refinements; ++round) {
             if (!finder_.find(x_, *outputs, 1)) return {};
-            const Cut cut = find_cut(*outputs);
+            const SplitPoint cut = find_cut(*outputs);
             if (cut.n_taken == 0) return {};
             if (!(cut.score.value() > best)) break;
             best = cut.score.value();
@@ -153,7 +153,7 @@ class ObliqueGrower {
         return outputs;
     }
 
-    Candidate to_candidate(const Pending& node, const Cut& cut) {
+    Candidate to_candidate(const Pending& node, const SplitPoint& cut) {
         Candidate candidate{node,
                             static_cast<std::uint32_t>(cut.n_taken),
                             cut.score.value(),
@@ -219,7 +219,7 @@ class ObliqueGrower {
 
     // The cut of the order along the direction that leaves the least variance in all outputs, with
     // a share of the rows on each side, or, where ties leave no such cut, with any.
-    Cut find_cut(const CentredOutputs& outputs) {
+    SplitPoint find_cut(const CentredOutputs& outputs) {
         const std::size_t n = outputs.n_rows;
         std::uint32_t lowest = ~0u, highest = 0;
         for (std::uint32_t i = 0; i < n; ++i) {
@@ -238,7 +238,7 @@ class ObliqueGrower {
         const auto share =
             static_cast<std::size_t>(std::ceil(params_.min_side * static_cast<double>(n)));
         const std::size_t least = std::max<std::size_t>(params_.min_samples_leaf, 1);
-        Cut cut{{}, 0, 0};
+        SplitPoint cut{{}, 0, 0};
         for (const std::size_t min_rows : {std::max(share, least), least}) {
             if (2 * min_rows > n) continue;
             const Limits limits{n, weight_, min_rows, params_.min_weight_leaf};

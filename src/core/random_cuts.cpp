@@ -14,10 +14,12 @@ constexpr std::size_t table_rows = 4096;
 
 // Fills a table of codes, a row of `stride` for each of some rows of X. `by_row`: the rows lie far
 // apart, so that what is wanted of one of them had better be read together.
-void tabulate(const Codes& codes, const Level& level, std::span<const std::uint32_t> rows,
+void tabulate(const Codes& codes, const RowSubset& subset, std::span<const std::uint32_t> rows,
               std::span<const std::uint32_t> features, bool by_row, std::size_t stride,
               std::uint32_t* table) {
-    const auto row_of = [&](std::uint32_t row) { return static_cast<std::size_t>(level.row[row]); };
+    const auto row_of = [&](std::uint32_t row) {
+        return static_cast<std::size_t>(subset.row[row]);
+    };
     if (by_row) {
         for (const std::uint32_t row : rows) {
             const std::uint32_t* from =
@@ -43,7 +45,7 @@ void tabulate(const Codes& codes, const Level& level, std::span<const std::uint3
 Outcome RandomCuts::search(NodeSearch& search, std::span<const std::uint32_t> features) {
     const Codes& codes = search.codes;
     if (!codes.by_value) return Outcome::unsuited;
-    const DenseNode node = target_.dense_node();
+    const DenseNode node = criterion_.dense_node();
     if (!node.z) return Outcome::unsuited;
     const std::size_t n_lanes = (features.size() + table_lanes - 1) / table_lanes * table_lanes;
     const auto rows = search.rows();
@@ -52,7 +54,7 @@ Outcome RandomCuts::search(NodeSearch& search, std::span<const std::uint32_t> fe
     table_.resize(std::max(table_.size(), block * n_lanes));
     const auto tabulate_from = [&](std::size_t first) {
         const auto part = rows.subspan(first, std::min(block, rows.size() - first));
-        tabulate(codes, *search.level, part, features, by_row, n_lanes, table_.data());
+        tabulate(codes, *search.subset, part, features, by_row, n_lanes, table_.data());
         return part;
     };
 
@@ -139,7 +141,8 @@ double RandomCuts::draw_threshold(const NodeSearch& search, std::uint32_t featur
 // Only missing values differ from the others.
 void RandomCuts::cut_off_missing(NodeSearch& search, const FeatureEntries& entries) {
     const std::size_t n = entries.n_missing;
-    const Cut cut = target_.scan({entries.first, n, n, true}, search.limits, search.best.score);
+    const SplitPoint cut =
+        criterion_.scan({entries.first, n, n, true}, search.limits, search.best.score);
     if (cut.n_taken == 0) return;
     search.keep_side(cut, entries.feature, n, false);
     search.best.only_missing_right = true;
@@ -192,7 +195,8 @@ void RandomCuts::score(NodeSearch& search, const FeatureEntries& entries, const 
     for (const std::size_t n_prefix : {std::size_t{0}, n_missing}) {
         const Entry* first = side + n_missing - n_prefix;
         const std::size_t n = n_side - n_missing + n_prefix;
-        const Cut cut = target_.scan({first, n, n_prefix, false}, search.limits, best.score);
+        const SplitPoint cut =
+            criterion_.scan({first, n, n_prefix, false}, search.limits, best.score);
         if (cut.n_taken > 0) {
             search.keep_side(cut, entries.feature, n, side_is_left);
             if (n_missing > 0) best.missing_left = side_is_left == (n_prefix > 0);

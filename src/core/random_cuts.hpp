@@ -1,15 +1,16 @@
 // Random cuts: of each feature one, uniform between its smallest and its largest value in the node.
 #pragma once
 
+#include "criterion.hpp"
 #include "node_search.hpp"
 #include "random.hpp"
-#include "target.hpp"
 
 namespace sketchforest {
 
 class RandomCuts {
   public:
-    RandomCuts(Target& target, std::size_t n_rows) : target_(target), side_(n_rows + 1) {}
+    RandomCuts(SplitCriterion& criterion, std::size_t n_rows)
+        : criterion_(criterion), side_(n_rows + 1) {}
 
     // Cuts of the node that is searched next come from this stream.
     void draw_from(Stream stream) { stream_ = stream; }
@@ -34,7 +35,7 @@ class RandomCuts {
     void score(NodeSearch& search, const FeatureEntries& entries, const Place& place);
     void cut_off_missing(NodeSearch& search, const FeatureEntries& entries);
 
-    Target& target_;
+    SplitCriterion& criterion_;
     Stream stream_{0};
     std::vector<Entry> side_;
     std::vector<std::uint32_t> table_, bounds_;

@@ -4,7 +4,7 @@
 
 namespace sketchforest {
 
-Outcome search_small_node(NodeSearch& search, Target& target, const Gathered& gathered) {
+Outcome search_small_node(NodeSearch& search, SplitCriterion& criterion, const Gathered& gathered) {
     const std::size_t n_rows = search.node.size();
     if (n_rows > most_small || !gathered.codes) return Outcome::unsuited;
     const auto codes_of = [&](std::size_t place) {
@@ -21,7 +21,7 @@ Outcome search_small_node(NodeSearch& search, Target& target, const Gathered& ga
     SmallNode small{};
     small.codes = gathered.codes;
     small.n_features = gathered.features.size();
-    if (!target.fill(small, *search.level, search.node)) return Outcome::unsuited;
+    if (!criterion.fill(small, *search.subset, search.node)) return Outcome::unsuited;
     const SmallCut cut = kernels().scan_small(small, search.limits, search.best.score);
     if (cut.n_taken == 0) return Outcome::searched;
     search.keep(cut.score, gathered.features[cut.feature], cut.n_taken, cut.weight);

@@ -7,15 +7,15 @@
 
 namespace sketchforest {
 
-Splitter::Splitter(const Codes& codes, Columns& columns, Target& target, const GrowParams& params,
-                   std::size_t n_rows)
+Splitter::Splitter(const Codes& codes, FeatureReader& reader, SplitCriterion& criterion,
+                   const GrowParams& params, std::size_t n_rows)
     : codes_(codes),
-      columns_(columns),
-      target_(target),
+      reader_(reader),
+      criterion_(criterion),
       params_(params),
       stream_(params.key),
-      best_cuts_(target),
-      random_cuts_(target, params.random_cuts ? n_rows : 0),
+      best_cuts_(criterion),
+      random_cuts_(criterion, params.random_cuts ? n_rows : 0),
       features_(codes.n_features),
       entries_(n_rows + 1),  // one more: a sparse column writes an entry before it counts it
       right_(n_rows + 1),
@@ -25,11 +25,11 @@ Splitter::Splitter(const Codes& codes, Columns& columns, Target& target, const G
 
 // `max_features` features are drawn without replacement. A feature that is constant in the node
 // counts as drawn, but the search goes on until one that varies has been tried.
-Split Splitter::search(std::size_t depth, const Level& level, Range node) {
+Split Splitter::search(std::size_t depth, const RowSubset& subset, Range node) {
     search_.depth = depth;
-    search_.level = &level;
+    search_.subset = &subset;
     search_.node = node;
-    search_.limits = {node.size(), target_.weight(),
+    search_.limits = {node.size(), criterion_.weight(),
                       std::max<std::size_t>(params_.min_samples_leaf, 1), params_.min_weight_leaf};
     search_.best = Split{};
     // A stream of the node's own: how many cuts it needs does not matter to later nodes.
@@ -68,9 +68,9 @@ Outcome Splitter::search_drawn(std::span<const std::uint32_t> drawn) {
         const Outcome outcome = random_cuts_.search(search_, drawn);
         if (outcome != Outcome::unsuited) return outcome;
     }
-    const Gathered gathered = columns_.gather(*search_.level, search_.node, drawn);
+    const Gathered gathered = reader_.gather(*search_.subset, search_.node, drawn);
     if (!params_.random_cuts && !first_is_best) {
-        const Outcome outcome = search_small_node(search_, target_, gathered);
+        const Outcome outcome = search_small_node(search_, criterion_, gathered);
         if (outcome != Outcome::unsuited) return outcome;
     }
     bool varies = false;
@@ -78,8 +78,8 @@ Outcome Splitter::search_drawn(std::span<const std::uint32_t> drawn) {
         if (first_is_best && search_.best.found) break;
         const std::uint32_t feature = gathered.features[i];
         varies |=
-            search_feature(feature, columns_.read_gathered(i, search_.depth, *search_.level,
-                                                           search_.node, feature, entries_.data()));
+            search_feature(feature, reader_.read_gathered(i, search_.depth, *search_.subset,
+                                                          search_.node, feature, entries_.data()));
     }
     return varies ? Outcome::searched : Outcome::constant;
 }
@@ -95,8 +95,8 @@ Outcome Splitter::search_two_rows(std::span<const std::uint32_t> drawn) {
 // All drawn so far are constant, so the next one that varies is any of those that vary.
 void Splitter::search_undrawn() {
     const std::span<std::uint32_t> rest =
-        columns_.may_vary(search_.depth, *search_.level, search_.node,
-                          std::span(features_).subspan(params_.max_features));
+        reader_.may_vary(search_.depth, *search_.subset, search_.node,
+                         std::span(features_).subspan(params_.max_features));
     for (std::size_t i = 0; i < rest.size(); ++i) {
         const std::uint32_t feature = draw_from(rest, i);
         if (search_feature(feature, read(feature))) return;
@@ -104,7 +104,7 @@ void Splitter::search_undrawn() {
 }
 
 Column Splitter::read(std::uint32_t feature) {
-    return columns_.read(search_.depth, *search_.level, search_.node, feature, entries_.data());
+    return reader_.read(search_.depth, *search_.subset, search_.node, feature, entries_.data());
 }
 
 // Scores the cuts of one feature, whose entries are in place; false if it is constant in the node.
@@ -131,10 +131,11 @@ std::size_t Splitter::move_missing_first(std::uint32_t feature, const Column& co
            entries_.begin();
 }
 
-std::uint32_t Splitter::partition(std::size_t depth, Level& level, Range node, const Split& split) {
-    const Column column = columns_.read(depth, level, node, split.feature, entries_.data());
+std::uint32_t Splitter::partition(std::size_t depth, RowSubset& subset, Range node,
+                                  const Split& split) {
+    const Column column = reader_.read(depth, subset, node, split.feature, entries_.data());
     const std::uint32_t missing_code = codes_.missing_code(split.feature);
-    std::uint32_t* order = level.order.data();
+    std::uint32_t* order = subset.order.data();
     if (column.n_entries == node.size()) {
         // Every row is an entry: split the list and write it back. In dense X the entries come in
         // the node's order, which is kept: rows stay ascending and columns are read forwards.
@@ -149,7 +150,7 @@ std::uint32_t Splitter::partition(std::size_t depth, Level& level, Range node, c
         }
         for (std::uint32_t i = 0; i < n_right; ++i) order[to + i] = right_[i];
         if (codes_.sparse)
-            for (std::uint32_t i = node.begin; i < node.end; ++i) level.position[order[i]] = i;
+            for (std::uint32_t i = node.begin; i < node.end; ++i) subset.position[order[i]] = i;
         return to - node.begin;
     }
     // The rows with a zero stay where they are; the entries of the other side change places with
@@ -159,13 +160,13 @@ std::uint32_t Splitter::partition(std::size_t depth, Level& level, Range node, c
     for (std::size_t i = 0; i < column.n_entries; ++i) {
         if (split.goes_left(entries_[i].code, missing_code) == zeros_left) continue;
         const std::uint32_t row = entries_[i].row;
-        const std::uint32_t from = level.position[row];
+        const std::uint32_t from = subset.position[row];
         const std::uint32_t to = zeros_left ? node.end - 1 - n_moved : node.begin + n_moved;
         const std::uint32_t other = order[to];
         order[to] = row;
         order[from] = other;
-        level.position[row] = to;
-        level.position[other] = from;
+        subset.position[row] = to;
+        subset.position[other] = from;
         ++n_moved;
     }
     return zeros_left ? node.size() - n_moved : n_moved;

@@ -2,25 +2,25 @@
 #pragma once
 
 #include "best_cuts.hpp"
-#include "columns.hpp"
+#include "criterion.hpp"
 #include "data.hpp"
+#include "feature_reader.hpp"
 #include "node_search.hpp"
 #include "random.hpp"
 #include "random_cuts.hpp"
-#include "target.hpp"
 
 namespace sketchforest {
 
 class Splitter {
   public:
-    Splitter(const Codes& codes, Columns& columns, Target& target, const GrowParams& params,
-             std::size_t n_rows);
+    Splitter(const Codes& codes, FeatureReader& reader, SplitCriterion& criterion,
+             const GrowParams& params, std::size_t n_rows);
 
-    // The best split over a random choice of features; `target` has the node open.
-    Split search(std::size_t depth, const Level& level, Range node);
+    // The best split over a random choice of features; `criterion` has the node open.
+    Split search(std::size_t depth, const RowSubset& subset, Range node);
 
     // Reorders the node's rows: those that go left first. Returns how many they are.
-    std::uint32_t partition(std::size_t depth, Level& level, Range node, const Split& split);
+    std::uint32_t partition(std::size_t depth, RowSubset& subset, Range node, const Split& split);
 
   private:
     std::span<const std::uint32_t> draw_features();
@@ -33,8 +33,8 @@ class Splitter {
     std::size_t move_missing_first(std::uint32_t feature, const Column& column);
 
     const Codes& codes_;
-    Columns& columns_;
-    Target& target_;
+    FeatureReader& reader_;
+    SplitCriterion& criterion_;
     const GrowParams& params_;
     Stream stream_;
     BestCuts best_cuts_;

@@ -231,14 +231,14 @@ def grow_oblique(
 def join_parts(
     forest: Forest, places: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.uint32], NDArray[np.int32]]: ...
-def find_levels(
+def apply_bins(
     x: _Floats,
-    level_start: NDArray[np.int64],
+    bin_start: NDArray[np.int64],
     bounds: NDArray[np.float64],
     levels: NDArray[np.float32],
     out: NDArray[np.float32],
 ) -> None: ...
-def learn_levels(
+def learn_bins(
     codes: Codes, most: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float32]]: ...
 def leaves_dense(

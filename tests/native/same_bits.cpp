@@ -93,7 +93,7 @@ struct Node {
 void check_scans(const char* set, const Kernels& kernels, std::size_t n, std::size_t stride) {
     Node node(n, stride);
     const auto best = node.best_cut();
-    const auto expect_best = [&](const Cut& cut, const char* name) {
+    const auto expect_best = [&](const SplitPoint& cut, const char* name) {
         expect(cut.n_taken == best.second && close(cut.score.value(), best.first), set, name);
     };
     Many<Entry> sorted = node.entries, ranked = node.entries;

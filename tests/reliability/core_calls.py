@@ -191,7 +191,7 @@ def recorded_calls() -> dict[str, list[list[Any]]]:
     for name in ("available_kernels", "kernels_in_use", "is_closing", "prepare_thread", "StopFlag"):
         calls[name] = [[]]
     calls |= {"Hierarchy": [[]], "TreeLimits": [[]]}  # which nobody makes
-    return calls | {"Held": [[]], "Impurity": [[1]], "PartSizes": [[3, 9]]}
+    return calls | {"OwnedArrays": [[]], "Impurity": [[1]], "PartSizes": [[3, 9]]}
 
 
 def _add_by_hand(calls: dict[str, list[list[Any]]]) -> None:

@@ -76,7 +76,7 @@ class Hostile:
     __float__ = __int__ = __bool__ = __len__ = __index__
 
 
-NEVER_MADE = ("Held", "Hierarchy", "TreeLimits")  # classes that others inherit, or return
+NEVER_MADE = ("OwnedArrays", "Hierarchy", "TreeLimits")  # classes that others inherit, or return
 
 
 def objects() -> list[object]:

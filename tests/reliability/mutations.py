@@ -75,19 +75,19 @@ MUTATIONS = (
     ),
     Mutation(
         "the sibling's sums, dense outputs",
-        "src/core/dense_target.cpp",
+        "src/core/dense_criterion.cpp",
         "rest[j] = total_[j] - kept[j];",
         "rest[j] = total_[j] - 0.999 * kept[j];",
     ),
     Mutation(
         "the sibling's weight, dense outputs",
-        "src/core/dense_target.cpp",
+        "src/core/dense_criterion.cpp",
         "rest[stride_] = weight_ - kept[stride_];",
         "rest[stride_] = weight_;",
     ),
     Mutation(
         "the sibling's squares, sparse outputs",
-        "src/core/sparse_target.cpp",
+        "src/core/sparse_criterion.cpp",
         "squares_ -= x * (2 * total_[label] - x);",
         "squares_ -= x * (2 * total_[label] + x);",
     ),

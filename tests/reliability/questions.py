@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from stress import Raised, raised
 
 from sketchforest import load_forest
-from sketchforest._trees.held import Held
+from sketchforest._trees.owned_arrays import OwnedArrays
 from sketchforest.evaluation import evaluate
 from sketchforest.explain import explain
 from sketchforest.export import to_onnx
@@ -241,7 +241,7 @@ def canonical(value: Any) -> Any:
         return type(value).__name__, canonical(value.get_params())
     if hasattr(value, "to_dict"):
         return canonical(value.to_dict("list"))
-    if isinstance(value, Held):
+    if isinstance(value, OwnedArrays):
         return type(value).__name__, canonical(value.fields())
     raise TypeError(f"answers of type {type(value).__name__} cannot be compared")
 

@@ -19,8 +19,8 @@ from sketchforest._saving.container import (
 )
 from sketchforest._saving.estimators import load_estimator
 from sketchforest._saving.model_file import read_model, write_model
-from sketchforest._trees.held import Held
 from sketchforest._trees.model import Forest, SparseRows
+from sketchforest._trees.owned_arrays import OwnedArrays
 
 
 @pytest.fixture(params=FITTED)
@@ -181,7 +181,7 @@ def spoil(array, rng):
 
 def arrays_of(held):
     """Copies by name, which can be spoilt."""
-    given = held.fields() if isinstance(held, Held) else {"dense": held}
+    given = held.fields() if isinstance(held, OwnedArrays) else {"dense": held}
     copied = {n: a.copy() if isinstance(a, np.ndarray) else a for n, a in given.items()}
     return SimpleNamespace(**copied)
 

@@ -60,7 +60,8 @@ struct Chunk {
 // By chunks: first the products, whose sums of lanes are made together, then what the cuts are
 // made of, one after the other, then the scores, side by side.
 template <int V>
-Cut scan_rows(const Scan& scan, const Limits& limits, const CountNode& node, const Score& best) {
+SplitPoint scan_rows(const Scan& scan, const Limits& limits, const CountNode& node,
+                     const Score& best) {
     constexpr std::size_t row_bytes = sizeof(CountTerms) + V * lanes;
     constexpr std::size_t ahead = 12;
     BestCut best_cut(limits, best);
@@ -104,7 +105,8 @@ Cut scan_rows(const Scan& scan, const Limits& limits, const CountNode& node, con
 
 }  // namespace
 
-Cut scan_counts(const Scan& scan, const Limits& limits, const CountNode& node, const Score& best) {
+SplitPoint scan_counts(const Scan& scan, const Limits& limits, const CountNode& node,
+                       const Score& best) {
     switch (node.n_vectors) {
         case 1:
             return scan_rows<1>(scan, limits, node, best);

@@ -10,7 +10,7 @@ namespace {
 constexpr int cut_lanes = 8;
 
 // Replaces `cut` by one that takes more rows, if that is better.
-inline void consider_next(Cut& cut, const Limits& limits, Pair squares, double a_weight,
+inline void consider_next(SplitPoint& cut, const Limits& limits, Pair squares, double a_weight,
                           std::size_t n_taken) {
     const double b_weight = limits.weight - a_weight;
     if (a_weight < limits.min_weight || b_weight < limits.min_weight) return;
@@ -52,8 +52,8 @@ class BestCut {
     }
 
     // Of equal cuts the one that takes fewest rows.
-    Cut find() const {
-        Cut cut{start_, 0, 0};
+    SplitPoint find() const {
+        SplitPoint cut{start_, 0, 0};
         if (!is_found_) return cut;
         for (int i = 0; i < cut_lanes; ++i) {
             const auto n_taken = static_cast<std::size_t>(n_taken_[i]);

@@ -21,7 +21,7 @@ class WaitingCuts {
         if (++size_ == cut_lanes) score();
     }
 
-    Cut find_best() {
+    SplitPoint find_best() {
         if (size_ > few) {
             for (; size_ < cut_lanes; ++size_) {  // of no weight: never better
                 a_squares_[size_] = b_squares_[size_] = Doubles<L>{};
@@ -29,7 +29,7 @@ class WaitingCuts {
             }
             score();
         }
-        Cut cut = best_.find();
+        SplitPoint cut = best_.find();
         for (int i = 0; i < size_; ++i)
             consider_next(cut, limits_, sums(a_squares_[i], b_squares_[i]), weights_[i],
                           static_cast<std::size_t>(n_taken_[i]));
@@ -62,17 +62,17 @@ class WaitingCuts<1> {
         consider_next(cut_, limits_, {a_squares, b_squares}, weight, n_taken);
     }
 
-    Cut find_best() const { return cut_; }
+    SplitPoint find_best() const { return cut_; }
 
   private:
     const Limits& limits_;
-    Cut cut_;
+    SplitPoint cut_;
 };
 
 // V: how many vectors make a row, where that is known when compiling, so that the side's sum stays
 // in registers; 0 where it is not.
 template <class T, int L, int V>
-Cut scan(const Scan& scan, const Limits& limits, const DenseNode& node, const Score& best) {
+SplitPoint scan(const Scan& scan, const Limits& limits, const DenseNode& node, const Score& best) {
     const T* z = static_cast<const T*>(node.z);
     const std::size_t n_vectors = V ? V : node.stride / L;
     const std::size_t stride = n_vectors * L;
@@ -117,7 +117,8 @@ Cut scan(const Scan& scan, const Limits& limits, const DenseNode& node, const Sc
 }
 
 template <class T>
-Cut scan_any(const Scan& request, const Limits& limits, const DenseNode& node, const Score& best) {
+SplitPoint scan_any(const Scan& request, const Limits& limits, const DenseNode& node,
+                    const Score& best) {
     switch (node.stride) {
         case 1:
             return scan<T, 1, 1>(request, limits, node, best);
@@ -167,10 +168,12 @@ void sum_any(const void* z, const double* weights, std::size_t stride, const std
 
 }  // namespace
 
-Cut scan_float(const Scan& scan, const Limits& limits, const DenseNode& node, const Score& best) {
+SplitPoint scan_float(const Scan& scan, const Limits& limits, const DenseNode& node,
+                      const Score& best) {
     return scan_any<float>(scan, limits, node, best);
 }
-Cut scan_double(const Scan& scan, const Limits& limits, const DenseNode& node, const Score& best) {
+SplitPoint scan_double(const Scan& scan, const Limits& limits, const DenseNode& node,
+                       const Score& best) {
     return scan_any<double>(scan, limits, node, best);
 }
 

@@ -30,7 +30,8 @@ void weigh_any(const DenseNode& node, const std::uint32_t* rows, std::size_t n_r
 
 // By chunks: first what the cuts are made of, one after the other, then the scores, side by side.
 template <int L>
-Cut scan_rows(const Scan& scan, const Limits& limits, const NarrowNode& node, const Score& best) {
+SplitPoint scan_rows(const Scan& scan, const Limits& limits, const NarrowNode& node,
+                     const Score& best) {
     BestCut best_cut(limits, best);
     Doubles<L> side{};
     double squares = 0, by_total = 0, weight = 0;
@@ -59,14 +60,15 @@ Cut scan_rows(const Scan& scan, const Limits& limits, const NarrowNode& node, co
 }  // namespace
 
 void choose_cut(CutTerms& terms, std::size_t size, std::size_t n_taken, double total_squares,
-                const Limits& limits, Cut& cut) {
+                const Limits& limits, SplitPoint& cut) {
     BestCut best(limits, cut.score);
     consider(terms, size, n_taken, total_squares, best);
-    const Cut found = best.find();
+    const SplitPoint found = best.find();
     if (found.n_taken > 0) cut = found;
 }
 
-Cut scan_narrow(const Scan& scan, const Limits& limits, const NarrowNode& node, const Score& best) {
+SplitPoint scan_narrow(const Scan& scan, const Limits& limits, const NarrowNode& node,
+                       const Score& best) {
     return node.stride == 4 ? scan_rows<4>(scan, limits, node, best)
                             : scan_rows<8>(scan, limits, node, best);
 }

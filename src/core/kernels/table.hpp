@@ -6,16 +6,16 @@
 
 namespace sketchforest::LEVEL {
 
-Cut scan_float(const Scan&, const Limits&, const DenseNode&, const Score& best);
-Cut scan_double(const Scan&, const Limits&, const DenseNode&, const Score& best);
+SplitPoint scan_float(const Scan&, const Limits&, const DenseNode&, const Score& best);
+SplitPoint scan_double(const Scan&, const Limits&, const DenseNode&, const Score& best);
 void sum_float(const void* z, const double* weights, std::size_t stride, const std::uint32_t* rows,
                std::size_t n_rows, double* total);
 void sum_double(const void* z, const double* weights, std::size_t stride, const std::uint32_t* rows,
                 std::size_t n_rows, double* total);
 void choose_cut(CutTerms& terms, std::size_t size, std::size_t n_taken, double total_squares,
-                const Limits&, Cut& cut);
-Cut scan_narrow(const Scan&, const Limits&, const NarrowNode&, const Score& best);
-Cut scan_counts(const Scan&, const Limits&, const CountNode&, const Score& best);
+                const Limits&, SplitPoint& cut);
+SplitPoint scan_narrow(const Scan&, const Limits&, const NarrowNode&, const Score& best);
+SplitPoint scan_counts(const Scan&, const Limits&, const CountNode&, const Score& best);
 void weigh_float(const DenseNode&, const std::uint32_t* rows, std::size_t n_rows, double* weighted,
                  RowTerms* terms);
 void weigh_double(const DenseNode&, const std::uint32_t* rows, std::size_t n_rows, double* weighted,

@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._trees.criterion import CRITERIA, Criterion
 from sketchforest._trees.fitted import Fitted
-from sketchforest._trees.held import Held
 from sketchforest._trees.model import Forest, ForestDirections, SparseRows
 from sketchforest._trees.oblique_features import FeatureMap
+from sketchforest._trees.owned_arrays import OwnedArrays
 from sketchforest._trees.predict import ForestPredictor
 from sketchforest._trees.problem import GrowSettings, ObliqueSettings
 from sketchforest._trees.targets import F1Thresholds, Targets
@@ -114,7 +114,7 @@ def _to_plain(value: object) -> object:
     name = type(value).__name__
     if PLAIN.get(name) is not type(value):
         return value
-    if isinstance(value, Held):
+    if isinstance(value, OwnedArrays):
         named = value.fields()
     else:
         named = {field.name: getattr(value, field.name) for field in fields(value)}  # type: ignore[arg-type]

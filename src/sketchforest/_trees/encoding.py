@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest import _core
-from sketchforest._trees.held import Held
+from sketchforest._trees.owned_arrays import OwnedArrays
 from sketchforest._trees.parallel import run_blocks
 from sketchforest._utils.typing import Matrix
 
@@ -33,7 +33,7 @@ ROW_BLOCK_CELLS = 1 << 22
 MOST_FEATURES = np.iinfo(np.int32).max
 
 
-class EncodedX(Held, _core.Codes):
+class EncodedX(OwnedArrays, _core.Codes):
     """Codes of X, dense (n_features, n_rows) or sparse by row.
 
     `codes` is None where X is sparse and each feature has one value besides zero: that an entry

@@ -13,15 +13,15 @@ from scipy import sparse
 
 from sketchforest import _core
 from sketchforest._trees.encoding import starts_of
-from sketchforest._trees.held import Held
 from sketchforest._trees.oblique_features import FeatureMap
+from sketchforest._trees.owned_arrays import OwnedArrays
 from sketchforest._trees.parallel import count_threads, run_blocks
 from sketchforest._utils.lazy import locked_property
 
 MISSING_LEFT = np.uint32(1 << 31)
 
 
-class SparseRows(Held, _core.SparseRows):
+class SparseRows(OwnedArrays, _core.SparseRows):
     """A sparse matrix by rows. `values` is None where all are 1."""
 
     FIELDS = ("row_start", "columns", "values", "n_columns")
@@ -146,7 +146,7 @@ class Tree:
         return sums
 
 
-class Forest(Held, _core.Forest):
+class Forest(OwnedArrays, _core.Forest):
     """The trees, one after the other, in one array for each field of `Tree`.
 
     `leaf_start` and `tree_members` are the first places of each tree in `member_start` and in

@@ -19,7 +19,7 @@ from sketchforest._trees.encoding import (
     float_type,
     is_worth_sparse,
 )
-from sketchforest._trees.held import Held
+from sketchforest._trees.owned_arrays import OwnedArrays
 from sketchforest._utils.typing import Matrix
 
 # Ranks are told apart in so many steps; 64 were as good on eight sets, and more no better.
@@ -28,7 +28,7 @@ MOST_LEVELS = 256
 FARTHEST = 1e6
 
 
-class ObliqueX(Held, _core.FloatRows):
+class ObliqueX(OwnedArrays, _core.FloatRows):
     """Rows of floats, dense with zeros up to a multiple of 8 features, or sparse."""
 
     FIELDS = ("values", "row_start", "columns", "n_features")
@@ -50,7 +50,7 @@ class FeatureMap:
         if not is_worth_sparse(X):
             dense = X if isinstance(X, np.ndarray) else X.toarray()
             codes = encode_ranks(dense, n_jobs, by_row=False)
-            start, bounds, levels = _core.learn_levels(codes, MOST_LEVELS)
+            start, bounds, levels = _core.learn_bins(codes, MOST_LEVELS)
             return cls(X.shape[1], level_start=start, bounds=bounds, levels=levels)
         rows = sparse.csr_array(canonical(sparse.csr_array(X)))
         values = rows.data[~np.isnan(rows.data)]
@@ -86,7 +86,7 @@ class FeatureMap:
         dense = dense.astype(float_type(dense.dtype), copy=False)
 
         def find_block(first: int, last: int) -> None:
-            _core.find_levels(dense[first:last], *table, out[first:last])
+            _core.apply_bins(dense[first:last], *table, out[first:last])
 
         # A value is looked for in so many steps, each about as long as the coding of a cell.
         n_steps = MOST_LEVELS.bit_length()

@@ -1,16 +1,16 @@
-// What targets of other impurities than variance have in common: rows of outputs are read where
-// they lie, and a node is summed up from its rows.
+// Base of the criteria other than variance: outputs are read where they are stored, and a node is
+// summed up from its rows.
 #pragma once
 
 #include <algorithm>
 
-#include "target.hpp"
+#include "criterion.hpp"
 
 namespace sketchforest {
 
-class RowTarget : public Target {
+class RowCriterion : public SplitCriterion {
   public:
-    RowTarget(const Outputs& outputs, const Bag& bag) : outputs_(outputs), bag_(bag) {}
+    RowCriterion(const Outputs& outputs, const Bag& bag) : outputs_(outputs), bag_(bag) {}
 
     void enter(std::size_t depth, std::span<const std::uint32_t> parent_rows) override {
         if (members_.size() <= depth) members_.resize(depth + 1);
@@ -26,21 +26,21 @@ class RowTarget : public Target {
         return true;
     }
 
-    void open(std::size_t depth, const Level& level, Range node, std::size_t) override {
+    void open(std::size_t depth, const RowSubset& subset, Range node, std::size_t) override {
         member_of_row_ = members_[depth].data();
-        weights_ = level.weight.data();
-        weight_ = total_weight(level, node);
-        sum_up(level, node);
+        weights_ = subset.weight.data();
+        weight_ = total_weight(subset, node);
+        sum_up(subset, node);
     }
 
     double weight() const override { return weight_; }
 
-    bool fill(SmallNode&, const Level&, Range) override { return false; }
+    bool fill(SmallNode&, const RowSubset&, Range) override { return false; }
     DenseNode dense_node() override { return {}; }
-    void close(const Level&, Range, double, std::size_t) override {}
+    void close(const RowSubset&, Range, double, std::size_t) override {}
 
   protected:
-    virtual void sum_up(const Level& level, Range node) = 0;
+    virtual void sum_up(const RowSubset& subset, Range node) = 0;
 
     // Calls f(column, value) for the outputs of a member of the bag that are stored.
     template <class F>
@@ -64,9 +64,9 @@ class RowTarget : public Target {
     // The best cut of the scan, where `join` takes a row to side A, and `score_cut` scores the
     // sides by their weights. Minus infinity is not better than anything.
     template <class Join, class ScoreCut, class IsBetter>
-    Cut scan_cuts(const Scan& scan, const Limits& limits, const Score& best, Join join,
-                  ScoreCut score_cut, IsBetter is_better) const {
-        Cut cut{best, 0, 0};
+    SplitPoint scan_cuts(const Scan& scan, const Limits& limits, const Score& best, Join join,
+                         ScoreCut score_cut, IsBetter is_better) const {
+        SplitPoint cut{best, 0, 0};
         double weight = 0;
         const std::size_t most = limits.n_rows - limits.min_rows;
         const Entry* entries = scan.entries;
@@ -89,7 +89,7 @@ class RowTarget : public Target {
 
     const Outputs& outputs_;
     const Bag& bag_;
-    const std::uint32_t* member_of_row_ = nullptr;  // rows of the open node's level
+    const std::uint32_t* member_of_row_ = nullptr;  // rows of the open node's subset
     const double* weights_ = nullptr;
     double weight_ = 0;
 
@@ -111,7 +111,7 @@ class RowTarget : public Target {
                (!sparse.values || same(sparse.values));
     }
 
-    std::vector<std::vector<std::uint32_t>> members_;  // of the rows of each level, by depth
+    std::vector<std::vector<std::uint32_t>> members_;  // of the rows of each subset, by depth
 };
 
 }  // namespace sketchforest

@@ -1,24 +1,25 @@
 #include <algorithm>
 
-#include "columns.hpp"
+#include "feature_reader.hpp"
 
 namespace sketchforest {
 namespace {
 
 struct NoCode {};
 
-// Each level has its own columns of non-zeros, by column, made from the rows of X. A feature
-// without non-zeros in the level costs nothing, neither to make nor to look up.
+// Each subset has its own columns of non-zeros, by column, made from the rows of X. A feature
+// without non-zeros in the subset costs nothing, neither to make nor to look up.
 template <class Code>
-class SparseColumns : public Columns {
+class SparseFeatureReader : public FeatureReader {
     static constexpr bool has_codes = !std::is_same_v<Code, NoCode>;
 
   public:
-    explicit SparseColumns(const Codes& codes) : codes_(codes), bucket_of_(codes.n_features, 0) {}
+    explicit SparseFeatureReader(const Codes& codes)
+        : codes_(codes), bucket_of_(codes.n_features, 0) {}
 
-    // A column gets the room that it took in the level above, so that entries need not be counted
-    // before they are placed.
-    void enter(std::size_t depth, const Level& level) override {
+    // A column gets the room that it took in the enclosing subset, so that entries need not be
+    // counted before they are placed.
+    void enter(std::size_t depth, const RowSubset& subset) override {
         if (stack_.size() <= depth) stack_.resize(depth + 1);
         Block& block = stack_[depth];
         if (block.column.empty()) block.column.resize(codes_.n_features);
@@ -42,8 +43,8 @@ class SparseColumns : public Columns {
             block.rows.resize(room);
             if constexpr (has_codes) block.codes.resize(room);
         }
-        for (std::uint32_t i = 0; i < level.row.size(); ++i) {
-            const std::int64_t row = level.row[i];
+        for (std::uint32_t i = 0; i < subset.row.size(); ++i) {
+            const std::int64_t row = subset.row[i];
             for (std::int64_t at = codes_.row_start[row]; at < codes_.row_start[row + 1]; ++at) {
                 Slice& column = block.column[codes_.columns[at]];
                 const std::uint64_t to = column.start + column.size++;
@@ -56,13 +57,13 @@ class SparseColumns : public Columns {
                       [&](std::uint32_t feature) { return block.column[feature].size == 0; });
     }
 
-    // All features of the level; of a small node, those that its rows have.
-    std::span<std::uint32_t> may_vary(std::size_t depth, const Level& level, Range node,
+    // All features of the subset; of a small node, those that its rows have.
+    std::span<std::uint32_t> may_vary(std::size_t depth, const RowSubset& subset, Range node,
                                       std::span<std::uint32_t>) override {
         if (node.size() > bucket_size) return stack_[depth].features;
         node_features_.clear();
-        for (const std::uint32_t row : node.rows(level)) {
-            for (const std::int32_t feature : columns_of(level.row[row])) {
+        for (const std::uint32_t row : node.rows(subset)) {
+            for (const std::int32_t feature : columns_of(subset.row[row])) {
                 if (bucket_of_[feature] == 0) node_features_.push_back(feature);
                 bucket_of_[feature] = 1;
             }
@@ -73,7 +74,7 @@ class SparseColumns : public Columns {
 
     // The few rows of a small node are read whole, and each entry goes to the bucket of its
     // feature; bucket 0 takes those of features that are not asked for.
-    Gathered gather(const Level& level, Range node,
+    Gathered gather(const RowSubset& subset, Range node,
                     std::span<const std::uint32_t> features) override {
         is_gathered_ = node.size() <= bucket_size && features.size() <= most_gathered;
         if (!is_gathered_) return {features};
@@ -82,8 +83,8 @@ class SparseColumns : public Columns {
             buckets_.resize(bucket_count_.size() * bucket_size);
         std::uint32_t n_buckets = 0;
         for (const std::uint32_t feature : features) bucket_of_[feature] = ++n_buckets;
-        for (const std::uint32_t row : node.rows(level)) {
-            const std::int64_t from = level.row[row];
+        for (const std::uint32_t row : node.rows(subset)) {
+            const std::int64_t from = subset.row[row];
             for (std::int64_t at = codes_.row_start[from]; at < codes_.row_start[from + 1]; ++at) {
                 const std::uint32_t bucket = bucket_of_[codes_.columns[at]];
                 // Bucket 0 is never read, and its entries write over each other.
@@ -97,15 +98,15 @@ class SparseColumns : public Columns {
         return {features};
     }
 
-    Column read_gathered(std::size_t place, std::size_t depth, const Level& level, Range node,
+    Column read_gathered(std::size_t place, std::size_t depth, const RowSubset& subset, Range node,
                          std::uint32_t feature, Entry* out) const override {
-        if (!is_gathered_) return read(depth, level, node, feature, out);
+        if (!is_gathered_) return read(depth, subset, node, feature, out);
         const std::size_t n = bucket_count_[place + 1];
         std::copy_n(buckets_.data() + (place + 1) * bucket_size, n, out);
         return summed_up(feature, out, n);
     }
 
-    Column read(std::size_t depth, const Level& level, Range node, std::uint32_t feature,
+    Column read(std::size_t depth, const RowSubset& subset, Range node, std::uint32_t feature,
                 Entry* out) const override {
         const Block& block = stack_[depth];
         const Slice slice = block.column[feature];
@@ -117,7 +118,7 @@ class SparseColumns : public Columns {
             const std::uint32_t row = rows[i];
             out[n].row = row;
             if constexpr (has_codes) out[n].code = block.codes[slice.start + i];
-            n += level.position[row] - node.begin < node.size();
+            n += subset.position[row] - node.begin < node.size();
         }
         return summed_up(feature, out, n);
     }
@@ -165,43 +166,43 @@ class SparseColumns : public Columns {
     std::vector<std::uint32_t> node_features_;  // that the rows of a small node have
 };
 
-// Where a feature is there or not, a column of a level of at most 64 rows is one word: most trees
+// Where a feature is there or not, a column of a subset of at most 64 rows is one word: most trees
 // are mostly small nodes, and most features are absent from a small node.
-class BinaryColumns final : public SparseColumns<NoCode> {
-    using Base = SparseColumns<NoCode>;
+class BinaryFeatureReader final : public SparseFeatureReader<NoCode> {
+    using Base = SparseFeatureReader<NoCode>;
     static constexpr std::size_t word_size = 64;
 
   public:
-    explicit BinaryColumns(const Codes& codes) : Base(codes), word_(codes.n_features, 0) {}
+    explicit BinaryFeatureReader(const Codes& codes) : Base(codes), word_(codes.n_features, 0) {}
 
-    bool wants_level(std::size_t n_node_rows, std::size_t n_level_rows) const override {
-        return n_level_rows > word_size &&
-               (n_node_rows <= word_size || n_node_rows <= n_level_rows / level_shrink);
+    bool wants_subset(std::size_t n_node_rows, std::size_t n_subset_rows) const override {
+        return n_subset_rows > word_size &&
+               (n_node_rows <= word_size || n_node_rows <= n_subset_rows / subset_shrink);
     }
 
-    void enter(std::size_t depth, const Level& level) override {
-        if (level.row.size() > word_size) return Base::enter(depth, level);
-        for (const std::uint32_t feature : level_features_) word_[feature] = 0;
+    void enter(std::size_t depth, const RowSubset& subset) override {
+        if (subset.row.size() > word_size) return Base::enter(depth, subset);
+        for (const std::uint32_t feature : subset_features_) word_[feature] = 0;
         std::size_t n_entries = 0;
-        for (const std::int64_t row : level.row) n_entries += columns_of(row).size();
-        level_features_.resize(n_entries + 1);
+        for (const std::int64_t row : subset.row) n_entries += columns_of(row).size();
+        subset_features_.resize(n_entries + 1);
         std::uint64_t bit = 1;
         std::size_t n_present = 0;
-        for (const std::int64_t row : level.row) {
+        for (const std::int64_t row : subset.row) {
             for (const std::int32_t feature : columns_of(row)) {
-                level_features_[n_present] = feature;  // written first and kept by counting
+                subset_features_[n_present] = feature;  // written first and kept by counting
                 n_present += word_[feature] == 0;
                 word_[feature] |= bit;
             }
             bit <<= 1;
         }
-        level_features_.resize(n_present);
+        subset_features_.resize(n_present);
     }
 
-    Gathered gather(const Level& level, Range node,
+    Gathered gather(const RowSubset& subset, Range node,
                     std::span<const std::uint32_t> features) override {
-        if (level.row.size() > word_size) return Base::gather(level, node, features);
-        node_ = word_of(level, node);
+        if (subset.row.size() > word_size) return Base::gather(subset, node, features);
+        node_ = word_of(subset, node);
         if (varying_.size() < features.size()) varying_.resize(features.size());
         std::size_t n = 0;
         for (const std::uint32_t feature : features) {
@@ -212,29 +213,29 @@ class BinaryColumns final : public SparseColumns<NoCode> {
         return {{varying_.data(), n}};
     }
 
-    Column read_gathered(std::size_t place, std::size_t depth, const Level& level, Range node,
+    Column read_gathered(std::size_t place, std::size_t depth, const RowSubset& subset, Range node,
                          std::uint32_t feature, Entry* out) const override {
-        if (level.row.size() > word_size)
-            return Base::read_gathered(place, depth, level, node, feature, out);
+        if (subset.row.size() > word_size)
+            return Base::read_gathered(place, depth, subset, node, feature, out);
         return read_word(feature, node_, out);
     }
 
-    Column read(std::size_t depth, const Level& level, Range node, std::uint32_t feature,
+    Column read(std::size_t depth, const RowSubset& subset, Range node, std::uint32_t feature,
                 Entry* out) const override {
-        if (level.row.size() > word_size) return Base::read(depth, level, node, feature, out);
-        return read_word(feature, word_of(level, node), out);
+        if (subset.row.size() > word_size) return Base::read(depth, subset, node, feature, out);
+        return read_word(feature, word_of(subset, node), out);
     }
 
-    std::span<std::uint32_t> may_vary(std::size_t depth, const Level& level, Range node,
+    std::span<std::uint32_t> may_vary(std::size_t depth, const RowSubset& subset, Range node,
                                       std::span<std::uint32_t> undrawn) override {
-        if (level.row.size() > word_size) return Base::may_vary(depth, level, node, undrawn);
-        return level_features_;
+        if (subset.row.size() > word_size) return Base::may_vary(depth, subset, node, undrawn);
+        return subset_features_;
     }
 
   private:
-    static std::uint64_t word_of(const Level& level, Range node) {
+    static std::uint64_t word_of(const RowSubset& subset, Range node) {
         std::uint64_t rows = 0;
-        for (const std::uint32_t row : node.rows(level)) rows |= std::uint64_t{1} << row;
+        for (const std::uint32_t row : node.rows(subset)) rows |= std::uint64_t{1} << row;
         return rows;
     }
 
@@ -246,24 +247,24 @@ class BinaryColumns final : public SparseColumns<NoCode> {
         return {n, code, code};
     }
 
-    std::vector<std::uint64_t> word_;  // of each feature: the rows of the level that have it
-    std::vector<std::uint32_t> level_features_;  // those whose word is not 0
-    std::uint64_t node_ = 0;                     // the rows of the node under search
+    std::vector<std::uint64_t> word_;  // of each feature: the rows of the subset that have it
+    std::vector<std::uint32_t> subset_features_;  // those whose word is not 0
+    std::uint64_t node_ = 0;                      // the rows of the node under search
     std::vector<std::uint32_t> varying_;
 };
 
 }  // namespace
 
-std::unique_ptr<Columns> make_sparse_columns(const Codes& codes) {
+std::unique_ptr<FeatureReader> make_sparse_reader(const Codes& codes) {
     switch (codes.code_bytes) {
         case 0:
-            return std::make_unique<BinaryColumns>(codes);
+            return std::make_unique<BinaryFeatureReader>(codes);
         case 1:
-            return std::make_unique<SparseColumns<std::uint8_t>>(codes);
+            return std::make_unique<SparseFeatureReader<std::uint8_t>>(codes);
         case 2:
-            return std::make_unique<SparseColumns<std::uint16_t>>(codes);
+            return std::make_unique<SparseFeatureReader<std::uint16_t>>(codes);
         default:
-            return std::make_unique<SparseColumns<std::uint32_t>>(codes);
+            return std::make_unique<SparseFeatureReader<std::uint32_t>>(codes);
     }
 }
 

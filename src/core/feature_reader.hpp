@@ -1,11 +1,11 @@
-// X as the search sees it: one column of one node at a time.
+// Reads X for the search: one feature of one node at a time.
 #pragma once
 
 #include <memory>
 
 #include "data.hpp"
 #include "kernels.hpp"
-#include "level.hpp"
+#include "row_subset.hpp"
 
 namespace sketchforest {
 
@@ -24,42 +24,41 @@ struct Gathered {
     const std::uint32_t* codes = nullptr;
 };
 
-class Columns {
+class FeatureReader {
   public:
-    virtual ~Columns() = default;
+    virtual ~FeatureReader() = default;
 
-    // Prepares depth `depth` of the stack of levels, replacing what was there.
-    virtual void enter(std::size_t depth, const Level& level) = 0;
+    // Prepares depth `depth` of the stack of subsets, replacing what was there.
+    virtual void enter(std::size_t depth, const RowSubset& subset) = 0;
 
-    // Whether a node should become a level of its own, or stay one of the nodes of its level: when
-    // it has shrunk to a fraction of the level, but not to so few rows that numbering them anew
-    // costs more than it saves.
-    virtual bool wants_level(std::size_t n_node_rows, std::size_t n_level_rows) const {
-        return n_node_rows >= 16 && n_node_rows <= n_level_rows / level_shrink;
+    // Whether a node should become a subset: once it has shrunk to a fraction of its subset, unless
+    // it has so few rows that renumbering them costs more than it saves.
+    virtual bool wants_subset(std::size_t n_node_rows, std::size_t n_subset_rows) const {
+        return n_node_rows >= 16 && n_node_rows <= n_subset_rows / subset_shrink;
     }
 
     // Reads the features together, where that is faster. They are then read one by one, by their
     // place in the list that is returned.
-    virtual Gathered gather(const Level& level, Range node,
+    virtual Gathered gather(const RowSubset& subset, Range node,
                             std::span<const std::uint32_t> features) = 0;
-    virtual Column read_gathered(std::size_t place, std::size_t depth, const Level& level,
+    virtual Column read_gathered(std::size_t place, std::size_t depth, const RowSubset& subset,
                                  Range node, std::uint32_t feature, Entry* out) const = 0;
 
-    virtual Column read(std::size_t depth, const Level& level, Range node, std::uint32_t feature,
-                        Entry* out) const = 0;
+    virtual Column read(std::size_t depth, const RowSubset& subset, Range node,
+                        std::uint32_t feature, Entry* out) const = 0;
 
     // All features that may vary among the node's rows, in any order, where those that are not
     // among `undrawn` are known to be constant. The caller may permute the list.
-    virtual std::span<std::uint32_t> may_vary(std::size_t depth, const Level& level, Range node,
-                                              std::span<std::uint32_t> undrawn) = 0;
+    virtual std::span<std::uint32_t> may_vary(std::size_t depth, const RowSubset& subset,
+                                              Range node, std::span<std::uint32_t> undrawn) = 0;
 
   protected:
-    static constexpr std::size_t level_shrink = 4;
+    static constexpr std::size_t subset_shrink = 4;
     // Where more features are asked for, gathering them would take too much memory.
     static constexpr std::size_t most_gathered = 1024;
 };
 
-std::unique_ptr<Columns> make_dense_columns(const Codes& codes);
-std::unique_ptr<Columns> make_sparse_columns(const Codes& codes);
+std::unique_ptr<FeatureReader> make_dense_reader(const Codes& codes);
+std::unique_ptr<FeatureReader> make_sparse_reader(const Codes& codes);
 
 }  // namespace sketchforest

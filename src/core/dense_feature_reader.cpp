@@ -1,20 +1,20 @@
 #include <algorithm>
 
-#include "columns.hpp"
+#include "feature_reader.hpp"
 
 namespace sketchforest {
 namespace {
 
 template <class Code>
-class DenseColumns final : public Columns {
+class DenseFeatureReader final : public FeatureReader {
   public:
-    explicit DenseColumns(const Codes& codes) : codes_(codes) {}
+    explicit DenseFeatureReader(const Codes& codes) : codes_(codes) {}
 
-    // Codes are read where they lie, whatever the level.
-    void enter(std::size_t, const Level&) override {}
+    // Codes are read where they lie, whatever the subset.
+    void enter(std::size_t, const RowSubset&) override {}
 
     // A small node's rows lie far apart in a column, but what is wanted of one row lies close.
-    Gathered gather(const Level& level, Range node,
+    Gathered gather(const RowSubset& subset, Range node,
                     std::span<const std::uint32_t> features) override {
         is_gathered_ =
             codes_.read_by_row(node.size(), features.size()) && features.size() <= most_gathered;
@@ -22,44 +22,44 @@ class DenseColumns final : public Columns {
         const std::size_t stride = small_stride(node.size());
         if (gathered_.size() < stride * features.size()) gathered_.resize(stride * features.size());
         std::uint32_t* to = gathered_.data();
-        for (const std::uint32_t row : node.rows(level)) {
+        for (const std::uint32_t row : node.rows(subset)) {
             const Code* codes = static_cast<const Code*>(codes_.row_codes) +
-                                static_cast<std::size_t>(level.row[row]) * codes_.n_features;
+                                static_cast<std::size_t>(subset.row[row]) * codes_.n_features;
             for (std::size_t i = 0; i < features.size(); ++i) to[i * stride] = codes[features[i]];
             ++to;
         }
         return {features, gathered_.data()};
     }
 
-    Column read_gathered(std::size_t place, std::size_t depth, const Level& level, Range node,
+    Column read_gathered(std::size_t place, std::size_t depth, const RowSubset& subset, Range node,
                          std::uint32_t feature, Entry* out) const override {
-        if (!is_gathered_) return read(depth, level, node, feature, out);
+        if (!is_gathered_) return read(depth, subset, node, feature, out);
         const std::uint32_t* code = gathered_.data() + place * small_stride(node.size());
-        return fill(level, node, out, [&](std::uint32_t) -> std::uint32_t { return *code++; });
+        return fill(subset, node, out, [&](std::uint32_t) -> std::uint32_t { return *code++; });
     }
 
-    Column read(std::size_t, const Level& level, Range node, std::uint32_t feature,
+    Column read(std::size_t, const RowSubset& subset, Range node, std::uint32_t feature,
                 Entry* out) const override {
         const bool by_row = codes_.read_by_row(node.size(), 1);
         const Code* column = by_row
                                  ? static_cast<const Code*>(codes_.row_codes) + feature
                                  : static_cast<const Code*>(codes_.codes) + feature * codes_.n_rows;
         const std::size_t step = by_row ? codes_.n_features : 1;
-        return fill(level, node, out, [&](std::uint32_t row) -> std::uint32_t {
-            return column[static_cast<std::size_t>(level.row[row]) * step];
+        return fill(subset, node, out, [&](std::uint32_t row) -> std::uint32_t {
+            return column[static_cast<std::size_t>(subset.row[row]) * step];
         });
     }
 
-    std::span<std::uint32_t> may_vary(std::size_t, const Level&, Range,
+    std::span<std::uint32_t> may_vary(std::size_t, const RowSubset&, Range,
                                       std::span<std::uint32_t> undrawn) override {
         return undrawn;
     }
 
   private:
     template <class CodeOf>
-    static Column fill(const Level& level, Range node, Entry* out, CodeOf code_of) {
+    static Column fill(const RowSubset& subset, Range node, Entry* out, CodeOf code_of) {
         std::uint32_t lowest = ~0u, highest = 0;
-        for (const std::uint32_t row : node.rows(level)) {
+        for (const std::uint32_t row : node.rows(subset)) {
             const std::uint32_t code = code_of(row);
             lowest = std::min(lowest, code);
             highest = std::max(highest, code);
@@ -75,14 +75,14 @@ class DenseColumns final : public Columns {
 
 }  // namespace
 
-std::unique_ptr<Columns> make_dense_columns(const Codes& codes) {
+std::unique_ptr<FeatureReader> make_dense_reader(const Codes& codes) {
     switch (codes.code_bytes) {
         case 1:
-            return std::make_unique<DenseColumns<std::uint8_t>>(codes);
+            return std::make_unique<DenseFeatureReader<std::uint8_t>>(codes);
         case 2:
-            return std::make_unique<DenseColumns<std::uint16_t>>(codes);
+            return std::make_unique<DenseFeatureReader<std::uint16_t>>(codes);
         default:
-            return std::make_unique<DenseColumns<std::uint32_t>>(codes);
+            return std::make_unique<DenseFeatureReader<std::uint32_t>>(codes);
     }
 }
 

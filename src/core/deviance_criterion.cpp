@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "row_target.hpp"
+#include "row_criterion.hpp"
 
 namespace sketchforest {
 namespace {
@@ -13,10 +13,10 @@ namespace {
 //
 // Outputs are the indicators of classes, or counts. Of labels, the rows without a label count as
 // those of a second class do.
-class DevianceTarget final : public RowTarget {
+class DevianceCriterion final : public RowCriterion {
   public:
-    DevianceTarget(const Outputs& outputs, const Bag& bag, Impurity impurity)
-        : RowTarget(outputs, bag),
+    DevianceCriterion(const Outputs& outputs, const Bag& bag, Impurity impurity)
+        : RowCriterion(outputs, bag),
           counts_absence_(impurity == Impurity::label_entropy),
           needs_positive_(impurity == Impurity::poisson),
           total_(outputs.z ? outputs.stride : outputs.sparse.n_columns),
@@ -30,7 +30,7 @@ class DevianceTarget final : public RowTarget {
 
     // From all outputs at each cut: kept up to date by differences, scores of cuts that make the
     // same sides would differ by rounding.
-    Cut scan(const Scan& scan, const Limits& limits, const Score& best) override {
+    SplitPoint scan(const Scan& scan, const Limits& limits, const Score& best) override {
         for (const std::uint32_t column : seen_) side_[column] = {};
         return scan_cuts(
             scan, limits, best, [&](std::uint32_t row) { add(row, side_); },
@@ -47,7 +47,9 @@ class DevianceTarget final : public RowTarget {
                 }
                 return sum + other_sum;
             },
-            [](double score, double, const Cut& best) { return score > best.score.value(); });
+            [](double score, double, const SplitPoint& best) {
+                return score > best.score.value();
+            });
     }
 
   private:
@@ -56,15 +58,15 @@ class DevianceTarget final : public RowTarget {
         std::uint32_t n_positive = 0;  // rows: rounding makes no side of zeros look positive
     };
 
-    void sum_up(const Level& level, Range node) override {
+    void sum_up(const RowSubset& subset, Range node) override {
         for (const std::uint32_t column : seen_) total_[column] = {};
         seen_.clear();
         if (needs_positive_)  // an output of zeros alone forbids any split
             for (std::uint32_t column = 0; column < total_.size(); ++column)
                 seen_.push_back(column);
-        for (const std::uint32_t row : node.rows(level)) add(row, total_);
+        for (const std::uint32_t row : node.rows(subset)) add(row, total_);
         if (needs_positive_) return;
-        for (const std::uint32_t row : node.rows(level))
+        for (const std::uint32_t row : node.rows(subset))
             each_output(member_of_row_[row], [&](std::size_t column, double) {
                 Sum& total = total_[column];
                 if (total.n_positive > 0) seen_.push_back(static_cast<std::uint32_t>(column));
@@ -98,9 +100,9 @@ class DevianceTarget final : public RowTarget {
 
 }  // namespace
 
-std::unique_ptr<Target> make_deviance_target(const Outputs& outputs, const Bag& bag,
-                                             Impurity impurity) {
-    return std::make_unique<DevianceTarget>(outputs, bag, impurity);
+std::unique_ptr<SplitCriterion> make_deviance_criterion(const Outputs& outputs, const Bag& bag,
+                                                        Impurity impurity) {
+    return std::make_unique<DevianceCriterion>(outputs, bag, impurity);
 }
 
 }  // namespace sketchforest

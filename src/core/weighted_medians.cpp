@@ -1,4 +1,4 @@
-#include "medians.hpp"
+#include "weighted_medians.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "ranks.hpp"
+#include "label_ranks.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "row_target.hpp"
+#include "row_criterion.hpp"
 
 namespace sketchforest {
 namespace {
@@ -35,14 +35,14 @@ struct RankedSums {
 };
 
 // Minus the sum of the distances of outputs from their weighted median, on each side.
-class AbsoluteTarget final : public RowTarget {
+class AbsoluteErrorCriterion final : public RowCriterion {
   public:
-    AbsoluteTarget(const Outputs& outputs, const Bag& bag)
-        : RowTarget(outputs, bag), outputs_under_search_(outputs.stride) {}
+    AbsoluteErrorCriterion(const Outputs& outputs, const Bag& bag)
+        : RowCriterion(outputs, bag), outputs_under_search_(outputs.stride) {}
 
     double score() const override { return node_score_; }
 
-    Cut scan(const Scan& scan, const Limits& limits, const Score& best) override {
+    SplitPoint scan(const Scan& scan, const Limits& limits, const Score& best) override {
         for (Output& output : outputs_under_search_) {
             output.side.clear(output.values.size());
             output.side_sum = {};
@@ -61,7 +61,7 @@ class AbsoluteTarget final : public RowTarget {
                 }
                 return side + rest;
             },
-            [&](double score, double weight, const Cut& best) {
+            [&](double score, double weight, const SplitPoint& best) {
                 return is_better(score, weight, best);
             });
     }
@@ -76,11 +76,11 @@ class AbsoluteTarget final : public RowTarget {
         Weighed side_sum;
     };
 
-    void sum_up(const Level& level, Range node) override {
-        const auto rows = node.rows(level);
+    void sum_up(const RowSubset& subset, Range node) override {
+        const auto rows = node.rows(subset);
         rounding_ = node_score_ = 0;
         order_.assign(rows.begin(), rows.end());
-        values_.resize(level.row.size());
+        values_.resize(subset.row.size());
         for (std::size_t column = 0; column < outputs_under_search_.size(); ++column) {
             Output& output = outputs_under_search_[column];
             for (const std::uint32_t row : rows)
@@ -89,7 +89,7 @@ class AbsoluteTarget final : public RowTarget {
                 return values_[a] != values_[b] ? values_[a] < values_[b] : a < b;
             });
             output.values.clear();
-            output.ranks.resize(level.row.size());
+            output.ranks.resize(subset.row.size());
             for (const std::uint32_t row : order_) {
                 if (output.values.empty() || output.values.back() != values_[row])
                     output.values.push_back(values_[row]);
@@ -111,7 +111,7 @@ class AbsoluteTarget final : public RowTarget {
     // Where outputs are whole numbers, many cuts may gain nothing, and be equally good: in a node
     // of mostly zeros, all that leave zeros in the majority on both sides. The most even one of a
     // feature is taken of them, since the first would cut off single rows.
-    bool is_better(double score, double weight, const Cut& best) const {
+    bool is_better(double score, double weight, const SplitPoint& best) const {
         const double more = score - best.score.value();
         if (more > rounding_) return true;
         const auto lighter = [&](double side) { return std::min(side, weight_ - side); };
@@ -156,8 +156,9 @@ class AbsoluteTarget final : public RowTarget {
 
 }  // namespace
 
-std::unique_ptr<Target> make_absolute_target(const Outputs& outputs, const Bag& bag) {
-    return std::make_unique<AbsoluteTarget>(outputs, bag);
+std::unique_ptr<SplitCriterion> make_absolute_error_criterion(const Outputs& outputs,
+                                                              const Bag& bag) {
+    return std::make_unique<AbsoluteErrorCriterion>(outputs, bag);
 }
 
 }  // namespace sketchforest

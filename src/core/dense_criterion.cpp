@@ -3,15 +3,15 @@
 #include <type_traits>
 
 #include "aligned.hpp"
-#include "target.hpp"
+#include "criterion.hpp"
 
 namespace sketchforest {
 namespace {
 
 template <class T>
-class DenseTarget final : public Target {
+class DenseCriterion final : public SplitCriterion {
   public:
-    DenseTarget(const Outputs& outputs, bool reads_often)
+    DenseCriterion(const Outputs& outputs, bool reads_often)
         : stride_(outputs.stride),
           is_narrow_(reads_often && (stride_ == 4 || stride_ == 8)),
           bag_(static_cast<const T*>(outputs.z)),
@@ -43,26 +43,26 @@ class DenseTarget final : public Target {
         });
     }
 
-    void open(std::size_t depth, const Level& level, Range node, std::size_t slot) override {
+    void open(std::size_t depth, const RowSubset& subset, Range node, std::size_t slot) override {
         z_ = rows(depth);
-        weights_ = level.weight.data();
+        weights_ = subset.weight.data();
         is_weighed_ = false;
         if (slot == no_slot) {
-            sum(node.rows(level), total_.data());
-            weight_ = total_weight(level, node);
+            sum(node.rows(subset), total_.data());
+            weight_ = total_weight(subset, node);
         } else {
             const double* kept = slots_.data() + slot * (stride_ + 1);
             std::copy_n(kept, stride_, total_.data());
             weight_ = kept[stride_];
         }
-        if (is_narrow_ && node.size() > most_small) weigh(level, node);
+        if (is_narrow_ && node.size() > most_small) weigh(subset, node);
     }
 
     double weight() const override { return weight_; }
 
     double score() const override { return squares() / weight_; }
 
-    Cut scan(const Scan& scan, const Limits& limits, const Score& best) override {
+    SplitPoint scan(const Scan& scan, const Limits& limits, const Score& best) override {
         if (is_weighed_ && scan.n_prefix == 0)
             return kernels().scan_narrow(
                 scan, limits, {weighted_.data(), terms_.data(), squares(), stride_}, best);
@@ -77,9 +77,9 @@ class DenseTarget final : public Target {
         return {z_, std::is_same_v<T, double>, weights_, total_.data(), stride_, scratch_.data()};
     }
 
-    bool fill(SmallNode& to, const Level& level, Range node) override {
+    bool fill(SmallNode& to, const RowSubset& subset, Range node) override {
         if (!is_narrow_) return false;
-        small_.fill(z_, stride_, level, node, n_components_);
+        small_.fill(z_, stride_, subset, node, n_components_);
         to.z = small_.z;
         to.weights = small_.weights;
         to.total = total_.data();
@@ -87,11 +87,11 @@ class DenseTarget final : public Target {
         return true;
     }
 
-    void close(const Level& level, Range lighter, double weight, std::size_t slot) override {
+    void close(const RowSubset& subset, Range lighter, double weight, std::size_t slot) override {
         const std::size_t width = stride_ + 1;
         if (slots_.size() < (slot + 2) * width) slots_.resize((slot + 2) * width);
         double* kept = slots_.data() + slot * width;
-        sum(lighter.rows(level), kept);
+        sum(lighter.rows(subset), kept);
         kept[stride_] = weight;
         // The heavier child is the node less its sibling, so it needs no pass over its rows.
         double* rest = kept + width;
@@ -111,13 +111,13 @@ class DenseTarget final : public Target {
     }
 
     // Rows that are scanned often are multiplied by their weights once.
-    void weigh(const Level& level, Range node) {
-        const std::size_t n_rows = level.row.size();
+    void weigh(const RowSubset& subset, Range node) {
+        const std::size_t n_rows = subset.row.size();
         if (terms_.size() < n_rows) {
             terms_.resize(n_rows);
             weighted_.resize(n_rows * stride_);
         }
-        const auto rows = node.rows(level);
+        const auto rows = node.rows(subset);
         const auto weigh =
             std::is_same_v<T, float> ? kernels().weigh_float : kernels().weigh_double;
         weigh(dense_node(), rows.data(), rows.size(), weighted_.data(), terms_.data());
@@ -161,9 +161,9 @@ class DenseTarget final : public Target {
 
 }  // namespace
 
-std::unique_ptr<Target> make_dense_target(const Outputs& outputs, bool reads_often) {
-    if (outputs.wide) return std::make_unique<DenseTarget<double>>(outputs, reads_often);
-    return std::make_unique<DenseTarget<float>>(outputs, reads_often);
+std::unique_ptr<SplitCriterion> make_dense_criterion(const Outputs& outputs, bool reads_often) {
+    if (outputs.wide) return std::make_unique<DenseCriterion<double>>(outputs, reads_often);
+    return std::make_unique<DenseCriterion<float>>(outputs, reads_often);
 }
 
 }  // namespace sketchforest

@@ -4,16 +4,16 @@
 
 #include "aligned.hpp"
 #include "count_rows.hpp"
-#include "target.hpp"
+#include "criterion.hpp"
 
 namespace sketchforest {
 namespace {
 
 // Outputs of which most are zero: adding a row to a side changes |S_A|^2 and S.S_A by terms of the
 // row's own labels alone, so a row costs its labels and not the number of outputs.
-class SparseTarget final : public Target {
+class SparseCriterion final : public SplitCriterion {
   public:
-    SparseTarget(const SparseRows& outputs, const Bag& bag, bool reads_often, bool random_cuts)
+    SparseCriterion(const SparseRows& outputs, const Bag& bag, bool reads_often, bool random_cuts)
         : outputs_(outputs),
           bag_(bag),
           reads_often_(reads_often),
@@ -57,26 +57,26 @@ class SparseTarget final : public Target {
     }
 
     // The heavier child of the last node has its totals already, see close; others are summed up.
-    void open(std::size_t depth, const Level& level, Range node, std::size_t slot) override {
+    void open(std::size_t depth, const RowSubset& subset, Range node, std::size_t slot) override {
         rows_ = &stack_[depth];
-        weights_ = level.weight.data();
-        if (slot == no_slot || slot != summed_slot_) sum_rows(level, node);
+        weights_ = subset.weight.data();
+        if (slot == no_slot || slot != summed_slot_) sum_rows(subset, node);
         summed_slot_ = no_slot;
         dense_width_ = 0;
         is_counted_ = false;
-        if (reads_often_) prepare_rows(level, node);
+        if (reads_often_) prepare_rows(subset, node);
     }
 
     double weight() const override { return weight_; }
 
     double score() const override { return squares_ / weight_; }
 
-    Cut scan(const Scan& scan, const Limits& limits, const Score& best) override {
+    SplitPoint scan(const Scan& scan, const Limits& limits, const Score& best) override {
         if (is_counted_) return kernels().scan_counts(scan, limits, counts_.node(squares_), best);
         if (dense_width_ > 0) return kernels().scan_float(scan, limits, dense_node(), best);
         if (reads_often_ && scan.n_prefix == 0 && scan.n_entries == limits.n_rows)
             return scan_all(scan, limits, best);
-        Cut cut{best, 0, 0};
+        SplitPoint cut{best, 0, 0};
         double weight = 0;
         double side_squares = 0;   // |S_A|^2
         double side_by_total = 0;  // S . S_A
@@ -112,9 +112,9 @@ class SparseTarget final : public Target {
         return {dense_.data(), false, weights_, dense_total_, dense_width_, nullptr};
     }
 
-    bool fill(SmallNode& to, const Level& level, Range node) override {
+    bool fill(SmallNode& to, const RowSubset& subset, Range node) override {
         if (dense_width_ == 0 || n_seen_ > most_components) return false;
-        small_.fill(dense_.data(), dense_width_, level, node, n_seen_);
+        small_.fill(dense_.data(), dense_width_, subset, node, n_seen_);
         to.z = small_.z;
         to.weights = small_.weights;
         to.total = dense_total_;
@@ -123,8 +123,8 @@ class SparseTarget final : public Target {
     }
 
     // The heavier child is grown next, so that the totals of the node can become its own.
-    void close(const Level& level, Range lighter, double weight, std::size_t slot) override {
-        for (const std::uint32_t row : lighter.rows(level))
+    void close(const RowSubset& subset, Range lighter, double weight, std::size_t slot) override {
+        for (const std::uint32_t row : lighter.rows(subset))
             each_label(row, [&](std::int32_t label, double x) {
                 squares_ -= x * (2 * total_[label] - x);
                 total_[label] -= x;
@@ -155,17 +155,17 @@ class SparseTarget final : public Target {
         std::uint16_t labels[most_labels];
     };
 
-    struct Rows {  // of one level, side by side
+    struct Rows {  // of one subset, side by side
         std::vector<std::uint64_t> start;
         std::vector<std::uint32_t> n_labels;
         std::vector<std::int32_t> labels;  // padded
         std::vector<float> values;         // empty where every value is 1
     };
-    void sum_rows(const Level& level, Range node) {
+    void sum_rows(const RowSubset& subset, Range node) {
         for (std::size_t i = 0; i < n_seen_; ++i) total_[seen_[i]] = 0;
         n_seen_ = 0;
-        weight_ = total_weight(level, node);
-        for (const std::uint32_t row : node.rows(level)) {
+        weight_ = total_weight(subset, node);
+        for (const std::uint32_t row : node.rows(subset)) {
             const std::size_t room = n_seen_ + rows_->n_labels[row] + 1;
             if (seen_.size() < room) seen_.resize(2 * room);
             each_label(row, [&](std::int32_t label, double x) {
@@ -188,17 +188,17 @@ class SparseTarget final : public Target {
 
     // Where the search reads rows often, work on the rows pays. A few labels become a dense block
     // of numbers; else each row gets its part of S.S_A, which no scan changes.
-    void prepare_rows(const Level& level, Range node) {
+    void prepare_rows(const RowSubset& subset, Range node) {
         // All cuts of a small node are searched at once, in a block.
         const bool is_small = node.size() <= most_small && n_seen_ <= most_components;
         if (n_seen_ == 0)
-            prepare_lines(level, node);
-        else if (may_count_ && !is_small && counts_.suit(n_seen_, weight_, level.row.size()))
-            count_rows(level, node);
+            prepare_lines(subset, node);
+        else if (may_count_ && !is_small && counts_.suit(n_seen_, weight_, subset.row.size()))
+            count_rows(subset, node);
         else if (n_seen_ <= most_dense)
-            prepare_block(level, node);
+            prepare_block(subset, node);
         else
-            prepare_lines(level, node);
+            prepare_lines(subset, node);
     }
 
     // Numbers the labels of the node.
@@ -207,22 +207,22 @@ class SparseTarget final : public Target {
         for (std::size_t i = 0; i < n_seen_; ++i) place_[seen_[i]] = static_cast<std::uint32_t>(i);
     }
 
-    void count_rows(const Level& level, Range node) {
+    void count_rows(const RowSubset& subset, Range node) {
         is_counted_ = true;
         place_seen();
-        counts_.fill(level, node, n_seen_, place_.data(), total_.data(), [&](std::uint32_t row) {
+        counts_.fill(subset, node, n_seen_, place_.data(), total_.data(), [&](std::uint32_t row) {
             return std::span(rows_->labels.data() + rows_->start[row], rows_->n_labels[row]);
         });
     }
 
-    void prepare_block(const Level& level, Range node) {
+    void prepare_block(const RowSubset& subset, Range node) {
         dense_width_ = (n_seen_ + 7) / 8 * 8;
-        if (dense_.size() < level.row.size() * dense_width_)
-            dense_.resize(level.row.size() * dense_width_);
+        if (dense_.size() < subset.row.size() * dense_width_)
+            dense_.resize(subset.row.size() * dense_width_);
         place_seen();
         std::fill_n(dense_total_, dense_width_, 0.0);
         for (std::size_t i = 0; i < n_seen_; ++i) dense_total_[i] = total_[seen_[i]];
-        for (const std::uint32_t row : node.rows(level)) {
+        for (const std::uint32_t row : node.rows(subset)) {
             float* outputs = dense_.data() + row * dense_width_;
             std::fill_n(outputs, dense_width_, 0.0f);
             const std::uint64_t start = rows_->start[row];
@@ -231,9 +231,9 @@ class SparseTarget final : public Target {
         }
     }
 
-    void prepare_lines(const Level& level, Range node) {
-        if (lines_.size() < level.row.size()) lines_.resize(level.row.size());
-        for (const std::uint32_t row : node.rows(level)) {
+    void prepare_lines(const RowSubset& subset, Range node) {
+        if (lines_.size() < subset.row.size()) lines_.resize(subset.row.size());
+        for (const std::uint32_t row : node.rows(subset)) {
             double squares = 0, by_total = 0;
             each_label(row, [&](std::int32_t label, double x) {
                 squares += x * x;
@@ -250,8 +250,8 @@ class SparseTarget final : public Target {
     }
 
     // Many cuts: first what they are made of, one after the other, then their scores, side by side.
-    Cut scan_all(const Scan& scan, const Limits& limits, const Score& best) {
-        Cut cut{best, 0, 0};
+    SplitPoint scan_all(const Scan& scan, const Limits& limits, const Score& best) {
+        SplitPoint cut{best, 0, 0};
         double squares = 0, by_total = 0, weight = 0;
         // Side B gets min_rows rows.
         const std::size_t n = std::min(scan.n_entries, limits.n_rows - limits.min_rows);
@@ -425,9 +425,9 @@ class SparseTarget final : public Target {
 
 }  // namespace
 
-std::unique_ptr<Target> make_sparse_target(const SparseRows& outputs, const Bag& bag,
-                                           bool reads_often, bool random_cuts) {
-    return std::make_unique<SparseTarget>(outputs, bag, reads_often, random_cuts);
+std::unique_ptr<SplitCriterion> make_sparse_criterion(const SparseRows& outputs, const Bag& bag,
+                                                      bool reads_often, bool random_cuts) {
+    return std::make_unique<SparseCriterion>(outputs, bag, reads_often, random_cuts);
 }
 
 }  // namespace sketchforest

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 
-class Held:
+class OwnedArrays:
     """A native object that holds the arrays it was made of, and checked them once. They are
     read-only; it is pickled and copied by them."""
 
@@ -21,7 +21,7 @@ class Held:
         return _made, (type(self), self.fields())
 
 
-def _made(kind: type[Held], fields: dict[str, Any]) -> Held:
+def _made(kind: type[OwnedArrays], fields: dict[str, Any]) -> OwnedArrays:
     # What arrives in messages of other processes lies anywhere.
     return kind(**{name: _aligned(value) for name, value in fields.items()})
 

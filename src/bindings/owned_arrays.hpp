@@ -15,9 +15,9 @@
 namespace sketchforest {
 
 // Arrays and numbers by their names.
-class Held {
+class OwnedArrays {
   public:
-    explicit Held(const nb::kwargs& given);
+    explicit OwnedArrays(const nb::kwargs& given);
 
     // As an attribute: arrays are read-only, and keep this object alive.
     nb::object shown(const std::string& name) const;
@@ -58,38 +58,38 @@ class Held {
     std::set<std::string> nones_;
 };
 
-struct HeldSparseRows : Held {
-    explicit HeldSparseRows(const nb::kwargs& given);
+struct OwnedSparseRows : OwnedArrays {
+    explicit OwnedSparseRows(const nb::kwargs& given);
     SparseRows rows;
     std::size_t n_rows;
 };
 
 // X, coded.
-struct HeldCodes : Held {
-    explicit HeldCodes(const nb::kwargs& given);
+struct OwnedCodes : OwnedArrays {
+    explicit OwnedCodes(const nb::kwargs& given);
     Codes codes;
 };
 
 // X as oblique trees see it.
-struct HeldFloatRows : Held {
-    explicit HeldFloatRows(const nb::kwargs& given);
+struct OwnedFloatRows : OwnedArrays {
+    explicit OwnedFloatRows(const nb::kwargs& given);
     FloatRows rows;
 };
 
 // The training rows in the leaves of trees.
-struct HeldLeaves : Held {
-    explicit HeldLeaves(const nb::kwargs& given) : HeldLeaves(given, true) {}
+struct OwnedLeaves : OwnedArrays {
+    explicit OwnedLeaves(const nb::kwargs& given) : OwnedLeaves(given, true) {}
     Leaves leaves;
     std::size_t n_rows;
 
   protected:
-    HeldLeaves(const nb::kwargs& given, bool is_all);  // else more is checked with it
+    OwnedLeaves(const nb::kwargs& given, bool is_all);  // else more is checked with it
     LeafArrays arrays() const;
 };
 
-class HeldForest : public HeldLeaves {
+class OwnedForest : public OwnedLeaves {
   public:
-    explicit HeldForest(const nb::kwargs& given);
+    explicit OwnedForest(const nb::kwargs& given);
     Trees trees;
     ObliqueTrees oblique;
     std::size_t n_features;

@@ -1,10 +1,10 @@
-#include "held.hpp"
+#include "owned_arrays.hpp"
 
 #include "native_work.hpp"
 
 namespace sketchforest {
 
-Held::Held(const nb::kwargs& given) {
+OwnedArrays::OwnedArrays(const nb::kwargs& given) {
     for (const auto& [key, value] : given) {
         std::string name;
         Array array;
@@ -21,7 +21,7 @@ Held::Held(const nb::kwargs& given) {
     }
 }
 
-nb::object Held::shown(const std::string& name) const {
+nb::object OwnedArrays::shown(const std::string& name) const {
     if (const Array* array = find(name)) {
         std::vector<std::size_t> shape(array->shape_ptr(), array->shape_ptr() + array->ndim());
         return nb::ndarray<nb::numpy, nb::ro>(array->data(), shape.size(), shape.data(),
@@ -34,18 +34,19 @@ nb::object Held::shown(const std::string& name) const {
     throw nb::attribute_error(name.c_str());
 }
 
-std::size_t Held::number(const std::string& name) const {
+std::size_t OwnedArrays::number(const std::string& name) const {
     const auto found = numbers_.find(name);
     if (found == numbers_.end()) throw nb::type_error((name + " must be given").c_str());
     return found->second;
 }
 
-const Held::Array* Held::find(const std::string& name) const {
+const OwnedArrays::Array* OwnedArrays::find(const std::string& name) const {
     const auto found = arrays_.find(name);
     return found == arrays_.end() ? nullptr : &found->second;
 }
 
-void Held::require_array(const std::string& name, const Array& array, bool has_type, Shape shape) {
+void OwnedArrays::require_array(const std::string& name, const Array& array, bool has_type,
+                                Shape shape) {
     if (!has_type) throw nb::type_error((name + " has another type").c_str());
     std::size_t axis = 0;
     bool fits = array.ndim() == shape.size();
@@ -56,7 +57,7 @@ void Held::require_array(const std::string& name, const Array& array, bool has_t
     require(fits, (name + " has another shape").c_str());
 }
 
-HeldSparseRows::HeldSparseRows(const nb::kwargs& given) : Held(given) {
+OwnedSparseRows::OwnedSparseRows(const nb::kwargs& given) : OwnedArrays(given) {
     const auto starts = required<std::int64_t>("row_start");
     const auto columns = required<std::int32_t>("columns");
     require(!starts.empty(), "labels do not add up");
@@ -67,7 +68,7 @@ HeldSparseRows::HeldSparseRows(const nb::kwargs& given) : Held(given) {
     check(rows, n_rows, columns.size());
 }
 
-HeldFloatRows::HeldFloatRows(const nb::kwargs& given) : Held(given) {
+OwnedFloatRows::OwnedFloatRows(const nb::kwargs& given) : OwnedArrays(given) {
     rows.n_features = number("n_features");
     const auto starts = span<std::int64_t>("row_start");
     std::size_t n_entries = 0;
@@ -90,7 +91,7 @@ HeldFloatRows::HeldFloatRows(const nb::kwargs& given) : Held(given) {
     check(rows, n_entries);
 }
 
-HeldCodes::HeldCodes(const nb::kwargs& given) : Held(given) {
+OwnedCodes::OwnedCodes(const nb::kwargs& given) : OwnedArrays(given) {
     constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
     const std::size_t n = codes.n_rows = number("n_rows");
     const std::size_t p = codes.n_features = number("n_features");
@@ -126,7 +127,7 @@ HeldCodes::HeldCodes(const nb::kwargs& given) : Held(given) {
     check(codes, {n_entries, n_values});
 }
 
-HeldLeaves::HeldLeaves(const nb::kwargs& given, bool is_all) : Held(given) {
+OwnedLeaves::OwnedLeaves(const nb::kwargs& given, bool is_all) : OwnedArrays(given) {
     n_rows = number("n_rows");
     const LeafArrays all = arrays();
     if (is_all) {
@@ -136,7 +137,7 @@ HeldLeaves::HeldLeaves(const nb::kwargs& given, bool is_all) : Held(given) {
     leaves = all.view();
 }
 
-LeafArrays HeldLeaves::arrays() const {
+LeafArrays OwnedLeaves::arrays() const {
     LeafArrays all{required<std::int64_t>("leaf_start"),
                    required<std::int64_t>("tree_members"),
                    required<std::uint32_t>("member_start"),
@@ -153,7 +154,7 @@ LeafArrays HeldLeaves::arrays() const {
     return all;
 }
 
-HeldForest::HeldForest(const nb::kwargs& given) : HeldLeaves(given, false) {
+OwnedForest::OwnedForest(const nb::kwargs& given) : OwnedLeaves(given, false) {
     n_features = number("n_features");
     const auto numbers = required<std::int32_t>("nodes", {any, 4});
     const std::size_t n_nodes = numbers.size() / 4;
@@ -177,14 +178,14 @@ HeldForest::HeldForest(const nb::kwargs& given) : HeldLeaves(given, false) {
     oblique = all.oblique_view();
 }
 
-Trees HeldForest::trees_with_zero_chains() const {
+Trees OwnedForest::trees_with_zero_chains() const {
     std::call_once(zero_chains_found_, [this] { zero_chains_ = find_zero_chains(trees); });
     Trees found = trees;
     if (!zero_chains_.empty()) found.zero_chains = zero_chains_.data();
     return found;
 }
 
-const Hierarchy& HeldForest::hierarchy() const {
+const Hierarchy& OwnedForest::hierarchy() const {
     const NativeWork work;
     std::call_once(hierarchy_found_, [this] { hierarchy_.emplace(trees, leaves); });
     return *hierarchy_;
@@ -198,7 +199,7 @@ nb::class_<T, Base...> bind(nb::module_& m, const char* name) {
         "__init__", [](T* self, const nb::kwargs& given) { new (self) T(given); });
 }
 
-nb::object zero_chains(const HeldForest& forest) {
+nb::object zero_chains(const OwnedForest& forest) {
     const std::uint32_t* chains = forest.trees_with_zero_chains().zero_chains;
     if (!chains) return nb::none();
     const auto n_nodes = static_cast<std::size_t>(forest.trees.node_start[forest.trees.n_trees]);
@@ -208,19 +209,18 @@ nb::object zero_chains(const HeldForest& forest) {
 }  // namespace
 
 void bind_held(nb::module_& m) {
-    nb::class_<Held>(m, "Held").def("__getattr__", &Held::shown);
-    bind<HeldSparseRows, Held>(m, "SparseRows").def_ro("n_rows", &HeldSparseRows::n_rows);
-    bind<HeldCodes, Held>(m, "Codes").def_prop_ro("by_value", [](const HeldCodes& self) {
+    nb::class_<OwnedArrays>(m, "OwnedArrays").def("__getattr__", &OwnedArrays::shown);
+    bind<OwnedSparseRows, OwnedArrays>(m, "SparseRows").def_ro("n_rows", &OwnedSparseRows::n_rows);
+    bind<OwnedCodes, OwnedArrays>(m, "Codes").def_prop_ro("by_value", [](const OwnedCodes& self) {
         return self.codes.by_value;
     });
-    bind<HeldFloatRows, Held>(m, "FloatRows").def_prop_ro("n_rows", [](const HeldFloatRows& self) {
-        return self.rows.n_rows;
-    });
-    bind<HeldLeaves, Held>(m, "Leaves").def_prop_ro("n_trees", [](const HeldLeaves& self) {
+    bind<OwnedFloatRows, OwnedArrays>(m, "FloatRows")
+        .def_prop_ro("n_rows", [](const OwnedFloatRows& self) { return self.rows.n_rows; });
+    bind<OwnedLeaves, OwnedArrays>(m, "Leaves").def_prop_ro("n_trees", [](const OwnedLeaves& self) {
         return self.leaves.n_trees;
     });
-    bind<HeldForest, HeldLeaves>(m, "Forest")
-        .def_prop_ro("hierarchy", &HeldForest::hierarchy, nb::rv_policy::reference_internal)
+    bind<OwnedForest, OwnedLeaves>(m, "Forest")
+        .def_prop_ro("hierarchy", &OwnedForest::hierarchy, nb::rv_policy::reference_internal)
         .def_prop_ro("zero_chains", &zero_chains);
 }
 

@@ -72,7 +72,13 @@ def test_an_estimator_has_the_attributes_it_describes(cls):
     # belongs to a fit alone.
     assert public - names <= {"estimator_", "estimators_samples_", "fitted_", "thresholds_"}
     scored = {"oob_score_", "oob_decision_function_", "oob_prediction_"}
-    fitted_only = {"n_features_in_", "feature_names_in_", "label_names_", "n_outputs_"} | scored
+    fitted_only = {
+        "estimator_",
+        "n_features_in_",
+        "feature_names_in_",
+        "label_names_",
+        "n_outputs_",
+    } | scored
     assert names - public <= fitted_only
 
 

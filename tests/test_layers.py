@@ -23,6 +23,7 @@ MAY_IMPORT = {
     "_estimators": {"_selection", "_saving", "_trees", "metrics", "ontology", "projection"},
 }
 PUBLIC = {"tree", "forest", "extra_trees", "sketch_forest", "explain", "evaluation", "export"}
+FEATURES = {"_estimators", "_saving", "datasets", "explain"}
 MAY_IMPORT |= {
     "tree": {"_estimators", "_trees", "projection"},
     "forest": {"_estimators", "_saving", "projection", "tree"},
@@ -31,6 +32,8 @@ MAY_IMPORT |= {
     "explain": {"_estimators"},
     "evaluation": {"_estimators", "metrics"},
     "export": {"_estimators", "_trees"},
+    "_features": FEATURES,
+    "tagger": {"_features", "evaluation", "metrics", "sketch_forest", *FEATURES},
     "tuning": {*MAY_IMPORT, *PUBLIC} - {"datasets"},
 }
 MAY_IMPORT["dask"] = {*MAY_IMPORT} - {"tuning"}

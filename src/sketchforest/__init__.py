@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sketchforest.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
     from sketchforest.forest import RandomForestClassifier, RandomForestRegressor, load_forest
     from sketchforest.sketch_forest import SketchForestClassifier, SketchForestRegressor
+    from sketchforest.tagger import Tagger
     from sketchforest.tree import (
         DecisionTreeClassifier,
         DecisionTreeRegressor,
@@ -33,8 +34,10 @@ __all__ = [
     "RandomForestRegressor",
     "SketchForestClassifier",
     "SketchForestRegressor",
+    "Tagger",
     "load_forest",
 ]
+_OTHERS = {"Tagger": "tagger", "load_forest": "forest"}  # and their modules
 _SUBMODULES = (
     "dask",
     "datasets",
@@ -53,8 +56,8 @@ def __getattr__(name: str) -> object:
     """Imported when it is asked for: `sketchforest --help` needs no estimator, and they scipy."""
     if name in ESTIMATORS:
         found: object = estimator_class(name)
-    elif name == "load_forest":
-        found = import_module("sketchforest.forest").load_forest
+    elif name in _OTHERS:
+        found = getattr(import_module(f"sketchforest.{_OTHERS[name]}"), name)
     elif name in _SUBMODULES:
         return import_module(f"sketchforest.{name}")
     else:

@@ -1,6 +1,7 @@
 """Random forests on a projection of the outputs."""
 
 import os
+from typing import TYPE_CHECKING
 
 from sketchforest._estimators.base import TreesEstimator
 from sketchforest._estimators.constructors import (
@@ -19,8 +20,11 @@ from sketchforest._estimators.shared_docs import estimator
 from sketchforest._estimators.trees import TreesClassifier, TreesRegressor
 from sketchforest._saving.estimators import load_estimator
 from sketchforest._saving.model_folder import load_parts
-from sketchforest._utils.registry import estimator_class
+from sketchforest._utils.registry import estimator_class, tagger_of
 from sketchforest.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+if TYPE_CHECKING:
+    from sketchforest.tagger import Tagger
 
 
 @estimator
@@ -79,8 +83,8 @@ class RandomForestRegressor(
 
 def load_forest(
     path: str | os.PathLike[str], mmap: bool = True
-) -> TreesEstimator | PartitionedForest:
-    """Load a saved estimator of any class.
+) -> "TreesEstimator | PartitionedForest | Tagger":
+    """Load a saved estimator of any class, or a tagger.
 
     Parameters
     ----------
@@ -110,4 +114,4 @@ def load_forest(
     if os.path.isdir(path):
         return combine_partitions(load_parts(path, estimator_class, Parameters.of, mmap))
     loaded: TreesEstimator = load_estimator(path, estimator_class, Parameters.of, mmap)
-    return loaded
+    return tagger_of(loaded) if hasattr(loaded, "tagger_") else loaded

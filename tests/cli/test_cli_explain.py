@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from sketchforest._workflows.row_features import _unscale
+from sketchforest._features.encoder import unscale
 
 QUICK = ("--n-estimators", "20", "--n-jobs", "1")
 HARD, EASY, URGENT = "c++, sdk", "login", "urgent"
@@ -76,8 +76,8 @@ def test_unscaling_a_number_is_exact_to_float32(value, scale):
     low, width = scale
     on_scale = float(np.float32((value - low) / width))
     precision = 1e-6 * max(abs(value - low), abs(low))
-    assert _unscale(on_scale, low, width) == pytest.approx(value, rel=1e-6, abs=precision)
-    assert np.isnan(_unscale(np.nan, low, width))
+    assert unscale(on_scale, low, width) == pytest.approx(value, rel=1e-6, abs=precision)
+    assert np.isnan(unscale(np.nan, low, width))
 
 
 def test_explanations_of_a_regressor_show_the_outputs_of_training_rows(command, tmp_path):

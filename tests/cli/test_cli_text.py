@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sketchforest import load_forest
-from sketchforest._workflows.models import trained_columns
+from sketchforest._features.encoder import trained_columns
 from sketchforest.datasets import Columns
 
 ROOT = Path(__file__).parents[2]

@@ -31,6 +31,7 @@ PLAIN_KEY = "sketchforest part"  # whose value in such a dict is the name of the
 ATTACHED = (
     *("label_names_", "feature_names_", "vectorizer_", "notes_"),
     *("row_numbers_", "row_ids_", "row_texts_"),
+    "tagger_",  # the parameters of the tagger that the model is part of
 )
 
 

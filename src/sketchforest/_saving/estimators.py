@@ -19,7 +19,12 @@ from sketchforest._saving.schema import (
     validate_settings,
 )
 from sketchforest._saving.stored_texts import StoredTexts, read_texts
-from sketchforest._saving.vectorizer import Vectorizer, restore_vectorizer, vectorizer_state
+from sketchforest._saving.vectorizer import (
+    Vectorizer,
+    read_tagger,
+    restore_vectorizer,
+    vectorizer_state,
+)
 from sketchforest._trees.criterion import CRITERIA, VARIANCE
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.model import Forest, Labels, SparseRows
@@ -56,12 +61,14 @@ def save_estimator(
     more |= _row_arrays(state)
     given = {name: state.get(f"{name}_") for name in NAMES} | dict(names or {})
     vectorizer = state.get("vectorizer_") if vectorizer is None else vectorizer
-    text = {}
+    text: dict[str, Json] = {}
     if vectorizer is not None:
         text["text"], terms, more["idf"] = vectorizer_state(vectorizer)
         known = given.get("feature_names")  # the terms, possibly followed by other features
         if known is None or list(known[: len(terms)]) != terms:
             given["feature_names"] = terms
+    if "tagger_" in state:
+        text["tagger"] = to_json(state["tagger_"])
     settings = _settings_to_json(fitted.settings)
     names_in, of_columns = fitted.feature_names, targets.column_classes
     columns = (
@@ -140,6 +147,8 @@ def _restored(
     if "text" in about:
         terms = names.get("feature_names")
         attached["vectorizer_"] = restore_vectorizer(about["text"], terms, more.get("idf"))
+    if "tagger" in about:
+        attached["tagger_"] = read_tagger(about["tagger"])
     thresholds = _f1_thresholds(more, labels.shape[1])
     if thresholds is not None:
         thresholds = thresholds._replace(at_least_one=state.get(AT_LEAST_ONE, True))

@@ -68,6 +68,7 @@ OPTIONAL: dict[str, Check] = {
     "library_version": _is(str),
     "n_label_columns": is_count,
     "text": _is(dict),
+    "tagger": _is(dict),
     "column_classes": lambda value: (
         isinstance(value, list)
         and all(

@@ -62,6 +62,19 @@ PARAMETERS: dict[str, Check] = {
     "smooth_idf": _FLAG,
     "sublinear_tf": _FLAG,
 }
+# Parameters of a tagger: those of its vectorizer, and the roles of columns.
+_TAGGER = {
+    name: PARAMETERS[name]
+    for name in (
+        *("analyzer", "ngram_range", "min_df", "max_df", "max_features"),
+        *("stop_words", "strip_accents", "sublinear_tf"),
+    )
+} | {
+    **dict.fromkeys(("text_columns", "number_columns", "category_columns"), are_texts),
+    "tag_separator": lambda value: value is None or type(value) is str,
+    "min_label_count": is_count,
+    "keep_texts": _FLAG,
+}
 
 
 def vectorizer_state(vectorizer: Vectorizer) -> tuple[dict[str, Json], list[str], np.ndarray]:
@@ -111,3 +124,10 @@ def restore_vectorizer(
     vectorizer = TfidfVectorizer(**given)
     vectorizer.idf_ = idf
     return vectorizer
+
+
+def read_tagger(params: Mapping[str, Json]) -> dict[str, Any]:
+    """Return the parameters of a tagger in a model file."""
+    validate_fields("tagger.", params, {}, _TAGGER)
+    # Lists were tuples, as the defaults are.
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in params.items()}

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from sketchforest._estimators.base import TreesEstimator
+    from sketchforest.tagger import Tagger
 
 
 class Registered(NamedTuple):
@@ -41,6 +42,12 @@ PROJECTIONS = {
     "subsample": "SubsampleProjection",
     "pca": "PCAProjection",
 }
+
+
+def tagger_of(model: "TreesEstimator") -> "Tagger":
+    """The tagger that a loaded model is part of; the module is imported on demand."""
+    found: Tagger = import_module("sketchforest.tagger").tagger_of(model)
+    return found
 
 
 def estimator_class(name: str) -> "type[TreesEstimator]":

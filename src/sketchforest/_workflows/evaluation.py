@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sketchforest._workflows import Model
+from sketchforest._features import Model
 from sketchforest._workflows.model_input import read_labelled, training_format
 from sketchforest._workflows.models import notes_of, was_trained_on
 from sketchforest.datasets._text import AnyPath

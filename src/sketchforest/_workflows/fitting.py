@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from sketchforest._estimators.forest_mixin import ForestMixin
+from sketchforest._features import Model
 from sketchforest._utils.typing import Matrix
-from sketchforest._workflows import Model
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -8,17 +8,18 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest._estimators.inspection.names import feature_names, label_names
+from sketchforest._features import Model
+from sketchforest._features.encoder import Records, RowEncoder, trained_columns
+from sketchforest._features.tags import aligned
 from sketchforest._utils.display import listed
 from sketchforest._utils.typing import Matrix
-from sketchforest._workflows import Model
-from sketchforest._workflows.models import notes_of, trained_columns
-from sketchforest._workflows.row_features import join_features, n_terms, table_features
+from sketchforest._workflows.models import notes_of
 from sketchforest.datasets import FORMATS, Dataset, read
 from sketchforest.datasets._text import AnyPath, bad_file, first_line, plain_name
 from sketchforest.datasets.blocks import line_blocks, pair_blocks
 from sketchforest.datasets.columns import Columns
 from sketchforest.datasets.files import ReadOptions, recognise, recognise_piped, recognise_table
-from sketchforest.datasets.table import TableFeatures, indicator_matrix, read_table
+from sketchforest.datasets.table import TableFeatures, read_table
 from sketchforest.datasets.table_files import (
     TABLE_FORMATS,
     Block,
@@ -86,7 +87,7 @@ def input_format(
     if hasattr(model, "vectorizer_") and (is_piped or plain_name(path).endswith(".txt")):
         header = set(header_names(first_line(path).decode("utf-8", "replace")))
         columns = columns or trained_columns(model)
-        if n_terms(model) == model.n_features_in_:
+        if RowEncoder.of(model).is_text_only:
             is_table = bool(columns.text) and set(columns.text) <= header
         else:  # the model cannot read lines of text, so expect a table that may lack columns
             is_table = not header or bool(
@@ -120,7 +121,7 @@ def row_blocks(
     X: Iterator[Matrix]
     if format == "text":
         _check_text(model, True, path)
-        if n_terms(model) != model.n_features_in_:
+        if not RowEncoder.of(model).is_text_only:
             reason = "the model needs other columns, too; use a table or JSON lines"
             raise bad_file(path, None, reason)
         X = (model.vectorizer_.transform(lines) for lines in line_blocks(path, n_rows, encoding))
@@ -152,11 +153,9 @@ def read_labelled(
         _check_text(model, bool(columns.text), path)
         _check_labels(model, columns, path)
     if format in TABLE_FORMATS and feature_names(model.fitted_) is not None:
-        wanted = table_features(model, columns).names
-        dataset, texts = read_table(path, columns, format, wanted, encoding)
-        X: Matrix = dataset.X
-        if texts is not None or columns.categories:
-            X = join_features(model, texts, X)
+        encoder = RowEncoder.of(model, columns)
+        dataset, texts = read_table(path, columns, format, encoder.table.names, encoding)
+        X = encoder.encode(Records(texts, dataset.X))
     else:
         options = ReadOptions()
         if format == "svmlight":
@@ -166,31 +165,26 @@ def read_labelled(
     labels = label_names(model.fitted_)
     given = dataset.label_names
     given = np.arange(dataset.Y.shape[1]).astype(str) if given is None else given.astype(str)
-    to_model = indicator_matrix(given.tolist(), labels.tolist()).astype(dataset.Y.dtype)
-    is_known = np.diff(to_model.indptr) > 0
-    if not is_known.any():
+    Y, unknown = aligned(dataset.Y, given, labels)
+    if len(unknown) == len(given):
         reason = f"it has none of the model's labels, which are {_some(labels)}"
         raise bad_file(path, None, reason)
-    return Labelled(X, sparse.csr_array(dataset.Y @ to_model), given[~is_known].tolist())
+    return Labelled(X, Y, unknown)
 
 
 def _table_blocks(
     table: Table, model: Model, columns: Columns, keep: Sequence[str]
 ) -> Iterator[Rows]:
     _check_text(model, bool(columns.text), table.path)
+    encoder = RowEncoder.of(model, columns)
     if feature_names(model.fitted_) is None:
         numbers = columns.numbers_among(table.names)
         _check_count(table.path, len(numbers), model)
-        features = TableFeatures(tuple(numbers), {})
-    else:
-        features = table_features(model, columns)
-    table.require([*columns.text, *features.columns, *keep])
+        encoder = RowEncoder(columns, TableFeatures(tuple(numbers), {}))
+    table.require([*encoder.text_columns, *encoder.table.columns, *keep])
 
     def rows(block: Block) -> Rows:
-        X = features.of_block(block)
-        if columns.text or columns.categories:
-            X = join_features(model, block.texts(columns.text) if columns.text else None, X)
-        return Rows(X, {name: block.cells[name] for name in keep})
+        return Rows(encoder.of_block(block), {name: block.cells[name] for name in keep})
 
     return map(rows, table.blocks)
 

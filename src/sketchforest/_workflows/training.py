@@ -6,11 +6,16 @@ from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
-from scipy import sparse
 
 from sketchforest._estimators.fitting.out_of_bag import expected_score
 from sketchforest._estimators.predicting.decisions import f1_kind
-from sketchforest._saving.vectorizer import Vectorizer
+from sketchforest._features import Model
+from sketchforest._features.encoder import (
+    Records,
+    RowEncoder,
+    make_vectorizer,
+    trained_columns,
+)
 from sketchforest._utils.files import check_out
 from sketchforest._utils.progress import stage
 from sketchforest._utils.registry import (
@@ -20,7 +25,6 @@ from sketchforest._utils.registry import (
     estimator_class,
 )
 from sketchforest._utils.typing import Matrix
-from sketchforest._workflows import Model
 from sketchforest._workflows.evaluation import evaluate_file
 from sketchforest._workflows.fitting import Backend, fit_on
 from sketchforest._workflows.model_input import read_training, training_format
@@ -29,9 +33,7 @@ from sketchforest._workflows.models import (
     OutOfBag,
     attach_names,
     file_digest,
-    trained_columns,
 )
-from sketchforest._workflows.row_features import find_scales, prepend_terms, scale
 from sketchforest.datasets import Dataset
 from sketchforest.datasets._text import AnyPath, bad_file
 from sketchforest.datasets.columns import Columns
@@ -67,6 +69,10 @@ class TrainingFile(NamedTuple):
     dataset: Dataset
     texts: list[str] | None
     notes: Notes
+
+    @property
+    def records(self) -> Records:
+        return Records(self.texts, self.dataset.X)
 
 
 _FEATURES_ONLY, _DEFAULT_TEXT, _THREADS = Columns(), TextSettings(), Backend()
@@ -111,9 +117,9 @@ def train_file(
     if estimator in FORESTS_OF_LABELS:
         check_indicator_labels(source, f"--forest {estimator}-regressor")
     train_rows, test_rows = _split(source.dataset, holdout, test, params.get("random_state"))
-    source, vectorizer = make_features(source, train_rows, text)
+    encoder, X = learn_features(source, train_rows, text)
     dataset = source.dataset
-    X, Y = dataset.X[train_rows], dataset.Y[train_rows]
+    Y = dataset.Y[train_rows]
     started = time.perf_counter()
     advice, is_complete = "", True
     if tunes:
@@ -123,19 +129,21 @@ def train_file(
             model = _fit(estimator, params, X, Y, backend)
     seconds = time.perf_counter() - started
     out_of_bag = _expected_score(model, X)
-    attach_names(model, dataset, vectorizer)
+    attach_names(model, dataset, encoder)
     if len(train_rows) < dataset.Y.shape[0]:  # explanations number rows as the file does
         model.attach(row_numbers=train_rows)
     if text.keeps_texts and source.texts is not None:
         model.attach(row_texts=[source.texts[row] for row in train_rows])
-    model.notes_ = {**source.notes, "rows": len(train_rows)}  # read with the test file
+    # Read with the test file.
+    model.notes_ = {**source.notes, **encoder.notes, "rows": len(train_rows)}
     if out_of_bag is not None:
         model.notes_["out_of_bag"] = out_of_bag
     tested = None
     if test is not None:
         tested = evaluate_file(model, test, None, trained_columns(model), encoding)
     elif len(test_rows):
-        tested = evaluate(model, dataset.X[test_rows], dataset.Y[test_rows])
+        X_test = encoder.encode(source.records.take(test_rows))
+        tested = evaluate(model, X_test, dataset.Y[test_rows])
     if tested is not None:
         model.notes_["test"] = tested.scores
     model.save(out, compact=compact)
@@ -233,59 +241,22 @@ def _split(
     return every, every[:0]
 
 
-def make_features(
+def learn_features(
     source: TrainingFile, train_rows: np.ndarray, settings: TextSettings = _DEFAULT_TEXT
-) -> "tuple[TrainingFile, Vectorizer | None]":
-    """Turn texts and categories into features; return the vectorizer of the texts as well."""
-    dataset, texts, notes = source
-    categories = notes.get("columns", {}).get("categories") or ()
-    if texts is None and not categories:
-        return source, None
-    assert dataset.feature_names is not None
-    names, vectorizer = dataset.feature_names, None
-    numbers = TableFeatures.of_names(names.astype(str).tolist(), categories).numbers
-    scales = find_scales(dataset.X[train_rows], numbers)
-    X = scale(dataset.X, scales)
-    if texts is not None:
-        terms, vectorizer = _vectorize(texts, train_rows, settings)
-        X = prepend_terms(terms, X)
-        names = np.append(vectorizer.get_feature_names_out(), names)
-    if scales:
-        notes = {**notes, "scales": scales}
-    made = replace(dataset, X=X, feature_names=names.astype(np.str_))
-    return TrainingFile(made, texts, notes), vectorizer
-
-
-def _vectorize(
-    texts: list[str], train_rows: np.ndarray, settings: TextSettings
-) -> "tuple[sparse.csr_array, Vectorizer]":
-    """Fit TF-IDF to the training rows; return the weights of all rows, and the vectorizer."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    vectorizer = TfidfVectorizer(
+) -> tuple[RowEncoder, Matrix]:
+    """Turn texts and categories of the training rows into features."""
+    names = source.dataset.feature_names
+    noted = source.notes.get("columns", {})
+    columns = Columns(**noted)  # type: ignore[arg-type]
+    table = TableFeatures.of_names(
+        [] if names is None else names.astype(str).tolist(), columns.categories
+    )
+    vectorizer = make_vectorizer(
         ngram_range=(1, settings.ngrams),
         min_df=settings.min_count,
         max_features=settings.max_terms,
-        sublinear_tf=True,
-        dtype=np.float32,
     )
-    others = np.setdiff1d(np.arange(len(texts)), train_rows)
-    with stage("words", len(texts)) as shown:
-        try:
-            seen = shown.over(texts[row] for row in train_rows.tolist())
-            terms = sparse.csr_array(vectorizer.fit_transform(seen))
-        except ValueError as error:
-            reason = str(error).splitlines()[0].rstrip(".")
-            raise ValueError(
-                f"texts must have words that occur in at least {vectorizer.min_df} texts; found "
-                f"none ({reason}). Use a lower --min-count."
-            ) from error
-        if len(others):
-            rest = shown.over(texts[row] for row in others.tolist())
-            unseen = sparse.csr_array(vectorizer.transform(rest))
-            order = np.argsort(np.concatenate([train_rows, others]), kind="stable")
-            terms = sparse.vstack([terms, unseen], format="csr")[order]
-    return terms, vectorizer
+    return RowEncoder.learn(source.records.take(train_rows), columns, table, vectorizer)
 
 
 def _fit(estimator: str, params: Params, X: Matrix, Y: Matrix, backend: Backend) -> Model:

@@ -34,9 +34,8 @@ def explain(
     Example:  sketchforest explain model.sf new.csv --row 3 --label graphs
     """
     from sketchforest._estimators.inspection.names import label_names
+    from sketchforest._features.encoder import RowEncoder, trained_columns
     from sketchforest._workflows.model_input import input_format, read_row
-    from sketchforest._workflows.models import trained_columns
-    from sketchforest._workflows.row_features import explain_row
     from sketchforest.cli.explanation_views import as_json, show_explanation
     from sketchforest.evaluation import is_classifier
 
@@ -46,7 +45,8 @@ def explain(
     x = read_row(file, format, forest, columns, row, data.encoding)
     # A single name may be typed without quotes even if it contains a comma.
     labels = [label] if label in label_names(forest.fitted_) else options.names(label)
-    content = as_json(explain_row(forest, x, labels or None, top), row, is_classifier(forest))
+    found = RowEncoder.of(forest, columns).unscaled(forest.explain(x, labels or None, top))
+    content = as_json(found, row, is_classifier(forest))
     if json:
         options.print_json(content)
     else:

@@ -6,7 +6,7 @@ from rich.console import Console
 
 from sketchforest._utils.display import listed, shortened
 from sketchforest._utils.units import UNKNOWN
-from sketchforest._workflows.row_features import label_json, rows_json
+from sketchforest._workflows.explanation_json import label_json, rows_json
 from sketchforest.cli.tables import SHOWN, escaped, make_table
 from sketchforest.explain import Explanation
 

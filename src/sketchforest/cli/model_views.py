@@ -8,9 +8,9 @@ from rich.console import Console
 
 from sketchforest._estimators.inspection.description import MAX_LISTED
 from sketchforest._estimators.inspection.names import label_names, shown_features
+from sketchforest._features import Model
 from sketchforest._utils.display import listed
 from sketchforest._utils.units import seconds, size
-from sketchforest._workflows import Model
 from sketchforest._workflows.models import notes_of
 from sketchforest._workflows.training import TrainOutcome
 from sketchforest.cli.evaluation_views import scores_table, show_unknown

@@ -20,7 +20,7 @@ from sketchforest.cli.command import INTERRUPTED
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from sketchforest._workflows import Model
+    from sketchforest._features import Model
     from sketchforest.datasets.columns import Columns
     from sketchforest.datasets.files import ReadOptions
     from sketchforest.evaluation import Evaluation
@@ -209,8 +209,8 @@ def evaluated(
     model: Path, file: str, data: DataOptions, threshold: str | None, n_jobs: int, quiet: bool
 ) -> "tuple[Model, Evaluation]":
     """Open a model and evaluate it on a file with known labels."""
+    from sketchforest._features.encoder import trained_columns
     from sketchforest._workflows.evaluation import evaluate_file
-    from sketchforest._workflows.models import trained_columns
 
     forest = load_model(model, n_jobs, threshold)
     columns = data.columns(trained_columns(forest))

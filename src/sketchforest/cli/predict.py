@@ -53,8 +53,8 @@ def predict(
 
     Example:  echo 'why is the sky blue' | sketchforest predict model.sf - --top 3 --json
     """
+    from sketchforest._features.encoder import trained_columns
     from sketchforest._workflows.model_input import input_format, row_blocks
-    from sketchforest._workflows.models import trained_columns
     from sketchforest.cli.prediction_views import predicted_lines
     from sketchforest.cli.tables import escaped
 

@@ -10,10 +10,10 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest._estimators.inspection.names import label_names
+from sketchforest._estimators.predicting.ranked import as_lists, ranked_labels
+from sketchforest._features import Model
 from sketchforest._utils.typing import Matrix
-from sketchforest._workflows import Model
 from sketchforest._workflows.model_input import Rows
-from sketchforest._workflows.models import as_lists, best_labels
 from sketchforest.datasets.columns import join_tags
 from sketchforest.evaluation import is_classifier
 
@@ -38,7 +38,7 @@ def predicted_lines(
             return [{"outputs": numbers} for numbers in _dense(model.predict(X)).tolist()]
         return [
             {"labels": [names[at] for at in found], "scores": [float(f"{s:.6g}") for s in scores]}
-            for found, scores in best_labels(model, X, top)
+            for found, scores in ranked_labels(model, X, top)
         ]
 
     def lines(rows: Rows) -> str:
@@ -84,7 +84,7 @@ def _sparse(model: Model, rows: Rows, top: int | None) -> str:
     if rows.kept:
         raise ValueError("keep requires csv or jsonl output; got output='sparse'.")
     if is_classifier(model):
-        found = best_labels(model, rows.X, top)
+        found = ranked_labels(model, rows.X, top)
     else:
         outputs = sparse.csr_array(_dense(model.predict(rows.X)))
         found = as_lists(outputs.indices, outputs.data, outputs.indptr)

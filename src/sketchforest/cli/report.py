@@ -10,7 +10,7 @@ from sketchforest.cli import options
 from sketchforest.cli.config import ConfigOption, read_made
 
 if TYPE_CHECKING:
-    from sketchforest._workflows import Model
+    from sketchforest._features import Model
 
 _PAGE, _CARD = Path("report.html"), Path("model-card.md")
 _NOTED = {"trained on": "file", "its SHA-256": "sha256"}

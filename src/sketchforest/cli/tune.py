@@ -9,7 +9,7 @@ from sketchforest.cli import options
 from sketchforest.cli.config import ConfigOption
 
 if TYPE_CHECKING:
-    from sketchforest._saving.vectorizer import Vectorizer
+    from sketchforest._features.encoder import RowEncoder
     from sketchforest._utils.typing import Matrix
     from sketchforest._workflows.models import Notes
     from sketchforest.datasets import Dataset
@@ -67,7 +67,7 @@ def tune(
 
     screen = options.console(json)
     with options.progress(quiet):
-        dataset, notes, vectorizer = _read(file, data_home, data)
+        dataset, notes, encoder = _read(file, data_home, data)
     train, test = dataset.splits.get("train"), dataset.splits.get("test")
     X, Y = dataset.X, dataset.Y
     if train is not None:
@@ -83,8 +83,8 @@ def tune(
         n_jobs=n_jobs,
         verbose=int(not quiet),
     )
-    attach_names(result.forest, dataset, vectorizer)
-    result.forest.notes_ = {**notes, "rows": X.shape[0]}
+    attach_names(result.forest, dataset, encoder)
+    result.forest.notes_ = {**notes, **encoder.notes, "rows": X.shape[0]}
     score = None if test is None else _test_score(result, metric, dataset.X[test], dataset.Y[test])
     if out is not None:
         write_tuning(result, out, screen)
@@ -97,25 +97,30 @@ def tune(
 
 def _read(
     file: str, data_home: Path | None, data: options.DataOptions
-) -> tuple["Dataset", "Notes", "Vectorizer | None"]:
-    """Read the data, the notes on the file for the model, and the vectorizer of its texts."""
+) -> tuple["Dataset", "Notes", "RowEncoder"]:
+    """Read the data, the notes on the file for the model, and the encoder of its rows."""
+    from dataclasses import replace
+
     import numpy as np
 
     from sketchforest import datasets
+    from sketchforest._features.encoder import RowEncoder
     from sketchforest._workflows.training import (
         check_indicator_labels,
-        make_features,
+        learn_features,
         read_training_file,
     )
 
     columns = data.columns()
     if file != "-" and not Path(file).is_file():
-        return datasets.load(file, data_home), {}, None
+        dataset = datasets.load(file, data_home)
+        return dataset, {}, RowEncoder.of_matrix(dataset.feature_names)
     source = read_training_file(file, data.format, columns, data.encoding, **data.read_options())
     check_indicator_labels(source, "'sketchforest train --forest sketch-regressor'")
     train_rows = source.dataset.splits.get("train", np.arange(source.dataset.Y.shape[0]))
-    (dataset, _, notes), vectorizer = make_features(source, train_rows)
-    return dataset, notes, vectorizer
+    encoder, _ = learn_features(source, train_rows)
+    dataset = replace(source.dataset, X=encoder.encode(source.records))
+    return dataset, source.notes, encoder
 
 
 def _test_score(result: "TuningResult", metric: str, X: "Matrix", Y: "Matrix") -> float:

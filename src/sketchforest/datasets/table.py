@@ -152,7 +152,7 @@ def read_table(
     label_names: Sequence[str] = columns.labels
     if columns.tags is not None:
         check_separator(path, columns, tags)
-        targets, label_names = _tag_matrix(tags)
+        targets, label_names = tag_matrix(tags)
     else:
         targets = sparse.vstack(Y, format="csr") if Y else sparse.csr_array((n_rows, 0))
     if wanted is None:
@@ -203,7 +203,7 @@ def write_table(dataset: Dataset, path: AnyPath, delimiter: str = ",") -> None:
             writer.writerow([*cells, ";".join(tags)])
 
 
-def _tag_matrix(tags: Sequence[Sequence[str]]) -> tuple[sparse.csr_array, list[str]]:
+def tag_matrix(tags: Sequence[Sequence[str]]) -> tuple[sparse.csr_array, list[str]]:
     """(n_rows, n_tags) indicator matrix, and the sorted names of its columns."""
     binarizer = MultiLabelBinarizer(sparse_output=True)
     found = binarizer.fit_transform(tags)

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sketchforest._estimators.inspection.names import feature_names
+from sketchforest._features import Model
+from sketchforest._features.encoder import RowEncoder
 from sketchforest._utils.display import shortened
 from sketchforest._utils.lazy import locked_property
-from sketchforest._workflows import Model
-from sketchforest._workflows.row_features import n_terms, table_features
-from sketchforest.datasets.columns import Columns
 from sketchforest.datasets.table import TableFeatures
 
 MAX_LISTED = 8  # names in an error message
@@ -24,25 +23,23 @@ class Field(NamedTuple):
 
 @dataclass(frozen=True)
 class Fields:
-    """The fields of a model that was trained on these columns."""
+    """The fields of a model with this encoder."""
 
     model: Model
-    columns: Columns
+    encoder: RowEncoder
 
     @property
     def of_text(self) -> tuple[str, ...]:
-        return self.columns.text if hasattr(self.model, "vectorizer_") else ()
+        return self.encoder.text_columns
 
-    @locked_property
+    @property
     def is_text_only(self) -> bool:
-        return bool(self.of_text) and n_terms(self.model) == self.model.n_features_in_
+        return self.encoder.is_text_only
 
-    @locked_property
+    @property
     def table(self) -> TableFeatures:
         """The numeric and categorical fields."""
-        if self.is_text_only or self.is_numbered:
-            return TableFeatures((), {})
-        return table_features(self.model, self.columns)
+        return self.encoder.table
 
     @property
     def is_numbered(self) -> bool:

@@ -9,16 +9,14 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest._estimators.inspection.names import feature_names
+from sketchforest._features import Model
+from sketchforest._features.encoder import Records, RowEncoder
 from sketchforest._utils.typing import Matrix
-from sketchforest._workflows import Model
-from sketchforest._workflows.models import notes_of, trained_columns
-from sketchforest._workflows.row_features import join_features
-from sketchforest.datasets.columns import Columns
+from sketchforest._workflows.models import notes_of
 from sketchforest.datasets.table_files import TABLE_FORMATS, Block
 from sketchforest.serve.fields import Fields, shown
 from sketchforest.serve.responses import RequestError, invalid
 
-TEXT = "text"  # the field of a model trained on texts that had no column name
 MAX_TERMS = 10_000_000  # in the texts vectorized at a time, repeated terms included
 
 Row = str | list[Any] | dict[str, Any]
@@ -36,15 +34,16 @@ class RowReader:
     @classmethod
     def of(cls, model: Model) -> "RowReader":
         """Make the reader of a model as loaded, before `name_features` changes it."""
-        columns = trained_columns(model)
         is_table = notes_of(model).get("format") in TABLE_FORMATS
         is_frame = hasattr(model, "feature_names_in_")
         has_table = feature_names(model.fitted_) is not None and (
             is_table or is_frame or hasattr(model, "vectorizer_")
         )
-        if hasattr(model, "vectorizer_") and not columns.text:
-            columns = Columns(text=(TEXT,))
-        return cls(model, Fields(model, columns), has_table)
+        return cls(model, Fields(model, RowEncoder.of(model)), has_table)
+
+    @property
+    def encoder(self) -> RowEncoder:
+        return self.fields.encoder
 
     def read(self, rows: Sequence[Row], first: int = 0) -> Matrix:
         """Return X. Error messages number the rows from `first`."""
@@ -90,13 +89,10 @@ class RowReader:
         }
         for name in table.categories:
             cells[name] = [_category(row.get(name), name, at) for at, row in named]
-        X = table.of_block(Block("the request", 0, cells))
-        if not (self.fields.of_text or table.categories):
-            return X
-        documents = (
-            self._documents([row for _, row in named], first) if self.fields.of_text else None
-        )
-        return join_features(self.model, documents, X)
+        numbers = table.of_block(Block("the request", 0, cells))
+        is_text = bool(self.fields.of_text)
+        texts = self._documents([row for _, row in named], first) if is_text else None
+        return self.encoder.encode(Records(texts, numbers))
 
     def _as_object(self, row: Row, at: int) -> dict[str, Any]:
         if isinstance(row, dict):

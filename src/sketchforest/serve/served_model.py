@@ -11,10 +11,10 @@ from sketchforest._estimators.inspection.description import what_is_predicted
 from sketchforest._estimators.inspection.names import label_names
 from sketchforest._estimators.predicting.decisions import DEFAULT, Decision
 from sketchforest._estimators.predicting.labels import decision_rule
+from sketchforest._features import Classifier
 from sketchforest._utils.typing import Matrix
-from sketchforest._workflows import Classifier
+from sketchforest._workflows.explanation_json import label_json, rows_json
 from sketchforest._workflows.models import name_features, notes_of, read_model, set_threshold
-from sketchforest._workflows.row_features import explain_row, label_json, rows_json
 from sketchforest.evaluation import is_classifier
 from sketchforest.explain import Explanation
 from sketchforest.serve.fields import parse_index, shown
@@ -197,7 +197,7 @@ class ServedModel:
             if deadline is not None:
                 deadline.check(f"{first} of {n_labels} labels")
             some = None if labels is None else labels[first : first + EXPLAINED_AT_A_TIME]
-            found = explain_row(self.model, X, some, n_labels)
+            found = self.reader.encoder.unscaled(self.model.explain(X, some, n_labels))
             # All labels have the same features: those on the paths of the row.
             if tokenized is None:
                 tokenized = self._tokenize(found, texts, n_labels)

@@ -1,0 +1,90 @@
+"""Tags as an indicator matrix, from the forms in which users have them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from sketchforest._features.frames import cells_of, is_frame, is_missing
+from sketchforest._utils.sparse import checked_csr
+from sketchforest.datasets.columns import split_tags
+from sketchforest.datasets.table import indicator_matrix, tag_matrix
+
+
+def tag_targets(
+    tags: Any, separator: str | None = None, label_names: Sequence[str] | None = None
+) -> tuple[sparse.csr_array, np.ndarray]:
+    """Return an (n_rows, n_labels) indicator matrix and the names of its columns."""
+    if is_frame(tags):
+        label_names = list(map(str, tags.columns)) if label_names is None else label_names
+        tags = np.asarray(tags)
+    if len(getattr(tags, "shape", ())) == 2:
+        return _indicators(tags, label_names)
+    if label_names is not None:
+        raise ValueError("label_names are for an indicator matrix; lists of tags name themselves.")
+    Y, names = tag_matrix(tag_lists(tags, separator))
+    return Y, np.array(names, np.str_)
+
+
+def tag_lists(tags: Any, separator: str | None = None) -> list[list[str]]:
+    """Return the tags of each row; a row without tags may be an empty list, None or NaN."""
+    if isinstance(tags, str):
+        raise ValueError(f"tags must be a list with the tags of each row; got {tags[:20]!r}.")
+    return [_tags_of(cell, at, separator) for at, cell in enumerate(cells_of(tags))]
+
+
+def _tags_of(cell: object, row: int, separator: str | None) -> list[str]:
+    if cell is None:
+        return []
+    if isinstance(cell, str):
+        if separator is None:
+            raise ValueError(
+                f"tags must be lists, such as ['a', 'b']; got the string {cell[:40]!r} in row "
+                f"{row}. Use tag_separator=';' to split strings at semicolons."
+            )
+        return split_tags(cell, separator)
+    if not hasattr(cell, "__iter__") or isinstance(cell, dict):
+        raise ValueError(
+            f"tags must be lists, such as ['a', 'b']; got {cell!r} in row {row}. Use [tag] for a "
+            "single tag."
+        )
+    return split_tags([str(tag) for tag in cell if not is_missing(tag)], ";")
+
+
+def _indicators(Y: Any, label_names: Sequence[str] | None) -> tuple[sparse.csr_array, np.ndarray]:
+    matrix = checked_csr("tags", sparse.csr_array(Y) if isinstance(Y, np.ndarray) else Y)
+    wrong = ~np.isin(matrix.data, (0, 1))
+    if wrong.any():
+        raise ValueError(
+            f"tags must be an indicator matrix of zeros and ones; got {matrix.data[wrong][0]!s}."
+        )
+    n_labels = matrix.shape[1]
+    names = list(map(str, range(n_labels) if label_names is None else label_names))
+    if len(names) != n_labels:
+        raise ValueError(f"label_names must have {n_labels} entries; got {len(names)}.")
+    matrix = matrix.astype(np.uint8)
+    matrix.eliminate_zeros()
+    return matrix, np.array(names, np.str_)
+
+
+def aligned(
+    Y: sparse.csr_array, given: np.ndarray, known: np.ndarray
+) -> tuple[sparse.csr_array, list[str]]:
+    """Return Y with the columns of a model, and the labels that the model does not know."""
+    to_model = indicator_matrix(given.tolist(), known.tolist()).astype(Y.dtype)
+    is_known = np.diff(to_model.indptr) > 0
+    return sparse.csr_array(Y @ to_model), given[~is_known].tolist()
+
+
+def frequent(
+    Y: sparse.csr_array, names: np.ndarray, min_count: int
+) -> tuple[sparse.csr_array, np.ndarray]:
+    """Leave out the labels of fewer than `min_count` rows."""
+    kept = np.flatnonzero(np.bincount(Y.indices, minlength=Y.shape[1]) >= min_count)
+    if not len(kept):
+        raise ValueError(
+            f"min_label_count must leave some labels; got {min_count}, and no label has so many "
+            "rows. Use a lower one."
+        )
+    return (Y, names) if len(kept) == len(names) else (Y[:, kept], names[kept])

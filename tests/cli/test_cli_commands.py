@@ -145,7 +145,7 @@ def test_predictions_do_not_depend_on_the_block_size(command, tmp_path, monkeypa
 def test_predictions_without_top_are_those_above_the_threshold(command, tmp_path):
     write(NAMED, tmp_path / "data.npz")
     model = tmp_path / "model.sf"
-    options = ("--threshold", "oob-f1", "--n-estimators", "30")
+    options = ("--threshold", "f1-per-label", "--n-estimators", "30")
     command("train", tmp_path / "data.npz", "--out", model, *options)
     _, out, _ = command("predict", model, tmp_path / "data.npz", "--json")
     forest = load_forest(model)
@@ -302,7 +302,7 @@ def test_tuning_chooses_the_forest_that_is_saved(is_complete, command, tmp_path,
     assert load_forest(model).get_params()["threshold"] == 0.3
     assert type(load_forest(model)) is ExtraTreesClassifier
     code, _, err = command(
-        "train", tmp_path / "data.npz", "--out", model, "--tune", "--threshold", "oob-f1"
+        "train", tmp_path / "data.npz", "--out", model, "--tune", "--threshold", "f1-per-label"
     )
     assert code == 2
     assert "or 'top-K' with --tune" in " ".join(err.replace("│", "").split())

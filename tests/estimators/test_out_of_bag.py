@@ -80,7 +80,7 @@ def test_out_of_bag_scores_take_any_metric(layout, X, Y):
 
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("kind", FOREST_CLASSIFIERS)
-@pytest.mark.parametrize("threshold", [0.2, "top-3", "oob-f1", "oob-f1-global"])
+@pytest.mark.parametrize("threshold", [0.2, "top-3", "f1-per-label", "f1"])
 def test_a_callable_is_given_predictions_out_of_bag(kind, layout, threshold, X, Y):
     metric = partial(f1_score, average="micro")
     forest = fitted(kind, X, layout(Y), oob_score=metric, threshold=threshold, **OOB)

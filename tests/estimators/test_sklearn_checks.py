@@ -527,7 +527,7 @@ def test_attributes_named_in_the_help_are_there_after_fit(labelled):
     for kind in FORESTS:
         forest = small(kind, bootstrap=True, oob_score=True, n_estimators=30)
         if "threshold" in forest.get_params():
-            forest.set_params(threshold="oob-f1")
+            forest.set_params(threshold="f1-per-label")
         forest.fit(frame, pd.DataFrame(Y, columns=[f"y{j}" for j in range(Y.shape[1])]))
         named = re.findall(r"^(\w+_) :", inspect.getdoc(kind), flags=re.MULTILINE)
         assert {"feature_importances_", "estimators_", "oob_score_"} <= set(named)

@@ -193,11 +193,12 @@ def test_an_array_has_a_threshold_for_each_label(as_labels, tmp_path):
         RandomForestClassifier(2, threshold=[0.1, 0.2, 0.3]).fit(X, LABELS)
 
 
-def test_former_names_mean_the_same():
-    forest = RandomForestClassifier(20, threshold="f1", random_state=0).fit(X, LABELS)
+def test_former_names_mean_the_same_and_warn_in_fit():
     for former, name in (("oob-f1-global", "f1"), ("oob-f1", "f1-per-label")):
-        expected = forest.set_params(threshold=name).predict(X)
-        assert np.array_equal(forest.set_params(threshold=former).predict(X), expected)
+        forest = RandomForestClassifier(20, threshold=former, random_state=0)
+        with pytest.warns(FutureWarning, match=f"threshold='{former}' was renamed to '{name}'"):
+            found = forest.fit(X, LABELS).predict(X)
+        assert np.array_equal(forest.set_params(threshold=name).predict(X), found)
 
 
 def test_rows_of_weight_zero_do_not_choose():

@@ -31,7 +31,7 @@ OBLIQUE_Y = (OBLIQUE_X[:, [0, 1, 2, 0]] + OBLIQUE_X[:, [1, 2, 0, 2]] > 1).astype
 def texts_model():
     vectorizer = TfidfVectorizer()
     words = vectorizer.fit_transform(TEXTS)
-    forest = RandomForestClassifier(12, threshold="oob-f1", oob_score=True, random_state=3)
+    forest = RandomForestClassifier(12, threshold="f1-per-label", oob_score=True, random_state=3)
     forest.fit(words, TAGS).vectorizer_ = vectorizer
     return forest
 

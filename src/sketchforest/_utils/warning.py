@@ -2,8 +2,9 @@
 
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
+from importlib import import_module
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
@@ -28,6 +29,28 @@ def _is_ours(level: int) -> bool:
         return False
 
 
+def warn_of_old_name(old: str, new: str) -> None:
+    message = f"{old} was renamed to {new}; the old name will be removed in the next release."
+    warn(message, FutureWarning)
+
+
+def deprecated_names(module: str, replacements: Mapping[str, str]) -> Callable[[str], object]:
+    """The `__getattr__` of a package whose old names live on in `module` and warn when read."""
+
+    def get(name: str) -> object:
+        if name in replacements:
+            warn(
+                f"{name} will be removed in the next release; use {replacements[name]}.",
+                FutureWarning,
+            )
+            found: object = getattr(import_module(module), name)
+            return found
+        package = module.rpartition(".")[0]
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return get
+
+
 def deprecated_alias(
     old_name: str, function: Callable[Parameters, Result]
 ) -> Callable[Parameters, Result]:
@@ -35,11 +58,7 @@ def deprecated_alias(
 
     @wraps(function)
     def alias(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        warn(
-            f"{old_name} was renamed to {function.__name__}; the old name will be removed in the "
-            "next release.",
-            FutureWarning,
-        )
+        warn_of_old_name(old_name, function.__name__)
         return function(*args, **kwargs)
 
     alias.__doc__ = f"Deprecated name of `{function.__name__}`."

@@ -33,7 +33,13 @@ from sketchforest._estimators.fitting.warm_start import (
     warn_of_no_new_trees,
 )
 from sketchforest._estimators.parameters import Parameters
-from sketchforest._estimators.predicting.decisions import DEFAULT, GLOBAL, f1_kind, given_decision
+from sketchforest._estimators.predicting.decisions import (
+    DEFAULT,
+    GLOBAL,
+    f1_kind,
+    given_decision,
+    warn_of_former_name,
+)
 from sketchforest._trees.encoding import encode
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.oblique_features import FeatureMap
@@ -67,6 +73,7 @@ def prepare(
 ) -> Prepared:
     """Validate and encode the input of a fit. The estimator does not change."""
     params = Parameters.of(estimator)
+    warn_of_former_name(params.threshold)
     is_warm_start = params.warm_start and estimator.__sklearn_is_fitted__()
     earlier = estimator.fitted_ if is_warm_start else None
     X, features = check_training_features(estimator, X, is_warm_start=is_warm_start)

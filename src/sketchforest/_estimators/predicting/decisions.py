@@ -12,6 +12,7 @@ from scipy import sparse
 from sketchforest._trees.predict import Kept, Predictor, check_fits_memory, first_largest
 from sketchforest._trees.targets import F1Thresholds, Targets
 from sketchforest._utils.typing import Matrix, MatrixLike
+from sketchforest._utils.warning import warn_of_old_name
 from sketchforest.metrics import top_k
 from sketchforest.ontology import Ontology
 
@@ -63,6 +64,11 @@ def f1_kind(threshold: object) -> str | None:
         return None
     name = _FORMER_NAMES.get(threshold, threshold)
     return name if name in (GLOBAL, PER_LABEL) else None
+
+
+def warn_of_former_name(threshold: object) -> None:
+    if isinstance(threshold, str) and threshold in _FORMER_NAMES:
+        warn_of_old_name(f"threshold={threshold!r}", repr(_FORMER_NAMES[threshold]))
 
 
 def decide(threshold: object, chosen: F1Thresholds | None, n_labels: int) -> Decision:

@@ -49,10 +49,10 @@ def test_of_a_warm_start_without_new_trees(kind):
 
 @pytest.mark.parametrize(("name", "instead"), [("report_of", "make_report"), ("is_markdown", "")])
 def test_of_a_name_that_was_removed_from_the_report(name, instead):
-    with pytest.warns(FutureWarning, match=f"{name} will be removed .* use {instead}") as caught:
+    with pytest.warns(FutureWarning, match=rf"{name} will be removed .* use {instead}") as caught:
         assert callable(getattr(sketchforest.report, name))
     assert points_here(caught)
-    with pytest.raises(AttributeError, match="'sketchforest.report' has no attribute 'absent'"):
+    with pytest.raises(AttributeError, match=r"has no attribute 'absent'"):
         _ = sketchforest.report.absent
 
 

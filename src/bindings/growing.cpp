@@ -143,7 +143,9 @@ void bind_growing(nb::module_& m) {
         .def_rw("n_power_steps", &ObliqueParams::n_power_steps)
         .def_rw("n_refinements", &ObliqueParams::n_refinements)
         .def_rw("min_side", &ObliqueParams::min_side)
-        .def_rw("weights_per_row", &ObliqueParams::weights_per_row);
+        .def_rw("weights_per_row", &ObliqueParams::weights_per_row)
+        .def_rw("piece_rows", &ObliqueParams::piece_rows)
+        .def_rw("n_threads", &ObliqueParams::n_threads);
     nb::class_<StopFlag>(m, "StopFlag")
         .def(nb::init<>())
         .def("set", [](StopFlag& flag) { flag.is_set = true; })

@@ -450,6 +450,8 @@ void check(const ObliqueParams& params) {
     require(0 <= params.min_side && params.min_side <= 1, "min_side must be between 0 and 1");
     require(0 <= params.weights_per_row && params.weights_per_row <= most,
             "weights_per_row must be at least 0, and finite");
+    require(0 < params.n_threads && params.n_threads <= 4096,
+            "n_threads must be between 1 and 4096");
 }
 
 void check_finite(std::span<const float> numbers) {

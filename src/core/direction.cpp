@@ -23,12 +23,17 @@ bool make_unit(float* v, std::size_t n) {
     return true;
 }
 
+// Returns the mean.
 float centre(float* v, const CentredOutputs& outputs) {
-    double sum = 0;
-    for (std::size_t i = 0; i < outputs.n_rows; ++i)
-        sum += static_cast<double>(outputs.weights[i]) * v[i];
+    const double sum = outputs.pieces.sum(0, [&](std::size_t begin, std::size_t end, double sum) {
+        for (std::size_t i = begin; i < end; ++i)
+            sum += static_cast<double>(outputs.weights[i]) * v[i];
+        return sum;
+    });
     const auto mean = static_cast<float>(sum / outputs.weight);
-    for (std::size_t i = 0; i < outputs.n_rows; ++i) v[i] -= mean;
+    outputs.pieces.each([&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) v[i] -= mean;
+    });
     return mean;
 }
 
@@ -65,9 +70,11 @@ bool DirectionFinder::aim_at(const double* direction) {
 }
 
 bool DirectionFinder::find(NodeRows& x, const CentredOutputs& outputs, std::uint32_t n_steps) {
-    const std::size_t n = outputs.n_rows;
-    kernels().multiply_rows(outputs.z, n, outputs.stride, leading_.data(), target_.data());
-    for (std::size_t i = 0; i < n; ++i) scaled_[i] = outputs.weights[i] * target_[i];
+    outputs.pieces.each([&](std::size_t, std::size_t begin, std::size_t end) {
+        kernels().multiply_rows(outputs.z + begin * outputs.stride, end - begin, outputs.stride,
+                                leading_.data(), target_.data() + begin);
+        for (std::size_t i = begin; i < end; ++i) scaled_[i] = outputs.weights[i] * target_[i];
+    });
     if (is_new_node_) {
         if (!begin_columns(x, outputs)) return false;
         is_new_node_ = false;
@@ -75,7 +82,9 @@ bool DirectionFinder::find(NodeRows& x, const CentredOutputs& outputs, std::uint
         x.transposed_times(scaled_.data(), gradient_.data());
     }
     if (!fit_ridge(x, outputs, n_steps)) return false;
-    for (std::size_t i = 0; i < n; ++i) projected_[i] = target_[i] - residual_[i];
+    outputs.pieces.each([&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) projected_[i] = target_[i] - residual_[i];
+    });
     return true;
 }
 
@@ -101,11 +110,11 @@ bool DirectionFinder::finish(const NodeRows& x, const CentredOutputs& outputs) {
 // Minimises the weighted sum of (target - x . w - constant)^2 + penalty |w|^2. The columns are
 // centred without being written: their sums are known, and the target is centred, so that the first
 // gradient needs no correction.
-bool DirectionFinder::fit_ridge(const NodeRows& x, const CentredOutputs& outputs,
-                                std::uint32_t n_steps) {
-    const std::size_t n = outputs.n_rows, width = x.width();
+bool DirectionFinder::fit_ridge(NodeRows& x, const CentredOutputs& outputs, std::uint32_t n_steps) {
+    const std::size_t width = x.width();
+    const Pieces& pieces = outputs.pieces;
     std::fill_n(weights_.data(), width, 0.0f);
-    std::copy_n(target_.data(), n, residual_.data());
+    std::copy_n(target_.data(), outputs.n_rows, residual_.data());
     std::copy_n(gradient_.data(), width, step_.data());
     double squares = kernels().squared_length(gradient_.data(), width);
     for (std::uint32_t step = 0; step < n_steps && squares > 0; ++step) {
@@ -115,12 +124,18 @@ bool DirectionFinder::fit_ridge(const NodeRows& x, const CentredOutputs& outputs
         else
             x.times_and_back(step_.data(), outputs.weights, moved_.data(), back_.data());
         const float mean = centre(moved_.data(), outputs);
-        double curvature = penalty_ * kernels().squared_length(step_.data(), width);
-        for (std::size_t i = 0; i < n; ++i)
-            curvature += static_cast<double>(outputs.weights[i]) * moved_[i] * moved_[i];
+        const double of_step = penalty_ * kernels().squared_length(step_.data(), width);
+        const double curvature =
+            pieces.sum(of_step, [&](std::size_t begin, std::size_t end, double sum) {
+                for (std::size_t i = begin; i < end; ++i)
+                    sum += static_cast<double>(outputs.weights[i]) * moved_[i] * moved_[i];
+                return sum;
+            });
         if (!(curvature > 0)) break;
         const auto length = static_cast<float>(squares / curvature);
-        for (std::size_t i = 0; i < n; ++i) residual_[i] -= length * moved_[i];
+        pieces.each([&](std::size_t, std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) residual_[i] -= length * moved_[i];
+        });
         const double previous = squares;
         squares = kernels().descend({step_.data(), is_last ? nullptr : back_.data(), sums_.data(),
                                      length, mean, static_cast<float>(penalty_), width,

@@ -6,6 +6,7 @@
 #include "aligned.hpp"
 #include "node_rows.hpp"
 #include "random.hpp"
+#include "team.hpp"
 
 namespace sketchforest {
 
@@ -16,6 +17,7 @@ struct CentredOutputs {
     std::size_t stride;
     const float* weights;
     double weight;  // of all rows
+    Pieces pieces;
 };
 
 class DirectionFinder {
@@ -43,7 +45,7 @@ class DirectionFinder {
 
   private:
     bool begin_columns(NodeRows& x, const CentredOutputs& outputs);
-    bool fit_ridge(const NodeRows& x, const CentredOutputs& outputs, std::uint32_t n_steps);
+    bool fit_ridge(NodeRows& x, const CentredOutputs& outputs, std::uint32_t n_steps);
     void keep_strongest(const NodeRows& x, std::size_t n_rows);
     void select(std::size_t most, std::size_t n_columns);
 

@@ -30,6 +30,8 @@ struct Scan {
     std::size_t n_entries;  // prefix included
     std::size_t n_prefix;
     bool score_prefix;
+    std::size_t n_before =
+        0;  // rows that are on side A already, of a node that is scanned in pieces
 };
 
 // Whether there is a cut after entry i, where there is no prefix, or one that is scored: its codes
@@ -67,7 +69,9 @@ struct DenseNode {
     const double* weights;  // of the rows
     const double* total;    // weighted sum of the node's outputs
     std::size_t stride;
-    double* side;  // scratch of `stride` doubles
+    double* side;                    // scratch of `stride` doubles
+    const double* before = nullptr;  // sums of the rows before, not null where there are some
+    double weight_before = 0;
 };
 
 // A node whose rows of outputs fill one vector of `stride` doubles, 4 or 8. With what is known of

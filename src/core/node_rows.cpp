@@ -24,21 +24,36 @@ NodeRows::NodeRows(const FloatRows& x)
     }
 }
 
-void NodeRows::load(std::span<const std::int32_t> rows) {
+void NodeRows::load(std::span<const std::int32_t> rows, const Pieces& pieces) {
     rows_ = rows;
+    pieces_ = pieces;
+    // A piece has a sum for each column.
+    constexpr std::size_t few_pieces = 16;
+    if (x_.n_features > few_features) pieces_ = pieces.at_most(few_pieces);
     if (is_compact_) compact();
 }
 
+void NodeRows::find_features(std::size_t begin, std::size_t end, std::uint64_t* occurs) const {
+    for (std::size_t i = begin; i < end; ++i)
+        for (auto at = x_.row_start[rows_[i]]; at < x_.row_start[rows_[i] + 1]; ++at)
+            occurs[x_.columns[at] >> 6] |= std::uint64_t{1} << (x_.columns[at] & 63);
+}
+
 void NodeRows::compact() {
-    std::size_t n_entries = 0;
-    for (const std::int32_t row : rows_) {
-        for (auto at = x_.row_start[row]; at < x_.row_start[row + 1]; ++at)
-            occurs_[x_.columns[at] >> 6] |= std::uint64_t{1} << (x_.columns[at] & 63);
-        n_entries += static_cast<std::size_t>(x_.row_start[row + 1] - x_.row_start[row]);
+    const std::size_t n_words = occurs_.size();
+    if (pieces_->count() > 1) {
+        in_piece_.assign(pieces_->count() * n_words, 0);
+        pieces_->each([&](std::size_t piece, std::size_t begin, std::size_t end) {
+            find_features(begin, end, in_piece_.data() + piece * n_words);
+        });
+        for (std::size_t at = 0; at < in_piece_.size(); ++at)
+            occurs_[at % n_words] |= in_piece_[at];
+    } else {
+        find_features(0, rows_.size(), occurs_.data());
     }
     // In ascending order without a sort, which would take as long as a pass over the rows.
     features_.clear();
-    for (std::size_t word = 0; word < occurs_.size(); ++word) {
+    for (std::size_t word = 0; word < n_words; ++word) {
         for (std::uint64_t bits = occurs_[word]; bits; bits &= bits - 1) {
             const auto feature = static_cast<std::int32_t>(64 * word + std::countr_zero(bits));
             column_of_[feature] = static_cast<std::uint32_t>(features_.size());
@@ -48,35 +63,58 @@ void NodeRows::compact() {
     }
     n_columns_ = features_.size();
     start_.assign(1, 0);
-    if (columns_.size() < n_entries) {
-        columns_.resize(n_entries);
-        values_.resize(n_entries);
+    for (const std::int32_t row : rows_)
+        start_.push_back(start_.back() +
+                         static_cast<std::size_t>(x_.row_start[row + 1] - x_.row_start[row]));
+    if (columns_.size() < start_.back()) {
+        columns_.resize(start_.back());
+        values_.resize(start_.back());
     }
-    std::size_t to = 0;
-    for (const std::int32_t row : rows_) {
-        for (auto at = x_.row_start[row]; at < x_.row_start[row + 1]; ++at, ++to) {
-            columns_[to] = column_of_[x_.columns[at]];
-            values_[to] = x_.values[at];
-        }
-        start_.push_back(to);
-    }
+    pieces_->each([&](std::size_t, std::size_t begin, std::size_t end) {
+        std::size_t to = start_[begin];
+        for (std::size_t i = begin; i < end; ++i)
+            for (auto at = x_.row_start[rows_[i]]; at < x_.row_start[rows_[i] + 1]; ++at, ++to) {
+                columns_[to] = column_of_[x_.columns[at]];
+                values_[to] = x_.values[at];
+            }
+    });
 }
 
 void NodeRows::moments(const float* weights, const float* v, float* sums, float* squares,
                        float* products) {
+    const std::size_t width = this->width();
     if (!x_.is_sparse()) {
-        std::fill_n(sums, width(), 0.0f);
-        std::fill_n(squares, width(), 0.0f);
-        kernels().dense_moments({x_.values, rows_.data(), rows_.size(), x_.stride}, weights, sums,
-                                squares);
+        both_.resize(2 * width);
+        pieces_->add_up(2 * width, both_.data(), by_piece_,
+                        [&](std::size_t begin, std::size_t end, float* out) {
+                            std::fill_n(out, 2 * width, 0.0f);
+                            kernels().dense_moments(dense(begin, end), weights + begin, out,
+                                                    out + width);
+                        });
+        std::copy_n(both_.data(), width, sums);
+        std::copy_n(both_.data() + width, width, squares);
         return transposed_times(v, products);
     }
-    at_once_.assign(4 * width(), 0.0f);
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
+    at_once_.resize(4 * width);
+    pieces_->add_up(4 * width, at_once_.data(), by_piece_,
+                    [&](std::size_t begin, std::size_t end, float* out) {
+                        std::fill_n(out, 4 * width, 0.0f);
+                        add_moments(begin, end, weights, v, out);
+                    });
+    for (std::size_t column = 0; column < width; ++column) {
+        sums[column] = at_once_[4 * column];
+        squares[column] = at_once_[4 * column + 1];
+        products[column] = at_once_[4 * column + 2];
+    }
+}
+
+void NodeRows::add_moments(std::size_t begin, std::size_t end, const float* weights, const float* v,
+                           float* out) const {
+    for (std::size_t i = begin; i < end; ++i) {
         const auto [columns, values, n] = row(i);
         const Four factors{weights[i], weights[i], v[i], 0};
         for (std::size_t at = 0; at < n; ++at) {
-            float* const to = at_once_.data() + 4 * static_cast<std::size_t>(columns[at]);
+            float* const to = out + 4 * static_cast<std::size_t>(columns[at]);
             Four added = factors * values[at];
             added[1] *= values[at];
             Four sums_so_far;
@@ -85,59 +123,60 @@ void NodeRows::moments(const float* weights, const float* v, float* sums, float*
             std::memcpy(to, &sums_so_far, sizeof sums_so_far);
         }
     }
-    for (std::size_t column = 0; column < width(); ++column) {
-        sums[column] = at_once_[4 * column];
-        squares[column] = at_once_[4 * column + 1];
-        products[column] = at_once_[4 * column + 2];
-    }
 }
 
-void NodeRows::transposed_times(const float* v, float* out) const {
-    std::fill_n(out, width(), 0.0f);
-    if (!x_.is_sparse())
-        return kernels().dense_transposed_times({x_.values, rows_.data(), rows_.size(), x_.stride},
-                                                v, out);
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-        const auto [columns, values, n] = row(i);
-        for (std::size_t at = 0; at < n; ++at) out[columns[at]] += v[i] * values[at];
-    }
+void NodeRows::transposed_times(const float* v, float* out) {
+    pieces_->add_up(width(), out, by_piece_, [&](std::size_t begin, std::size_t end, float* sums) {
+        std::fill_n(sums, width(), 0.0f);
+        if (!x_.is_sparse())
+            return kernels().dense_transposed_times(dense(begin, end), v + begin, sums);
+        for (std::size_t i = begin; i < end; ++i) {
+            const auto [columns, values, n] = row(i);
+            for (std::size_t at = 0; at < n; ++at) sums[columns[at]] += v[i] * values[at];
+        }
+    });
 }
 
 void NodeRows::times(const float* w, float* out) const {
-    if (!x_.is_sparse())
-        return kernels().dense_times({x_.values, rows_.data(), rows_.size(), x_.stride}, w, out);
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-        const auto [columns, values, n] = row(i);
-        float sum = 0;
-        for (std::size_t at = 0; at < n; ++at) sum += values[at] * w[columns[at]];
-        out[i] = sum;
-    }
+    pieces_->each([&](std::size_t, std::size_t begin, std::size_t end) {
+        if (!x_.is_sparse()) return kernels().dense_times(dense(begin, end), w, out + begin);
+        for (std::size_t i = begin; i < end; ++i) {
+            const auto [columns, values, n] = row(i);
+            float sum = 0;
+            for (std::size_t at = 0; at < n; ++at) sum += values[at] * w[columns[at]];
+            out[i] = sum;
+        }
+    });
 }
 
-void NodeRows::times_and_back(const float* w, const float* weights, float* out, float* back) const {
-    std::fill_n(back, width(), 0.0f);
-    if (!x_.is_sparse())
-        return kernels().dense_times_and_back({x_.values, rows_.data(), rows_.size(), x_.stride}, w,
-                                              weights, out, back);
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-        const auto [columns, values, n] = row(i);
-        float sum = 0;
-        for (std::size_t at = 0; at < n; ++at) sum += values[at] * w[columns[at]];
-        out[i] = sum;
-        const float weighted = weights[i] * sum;
-        for (std::size_t at = 0; at < n; ++at) back[columns[at]] += weighted * values[at];
-    }
+void NodeRows::times_and_back(const float* w, const float* weights, float* out, float* back) {
+    pieces_->add_up(width(), back, by_piece_, [&](std::size_t begin, std::size_t end, float* sums) {
+        std::fill_n(sums, width(), 0.0f);
+        if (!x_.is_sparse())
+            return kernels().dense_times_and_back(dense(begin, end), w, weights + begin,
+                                                  out + begin, sums);
+        for (std::size_t i = begin; i < end; ++i) {
+            const auto [columns, values, n] = row(i);
+            float sum = 0;
+            for (std::size_t at = 0; at < n; ++at) sum += values[at] * w[columns[at]];
+            out[i] = sum;
+            const float weighted = weights[i] * sum;
+            for (std::size_t at = 0; at < n; ++at) sums[columns[at]] += weighted * values[at];
+        }
+    });
 }
 
 void NodeRows::project(std::span<const std::uint32_t> columns, const float* w, float* out) const {
     // A zero weight adds nothing, so that the columns of a sparse row may be taken as they come.
     if (x_.is_sparse()) return times(w, out);
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-        const float* row = x_.values + static_cast<std::size_t>(rows_[i]) * x_.stride;
-        float sum = 0;
-        for (const std::uint32_t column : columns) sum += row[column] * w[column];
-        out[i] = sum;
-    }
+    pieces_->each([&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            const float* row = x_.values + static_cast<std::size_t>(rows_[i]) * x_.stride;
+            float sum = 0;
+            for (const std::uint32_t column : columns) sum += row[column] * w[column];
+            out[i] = sum;
+        }
+    });
 }
 
 }  // namespace sketchforest

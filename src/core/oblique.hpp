@@ -33,6 +33,8 @@ struct ObliqueParams : TreeLimits {
     std::uint32_t n_refinements = 2;  // towards the direction between the sides of a cut
     double min_side = 0.2;            // share of the rows on each side, where there is such a cut
     double weights_per_row = 1;       // of X, that a node keeps at most for each of its rows
+    std::uint32_t piece_rows = 0;     // a node of more is worked on in pieces; 0: none is
+    std::uint32_t n_threads = 1;      // which take the pieces
 };
 
 // The directions of the nodes: node i has the entries [start[i], start[i + 1]), by column.

@@ -7,7 +7,8 @@
 #include "kernels.hpp"
 #include "node_rows.hpp"
 #include "oblique.hpp"
-#include "sort.hpp"
+#include "projected_cuts.hpp"
+#include "team.hpp"
 
 namespace sketchforest {
 namespace {
@@ -52,15 +53,16 @@ class ObliqueGrower {
           params_(params),
           stop_(stop),
           stream_(params.key),
+          team_(params.n_threads),
           x_(x),
           finder_(params, bag.rows.size(), x.n_features, stride),
+          cuts_(params),
           order_(bag.rows.size()),
           rows_(bag.rows.size()),
           weights_(bag.rows.size()),
           wide_weights_(bag.rows.size()),
           centred_(bag.rows.size() * stride),
           mean_(stride),
-          entries_(bag.rows.size()),
           right_(bag.rows.size()) {
         std::iota(order_.begin(), order_.end(), 0u);
         identity_ = order_;
@@ -175,7 +177,7 @@ class ObliqueGrower {
         const std::size_t n = outputs.n_rows;
         const bool sums_left = 2 * n_left < n;
         const std::size_t begin = sums_left ? 0 : n_left, end = sums_left ? n_left : n;
-        for (std::size_t i = begin; i < end; ++i) right_[i - begin] = entries_[i].row;
+        for (std::size_t i = begin; i < end; ++i) right_[i - begin] = cuts_.entries()[i].row;
         side_.assign(stride_, 0);
         kernels().sum_float(outputs.z, wide_weights_.data(), stride_, right_.data(), end - begin,
                             side_.data());
@@ -189,69 +191,59 @@ class ObliqueGrower {
     std::optional<CentredOutputs> open_node(std::span<const std::uint32_t> span) {
         const std::size_t n = span.size();
         const std::uint32_t* members = span.data();
-        double weight = 0, squares = 0;
-        std::vector<double>& total = total_;
-        total.assign(stride_, 0);
-        for (std::size_t i = 0; i < n; ++i) {
-            rows_[i] = bag_.rows[members[i]];
-            wide_weights_[i] = bag_.weights[members[i]];
-            weights_[i] = static_cast<float>(wide_weights_[i]);
-            weight += weights_[i];
-        }
-        kernels().sum_float(z_, bag_.weights.data(), stride_, members, n, total.data());
+        const Pieces pieces(n, params_.piece_rows, team_);
+        const double weight = pieces.sum(0, [&](std::size_t begin, std::size_t end, double sum) {
+            for (std::size_t i = begin; i < end; ++i) {
+                rows_[i] = bag_.rows[members[i]];
+                wide_weights_[i] = bag_.weights[members[i]];
+                weights_[i] = static_cast<float>(wide_weights_[i]);
+                sum += weights_[i];
+            }
+            return sum;
+        });
+        sum_outputs(z_, bag_.weights.data(), members, pieces);
+        double squares = 0;
         for (std::size_t c = 0; c < stride_; ++c) {
-            mean_[c] = static_cast<float>(total[c] / weight);
-            squares += total[c] * (total[c] / weight);
+            mean_[c] = static_cast<float>(total_[c] / weight);
+            squares += total_[c] * (total_[c] / weight);
         }
-        const double left = kernels().centre_rows(
-            {z_, members, n, stride_, weights_.data(), mean_.data(), centred_.data()});
+        const double left = pieces.sum(0, [&](std::size_t begin, std::size_t end, double sum) {
+            return sum + kernels().centre_rows({z_, members + begin, end - begin, stride_,
+                                                weights_.data() + begin, mean_.data(),
+                                                centred_.data() + begin * stride_});
+        });
         if (!(left > no_variance * (left + squares))) return {};
         // Centred in floats, the outputs add up to nearly nothing, and cuts are scored by how much.
-        weight_ = std::accumulate(wide_weights_.begin(),
-                                  wide_weights_.begin() + static_cast<std::ptrdiff_t>(n), 0.0);
-        total_.assign(stride_, 0);
-        kernels().sum_float(centred_.data(), wide_weights_.data(), stride_, identity_.data(), n,
-                            total_.data());
-        x_.load({rows_.data(), n});
+        weight_ = pieces.sum(0, [&](std::size_t begin, std::size_t end, double sum) {
+            return std::accumulate(&wide_weights_[begin], &wide_weights_[begin] + (end - begin),
+                                   sum);
+        });
+        sum_outputs(centred_.data(), wide_weights_.data(), identity_.data(), pieces);
+        x_.load({rows_.data(), n}, pieces);
         finder_.open();
-        return CentredOutputs{centred_.data(), n, stride_, weights_.data(), weight};
+        return CentredOutputs{centred_.data(), n, stride_, weights_.data(), weight, pieces};
     }
 
-    // The cut of the order along the direction that leaves the least variance in all outputs, with
-    // a share of the rows on each side, or, where ties leave no such cut, with any.
+    void sum_outputs(const float* z, const double* weights, const std::uint32_t* rows,
+                     const Pieces& pieces) {
+        total_.resize(stride_);
+        pieces.add_up(stride_, total_.data(), by_piece_,
+                      [&](std::size_t begin, std::size_t end, double* sums) {
+                          kernels().sum_float(z, weights, stride_, rows + begin, end - begin, sums);
+                      });
+    }
+
     SplitPoint find_cut(const CentredOutputs& outputs) {
-        const std::size_t n = outputs.n_rows;
-        std::uint32_t lowest = ~0u, highest = 0;
-        for (std::uint32_t i = 0; i < n; ++i) {
-            const std::uint32_t code = sortable(finder_.projected()[i]);
-            entries_[i] = {code, i};
-            lowest = std::min(lowest, code);
-            highest = std::max(highest, code);
-        }
-        // Where a sum overflowed, the rows have no order.
-        constexpr float most = std::numeric_limits<float>::max();
-        if (lowest < sortable(-most) || highest > sortable(most)) return {{}, 0, 0};
-        sorter_.sort(entries_.data(), n, lowest, highest, false);
-        side_.assign(stride_, 0);
-        const DenseNode scanned{outputs.z,     false,   wide_weights_.data(),
-                                total_.data(), stride_, side_.data()};
-        const auto share =
-            static_cast<std::size_t>(std::ceil(params_.min_side * static_cast<double>(n)));
-        const std::size_t least = std::max<std::size_t>(params_.min_samples_leaf, 1);
-        SplitPoint cut{{}, 0, 0};
-        for (const std::size_t min_rows : {std::max(share, least), least}) {
-            if (2 * min_rows > n) continue;
-            const Limits limits{n, weight_, min_rows, params_.min_weight_leaf};
-            cut = kernels().scan_float({entries_.data(), n, 0, false}, limits, scanned, {});
-            if (cut.n_taken) break;
-        }
-        return cut;
+        side_.resize(stride_);
+        const DenseNode node{outputs.z,     false,   wide_weights_.data(),
+                             total_.data(), stride_, side_.data()};
+        return cuts_.find(finder_.projected(), outputs, node, weight_);
     }
 
     // Between the last row on the left and the first one on the right.
     float threshold_after(std::size_t n_left) const {
-        const float low = from_sortable(entries_[n_left - 1].code);
-        const float high = from_sortable(entries_[n_left].code);
+        const float low = from_sortable(cuts_.entries()[n_left - 1].code);
+        const float high = from_sortable(cuts_.entries()[n_left].code);
         const float middle =
             rounded_down(static_cast<double>(low) / 2 + static_cast<double>(high) / 2);
         return low <= middle && middle < high ? middle : low;
@@ -312,17 +304,17 @@ class ObliqueGrower {
     const ObliqueParams& params_;
     Stop& stop_;
     Stream stream_;
+    Team team_;
     NodeRows x_;
     DirectionFinder finder_;
-    EntrySorter sorter_;
+    ProjectedCuts cuts_;
     std::vector<std::uint32_t> order_;  // positions in the bag; each node is a range
     // Of the node that is open, in the order of its rows.
     std::vector<std::int32_t> rows_;
     std::vector<float> weights_;
     std::vector<double> wide_weights_;
     AlignedVector<float> centred_, mean_;
-    std::vector<Entry> entries_;
-    std::vector<double> total_;
+    std::vector<double> total_, by_piece_;
     double weight_ = 0;
     AlignedVector<double> side_;
     std::vector<std::uint32_t> right_, identity_, sample_;

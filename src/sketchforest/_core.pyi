@@ -173,6 +173,8 @@ class ObliqueParams(TreeLimits):
     n_refinements: int
     min_side: float
     weights_per_row: float
+    piece_rows: int
+    n_threads: int
 
 class StopFlag:
     def set(self) -> None: ...

@@ -115,6 +115,7 @@ def test_max_features_is_at_most_the_number_of_features():
     [
         *(("ridge", -1.0), ("ridge", np.nan), ("min_side", -0.1), ("min_side", np.nan)),
         *(("min_side", 1.1), ("weights_per_row", -1.0), ("weights_per_row", np.inf)),
+        *(("n_threads", 0), ("n_threads", 4097)),
     ],
 )
 def test_oblique_params_are_numbers_in_their_range(name, value):

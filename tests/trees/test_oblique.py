@@ -201,3 +201,33 @@ def test_very_many_features_of_which_few_occur_grow_the_same_tree(seed):
     assert np.array_equal(start, others[5])
     assert np.array_equal(places[columns], others[6])
     assert np.array_equal(weights, others[7])
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("width", [11, 20_000])
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_nodes_in_pieces_are_split_as_whole_ones(is_sparse, width, n_threads):
+    """Sums are rounded otherwise, with the same bits on any number of threads."""
+    n_rows = 700
+    x, z, rng = problem(4, n=n_rows, is_sparse=is_sparse)
+    weights = rng.integers(1, 4, n_rows).astype(float)
+    wide = np.zeros((n_rows, width), np.float32)
+    wide[:, :: width // 11][:, :11] = x
+    limits = {"min_samples_split": 20, "n_refinements": 2}
+    whole = grow(wide, z, weights, is_sparse, **limits)
+    pieces = grow(wide, z, weights, is_sparse, piece_rows=30, n_threads=n_threads, **limits)
+    alone = grow(wide, z, weights, is_sparse, piece_rows=30, **limits)
+    assert len(whole[0]) > 20
+    assert np.array_equal(whole[0][:, 2:], pieces[0][:, 2:])
+    assert np.array_equal(whole[3], pieces[3])
+    assert pieces[1] == pytest.approx(whole[1], rel=1e-4)
+    for ours, theirs in zip(pieces, alone, strict=True):
+        assert np.array_equal(ours, theirs)
+
+
+def test_pieces_do_not_part_equal_rows():
+    x, z, _ = problem(6, n=900)
+    x = np.round(x[:, :2]) / 4
+    whole = grow(x, z, min_samples_split=30)
+    pieces = grow(x, z, min_samples_split=30, piece_rows=20, n_threads=2)
+    assert np.array_equal(whole[3], pieces[3])

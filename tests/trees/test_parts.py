@@ -46,6 +46,7 @@ def parts_of_small_trees(monkeypatch):
     monkeypatch.setattr(parts, "WHOLE_TREE_ROWS", 100)
     monkeypatch.setattr(parts, "WHOLE_PART_ROWS", 60)
     monkeypatch.setattr(parts, "LEAST_ROWS", 12)
+    monkeypatch.setattr(parts, "PIECE_ROWS", 25)
 
 
 @pytest.fixture

@@ -79,10 +79,11 @@ SplitPoint scan(const Scan& scan, const Limits& limits, const DenseNode& node, c
     Doubles<L> fixed[V ? V : 1];
     Doubles<L>* side = fixed;
     if constexpr (V == 0) side = reinterpret_cast<Doubles<L>*>(node.side);
-    for (std::size_t v = 0; v < n_vectors; ++v) side[v] = Doubles<L>{};
+    for (std::size_t v = 0; v < n_vectors; ++v)
+        side[v] = node.before ? widen<double, L>(node.before + v * L) : Doubles<L>{};
 
     WaitingCuts<L> cuts(limits, best);
-    double weight = 0;
+    double weight = node.weight_before;
     const Entry* entries = scan.entries;
     const std::size_t n = scan.n_entries;
     const std::size_t most = limits.n_rows - limits.min_rows;  // rows that side A may have
@@ -91,18 +92,18 @@ SplitPoint scan(const Scan& scan, const Limits& limits, const DenseNode& node, c
         const std::uint32_t row = entries[i].row;
         // Rows lie far apart in a large node, and are known long before their turn.
         if (i + ahead < n) {
-            const T* next = row_at(z, entries[i + ahead].row, stride);
+            const T* fetched = row_at(z, entries[i + ahead].row, stride);
             for (std::size_t at = 0; at < stride * sizeof(T); at += 64)
-                __builtin_prefetch(reinterpret_cast<const char*>(next) + at);
+                __builtin_prefetch(reinterpret_cast<const char*>(fetched) + at);
         }
         const double w = node.weights[row];
         const T* z_row = row_at(z, row, stride);
         weight += w;
         for (std::size_t v = 0; v < n_vectors; ++v) side[v] += w * widen<T, L>(z_row + v * L);
 
-        const std::size_t taken = i + 1;
-        if (taken < scan.n_prefix || (taken == scan.n_prefix && !scan.score_prefix)) continue;
-        if (taken > scan.n_prefix && taken < n && entries[taken].code == entries[i].code) continue;
+        const std::size_t next = i + 1, taken = scan.n_before + next;
+        if (next < scan.n_prefix || (next == scan.n_prefix && !scan.score_prefix)) continue;
+        if (next > scan.n_prefix && next < n && entries[next].code == entries[i].code) continue;
         if (taken < limits.min_rows) continue;
         if (taken > most) break;
         Doubles<L> inside{}, outside{};

@@ -93,8 +93,9 @@ def grow_one(
     else:
         outputs = _outputs_of_bag(data, settings, shared_outputs, tree, rows)
         bag = _Bag(rows, bag_weights, outputs)
-    root = Part(None, len(rows), key(settings.seed, tree, Purpose.SPLITS))
-    whole = grow_in_parts(partial(_grow_part, data, settings, bag, stop), root, n_threads, stop.set)
+    root = Part(None, len(rows), key(settings.seed, tree, Purpose.SPLITS), is_shared=bag.is_oblique)
+    grow_part = partial(_grow_part, data, settings, bag, stop, n_threads)
+    whole = grow_in_parts(grow_part, root, n_threads, stop.set)
     assert whole.gains is not None
     return replace(
         whole,
@@ -144,10 +145,17 @@ def _outputs_of_bag(
 
 
 def _grow_part(
-    data: TrainingData, settings: GrowSettings, bag: _Bag, stop: _core.StopFlag, part: Part
+    data: TrainingData,
+    settings: GrowSettings,
+    bag: _Bag,
+    stop: _core.StopFlag,
+    n_threads: int,
+    part: Part,
 ) -> tuple[Tree, np.ndarray]:
     of_part = bag.take(part.positions)
     params = _params(data, settings, bag, part)
+    if isinstance(params, _core.ObliqueParams) and part.piece_rows:
+        params.piece_rows, params.n_threads = part.piece_rows, n_threads
     grow: Callable[..., _core._Grown | None] = _core.grow_oblique if bag.is_oblique else _core.grow
     X = data.oblique_rows if bag.is_oblique else data.X
     grown = grow(X, of_part.outputs, of_part.rows, of_part.weights, params, stop)

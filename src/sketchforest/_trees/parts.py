@@ -3,6 +3,10 @@
 A part is a node with all that is below it, grown as a tree of its own from a stream of its own, so
 that it is the same whoever grows it, and when. Parts are handed over where the native core would
 number the rows of a node anew in any case, so that they cost next to nothing.
+
+The products with all rows of a node, which an oblique tree is made of, are shared by threads as
+well: its largest nodes are worked on by all of them, one after the other, and its parts are
+smaller.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,7 +26,10 @@ WHOLE_TREE_ROWS = 1 << 16
 WHOLE_PART_ROWS = 1 << 14
 # Of the rows of a part, those of a part below it, at most; nodes of few rows stay where they are.
 LARGEST_SHARE = 1 / 4
+LARGEST_OBLIQUE_SHARE = 1 / 16
 LEAST_ROWS = 1 << 12
+# Rows of a node that a thread takes at a time.
+PIECE_ROWS = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -33,12 +40,21 @@ class Part:
     n_rows: int
     key: int  # of the stream that it is grown from
     depth: int = 0
+    is_shared: bool = False  # by threads, in its largest nodes
+
+    @property
+    def is_large(self) -> bool:
+        return self.n_rows > (WHOLE_PART_ROWS if self.depth else WHOLE_TREE_ROWS)
 
     @property
     def sizes_below(self) -> _core.PartSizes:
         """The nodes that are left as leaves, to be parts of their own."""
-        is_large = self.n_rows > (WHOLE_PART_ROWS if self.depth else WHOLE_TREE_ROWS)
-        return _core.PartSizes(LEAST_ROWS, int(self.n_rows * LARGEST_SHARE) if is_large else 0)
+        share = LARGEST_OBLIQUE_SHARE if self.is_shared else LARGEST_SHARE
+        return _core.PartSizes(LEAST_ROWS, int(self.n_rows * share) if self.is_large else 0)
+
+    @property
+    def piece_rows(self) -> int:
+        return PIECE_ROWS if self.is_shared and self.is_large else 0
 
 
 # The tree of a part, whose members are positions among the part's rows, and (leaf, depth) of each

@@ -1,0 +1,60 @@
+#include "team.hpp"
+
+#include <system_error>
+
+namespace sketchforest {
+
+Team::Team(std::size_t n_threads) {
+    try {
+        while (threads_.size() + 1 < n_threads) threads_.emplace_back([this] { help(); });
+    } catch (const std::system_error&) {  // no more threads: those that there are do the work
+    }
+}
+
+Team::~Team() {
+    {
+        const std::lock_guard lock(mutex_);
+        is_over_ = true;
+    }
+    begins_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+}
+
+void Team::run(std::size_t n_tasks, const std::function<void(std::size_t)>& work) {
+    if (threads_.empty() || n_tasks == 1) {
+        for (std::size_t task = 0; task < n_tasks; ++task) work(task);
+        return;
+    }
+    {
+        const std::lock_guard lock(mutex_);
+        work_ = &work;
+        n_tasks_ = n_tasks;
+        next_ = 0;
+        n_busy_ = threads_.size();
+        ++round_;
+    }
+    begins_.notify_all();
+    take_tasks();
+    std::unique_lock lock(mutex_);
+    ends_.wait(lock, [this] { return n_busy_ == 0; });
+}
+
+void Team::help() {
+    std::size_t seen = 0;
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        begins_.wait(lock, [&] { return is_over_ || round_ != seen; });
+        if (is_over_) return;
+        seen = round_;
+        lock.unlock();
+        take_tasks();
+        lock.lock();
+        if (--n_busy_ == 0) ends_.notify_one();
+    }
+}
+
+void Team::take_tasks() {
+    for (std::size_t task = next_++; task < n_tasks_; task = next_++) (*work_)(task);
+}
+
+}  // namespace sketchforest

@@ -1,5 +1,8 @@
 """Evaluations: scores that say what they mean, a line for each label, what they look like."""
 
+import pickle
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +12,14 @@ from sklearn.metrics import average_precision_score, f1_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sketchforest import RandomForestClassifier, RandomForestRegressor
+from sketchforest import (
+    DecisionTreeClassifier,
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    SketchForestClassifier,
+    load_forest,
+)
 from sketchforest._estimators.predicting.decisions import threshold_curve
 from sketchforest.evaluation import LABEL_COLUMNS, evaluate, meaning
 from sketchforest.metrics.labels import average_precisions, calibration, calibration_errors
@@ -142,14 +152,15 @@ def test_an_evaluation_shows_itself(found):
 
 def test_real_outputs_have_their_score_alone():
     forest = RandomForestRegressor(5, random_state=0).fit(X, X[:, :2])
-    found = evaluate(forest, X, X[:, :2])
+    whole = partial(evaluate, include_training_rows=True)
+    found = whole(forest, X, X[:, :2])
     assert found.scores["r2"] == pytest.approx(forest.score(X, X[:, :2]))
     off = forest.predict(X) - X[:, :2]
     assert found.scores["mean_absolute_error"] == pytest.approx(np.abs(off).mean())
     assert found.scores["root_mean_squared_error"] == pytest.approx(np.sqrt((off**2).mean()))
     is_sparse = RandomForestRegressor(10, random_state=0).fit(X, sparse.csr_array(X[:, :2]))
-    again = evaluate(is_sparse, X, sparse.csr_array(X[:, :2])).scores
-    assert again == pytest.approx(evaluate(is_sparse, X, X[:, :2]).scores)
+    again = whole(is_sparse, X, sparse.csr_array(X[:, :2])).scores
+    assert again == pytest.approx(whole(is_sparse, X, X[:, :2]).scores)
     assert "R²" in repr(found)
     with pytest.raises(ValueError, match="plot is for classifiers"):
         found.plot()
@@ -176,4 +187,82 @@ def test_only_fitted_forests_are_evaluated():
         evaluate(pipeline, X, y)
     with pytest.raises(NotFittedError):
         evaluate(RandomForestClassifier(), X, y)
-    assert evaluate(pipeline[-1], pipeline[:-1].transform(X), y).scores["rows"] == 40
+    found = evaluate(pipeline[-1], pipeline[:-1].transform(X), y, include_training_rows=True)
+    assert found.scores["rows"] == 40
+
+
+# ---- rows that the model was trained on
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return RandomForestClassifier(30, random_state=0).fit(X[TRAIN], LABELS[TRAIN])
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array, sparse.csc_array, np.float32])
+def test_training_rows_are_left_out(trained, found, container):
+    order = np.random.default_rng(1).permutation(len(X))
+    mixed = evaluate(trained, container(X[order]), LABELS[order])
+    new = order[order >= 80]
+    expected = evaluate(trained, X[new], LABELS[new])
+    assert (mixed.basis, mixed.n_trained_on) == ("held-out rows", 80)
+    assert mixed.scores == expected.scores
+    assert [each.n_hits for each in mixed.thresholds] == [e.n_hits for e in expected.thresholds]
+    assert (expected.basis, expected.n_trained_on) == ("new rows", 0)
+
+
+def test_rows_of_the_training_alone_are_scored_out_of_bag():
+    forest = RandomForestClassifier(30, random_state=0, oob_score=True, threshold=0.3)
+    forest.fit(X[TRAIN], LABELS[TRAIN])
+    order = np.random.default_rng(1).permutation(80)
+    found = evaluate(forest, X[order], LABELS[order])
+    assert found.basis == "out-of-bag"
+    assert found.scores["lrap"] == pytest.approx(forest.oob_score_)
+    decided = np.asarray(forest.oob_decision_function_)[order] > np.float32(0.3)
+    f1 = f1_score(LABELS[order], decided, average="micro")
+    assert found.scores["micro_f1"] == pytest.approx(f1)
+    assert "out-of-bag" in repr(found)
+    assert "the trees that did not see them" in found._repr_html_()
+
+
+def test_classes_and_numbers_are_scored_out_of_bag():
+    y = np.array(list("abc"))[LABELS.sum(axis=1) % 3]
+    forest = RandomForestClassifier(30, random_state=0, oob_score=True).fit(X, y)
+    assert evaluate(forest, X, y).scores["precision_at_1"] == pytest.approx(forest.oob_score_)
+    assert evaluate(forest, X, y).scores["micro_f1"] == pytest.approx(forest.oob_score_)
+    numbers = RandomForestRegressor(30, random_state=0, oob_score=True).fit(X, X[:, :2] ** 2)
+    assert evaluate(numbers, X, X[:, :2] ** 2).scores["r2"] == pytest.approx(numbers.oob_score_)
+
+
+def test_a_sketch_forest_is_scored_on_the_rows_that_some_trees_left_out():
+    forest = SketchForestClassifier(20, random_state=0).fit(X, LABELS)
+    found = evaluate(forest, X, LABELS)
+    assert (found.basis, found.n_trained_on) == ("out-of-bag", 120)
+    assert found.scores["rows"] == forest.fitted_.settings.out_of_bag_rows
+    flattering = evaluate(forest, X, LABELS, include_training_rows=True)
+    assert (flattering.basis, flattering.scores["rows"]) == ("training rows included", 120)
+    assert found.scores["lrap"] < 0.9 < flattering.scores["lrap"]
+
+
+def test_trees_that_saw_all_rows_are_not_scored_on_them():
+    forest = ExtraTreesClassifier(5, random_state=0).fit(X, LABELS)
+    with pytest.raises(ValueError, match="include_training_rows must be True if every tree"):
+        evaluate(forest, X, LABELS)
+    tree = DecisionTreeClassifier(random_state=0).fit(X, LABELS)
+    with pytest.raises(ValueError, match="include_training_rows must be True if every tree"):
+        evaluate(tree, X, LABELS)
+
+
+def test_new_rows_among_few_possible_ones_are_not_taken_for_training_rows():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (400, 3)), rng.integers(0, 2, 400)  # 8 different rows
+    forest = RandomForestClassifier(5, random_state=0).fit(X[:200], y[:200])
+    found = evaluate(forest, X[200:], y[200:])
+    assert (found.basis, found.scores["rows"]) == ("new rows", 200)
+
+
+def test_saved_pickled_and_relabelled_models_know_their_training_rows(trained, tmp_path):
+    trained.save(tmp_path / "model.sf")
+    copies = [load_forest(tmp_path / "model.sf"), pickle.loads(pickle.dumps(trained))]
+    for model in (*copies, trained.relabel(LABELS[TRAIN])):
+        assert evaluate(model, X, LABELS).n_trained_on == 80

@@ -76,11 +76,6 @@ def test_the_report_counts_features_by_kind(command, tmp_path):
     assert said in card.read_text()
 
 
-def test_the_training_file_is_recognized(command, files):
-    command("report", "model.sf", "train.npz", "--quiet")
-    assert "The model was trained on this file" in (files / "report.html").read_text("utf-8")
-
-
 def test_the_report_applies_the_given_threshold(command, files):
     command("report", "model.sf", "test.npz", "--threshold", "top-2", "--quiet")
     page = (files / "report.html").read_text("utf-8")

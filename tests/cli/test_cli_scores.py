@@ -3,7 +3,9 @@
 import json
 import re
 
+import numpy as np
 import pytest
+from scipy import sparse
 
 from sketchforest import load_forest
 from sketchforest.datasets import Dataset, make_multilabel, read, write
@@ -80,20 +82,60 @@ def test_no_score_is_predicted_if_trees_see_all_rows(command, halves, tmp_path):
     assert json.loads(out)["oob_predicted"] is None
 
 
-def test_evaluating_on_the_training_file_says_so(command, halves, tmp_path):
+@pytest.mark.parametrize("forest", ["sketch", "random-forest"])
+def test_the_headline_of_the_whole_file_is_that_of_the_held_out_rows(forest, command, tmp_path):
+    model, file, again = (tmp_path / name for name in ("model.sf", "all.npz", "again.txt"))
+    X = sparse.csr_array(np.random.default_rng(0).random((600, 6)))
+    write(Dataset("all", X, sparse.csr_array((X.toarray() > 0.7).astype(np.uint8))), file)
+    options = ("--forest", forest, "--n-estimators", 20, "--n-jobs", 1, "--holdout", 0.25)
+    _, out, _ = command("train", file, "-o", model, *options, "--json")
+    held_out = json.loads(out)["test"]
+    write(read(file), again)  # the same rows in another file
+    for name in (file, again):
+        for more in (("evaluate",), ("report", "-o", tmp_path / "report.html")):
+            _, out, _ = command(more[0], model, name, *more[1:], "--json")
+            found = json.loads(out)
+            assert {k: found[k] for k in held_out} == pytest.approx(held_out)
+            assert found["basis"] == "held-out rows"
+    _, out, _ = command("evaluate", model, file)
+    said = "Scored on 150 held-out rows, without the 450 training rows."
+    assert said in " ".join(out.split())
+
+
+def test_a_file_of_training_rows_is_scored_out_of_bag(command, halves, tmp_path):
     model, copy = tmp_path / "model.sf", tmp_path / "copy.npz"
-    command("train", halves / "train.npz", "-o", model, *TREES)
+    _, out, _ = command(
+        "train", halves / "train.npz", "-o", model, *TREES, "--oob-score", "lrap", "--json"
+    )
+    about = json.loads(out)
     copy.write_bytes((halves / "train.npz").read_bytes())
     for file in (halves / "train.npz", copy):
-        _, out, _ = command("evaluate", model, file)
-        assert "The model was trained on 600 rows of this file" in " ".join(out.split())
         _, out, _ = command("evaluate", model, file, "--json")
-        assert json.loads(out)["rows_trained_on"] == 600
-    _, out, _ = command("evaluate", model, halves / "test.npz")
-    assert "of this file" not in out
-    command("train", halves / "train.npz", "-o", model, *TREES, "--holdout", 0.25)
-    _, out, _ = command("evaluate", model, halves / "train.npz")
-    assert "trained on 450 rows of this file" in " ".join(out.split())
+        found = json.loads(out)
+        assert (found["basis"], found["rows_trained_on"]) == ("out-of-bag", 600)
+        assert found["lrap"] == pytest.approx(about["oob_score"])
+    command("report", model, file, "-o", tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "evaluated out-of-bag on 600 rows of copy.npz" in page
+    assert f'<span>LRAP, out-of-bag</span> <span class="value">{found["lrap"]:.4f}<' in page
+    _, out, _ = command("evaluate", model, file, "--include-training-rows")
+    assert "Training rows included: the model was trained on 600 of 600" in " ".join(out.split())
+    command("report", model, file, "-o", tmp_path / "report.html", "--include-training-rows")
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "evaluated on 600 rows, training rows included" in page
+    assert "<span>LRAP, training rows included</span>" in page
+    _, out, _ = command("evaluate", model, halves / "test.npz", "--json")
+    assert (json.loads(out)["basis"], json.loads(out)["rows_trained_on"]) == ("new rows", 0)
+
+
+def test_no_score_of_rows_that_every_tree_saw_is_reported(command, halves, tmp_path):
+    model = tmp_path / "model.sf"
+    more = ("--forest", "extra-trees", "--n-estimators", 5, "--n-jobs", 1)
+    command("train", halves / "train.npz", "-o", model, *more)
+    for name in ("evaluate", "report"):
+        code, _, err = command(name, model, halves / "train.npz")
+        assert code == 2
+        assert "--include-training-rows: must be True if every tree" in err.replace("│", "")
 
 
 # ---- which labels are predicted

@@ -100,7 +100,7 @@ def test_columns_of_a_data_frame_name_their_classes(named):
 
 def test_columns_of_classes_are_evaluated_and_reported(named):
     forest, frame = named
-    found = evaluate(forest, X, frame)
+    found = evaluate(forest, X, frame, include_training_rows=True)
     predicted = forest.predict(X)
     assert found.scores["micro_f1"] == pytest.approx((predicted == Y).mean())
     assert "lrap" not in found.scores

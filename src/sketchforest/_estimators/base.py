@@ -81,6 +81,7 @@ class TreesEstimator(FittedState):
             features.n_features,
             features.names,
             prepared.fingerprint,
+            prepared.row_hashes,
         )
         names = {} if prepared.earlier is None else dict(prepared.earlier.attached)
         if targets.label_names is not None:

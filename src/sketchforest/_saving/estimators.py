@@ -58,6 +58,8 @@ def save_estimator(
     if thresholds is not None:
         more["threshold_for_all"] = np.asarray(thresholds.for_all)
         more["threshold_for_each"] = np.asarray(thresholds.for_each)
+    if fitted.row_hashes is not None:
+        more["row_hashes"] = fitted.row_hashes
     more |= _row_arrays(state)
     given = {name: state.get(f"{name}_") for name in NAMES} | dict(names or {})
     vectorizer = state.get("vectorizer_") if vectorizer is None else vectorizer
@@ -159,6 +161,7 @@ def _restored(
         about["n_features_in"],
         None if names_in is None else np.array(names_in, dtype=object),
         state.get("_fingerprint"),
+        _row_hashes(more, labels.shape[0]),
         thresholds,
         is_relabelled=state.get("_is_relabelled", False),
         projection_stream=state.get("_number"),
@@ -197,6 +200,13 @@ def _row_attributes(more: Mapping[str, np.ndarray], n_rows: int) -> dict[str, ob
     if ids is not None:
         found["row_ids_"] = text_array(ids[:])
     return found if texts is None else found | {"row_texts_": texts}
+
+
+def _row_hashes(more: Mapping[str, np.ndarray], n_rows: int) -> np.ndarray | None:
+    found = more.get("row_hashes")
+    if found is not None and (found.dtype != np.int64 or found.shape != (n_rows,)):
+        raise CorruptModelError("row_hashes do not match the training rows")
+    return found
 
 
 def _f1_thresholds(more: Mapping[str, np.ndarray], n_labels: int) -> F1Thresholds | None:

@@ -43,7 +43,7 @@ FORMAT_VERSION = 3
 _LABEL_ARRAYS = ("row_start", "columns", "values")
 _MORE_ARRAYS = (
     *("thresholds", "threshold_for_all", "threshold_for_each", "idf"),
-    *("row_numbers", "row_ids", "row_ids_start", "row_texts", "row_texts_start"),
+    *("row_hashes", "row_numbers", "row_ids", "row_ids_start", "row_texts", "row_texts_start"),
 )
 _ARRAYS = {
     *(f"forest.{name}" for name in Forest.ARRAYS),

@@ -26,6 +26,7 @@ class Fitted:
     n_features: int
     feature_names: np.ndarray | None = None  # of a data frame with names of type str
     fingerprint: str | None = None  # of X and the weights of its rows; None: of a single tree
+    row_hashes: np.ndarray | None = None  # of each training row; None: of an older model
     f1_thresholds: F1Thresholds | None = None  # where rows were scored
     is_relabelled: bool = False
     projection_stream: int | None = None  # of a single tree that was taken from a forest

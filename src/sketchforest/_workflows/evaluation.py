@@ -2,18 +2,26 @@
 
 from dataclasses import replace
 
+from sketchforest._estimators.predicting.training_rows import find_training_rows
 from sketchforest._features import Model
 from sketchforest._workflows.model_input import read_labelled, training_format
-from sketchforest._workflows.models import notes_of, was_trained_on
+from sketchforest._workflows.models import training_rows_of_file
 from sketchforest.datasets._text import AnyPath
 from sketchforest.datasets.columns import Columns
-from sketchforest.evaluation import Evaluation, evaluate
+from sketchforest.evaluation import Evaluation, evaluate_rows
 
 
 def evaluate_file(
-    model: Model, path: AnyPath, format: str | None, columns: Columns, encoding: str = "utf-8"
+    model: Model,
+    path: AnyPath,
+    format: str | None,
+    columns: Columns,
+    encoding: str = "utf-8",
+    include_training_rows: bool = False,
 ) -> Evaluation:
     rows = read_labelled(path, training_format(path, format), model, columns, encoding)
-    n_trained_on = notes_of(model).get("rows", 0) if was_trained_on(model, path) else 0
-    found = evaluate(model, rows.X, rows.Y)
-    return replace(found, n_unknown=len(rows.unknown), n_trained_on=n_trained_on)
+    trained = training_rows_of_file(model, path, rows.Y.shape[0])
+    if trained is None:
+        trained = find_training_rows(model, rows.X)
+    found = evaluate_rows(model, rows.X, rows.Y, trained, include_training_rows)
+    return replace(found, n_unknown=len(rows.unknown))

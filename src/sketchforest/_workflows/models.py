@@ -74,10 +74,18 @@ def file_digest(path: AnyPath) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def was_trained_on(model: Model, path: AnyPath) -> bool:
-    """Return whether the file has the content of the training file, whatever its name."""
+def training_rows_of_file(model: Model, path: AnyPath, n_rows: int) -> np.ndarray | None:
+    """Return the number of each row of a file among the training rows, or -1.
+
+    None unless the file has the content of the training file, whatever its name.
+    """
     digest = notes_of(model).get("sha256")
-    return digest is not None and str(path) != "-" and file_digest(path) == digest
+    if digest is None or str(path) == "-" or file_digest(path) != digest:
+        return None
+    n_trained = model.fitted_.labels.shape[0]
+    numbers = np.full(n_rows, -1)
+    numbers[getattr(model, "row_numbers_", slice(n_trained))] = np.arange(n_trained)
+    return numbers
 
 
 def attach_names(model: Model, dataset: Dataset, encoder: RowEncoder) -> None:

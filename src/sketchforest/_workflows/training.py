@@ -45,7 +45,7 @@ from sketchforest.datasets.table_files import (
     TABLE_FORMATS,
     open_table,
 )
-from sketchforest.evaluation import Evaluation, evaluate
+from sketchforest.evaluation import Evaluation, evaluate_rows
 
 Params = dict[str, Any]  # of an estimator, by name
 
@@ -143,7 +143,9 @@ def train_file(
         tested = evaluate_file(model, test, None, trained_columns(model), encoding)
     elif len(test_rows):
         X_test = encoder.encode(source.records.take(test_rows))
-        tested = evaluate(model, X_test, dataset.Y[test_rows])
+        tested = evaluate_rows(
+            model, X_test, dataset.Y[test_rows], np.full(len(test_rows), -1)
+        )
     if tested is not None:
         model.notes_["test"] = tested.scores
     model.save(out, compact=compact)

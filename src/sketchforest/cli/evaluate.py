@@ -24,6 +24,7 @@ def evaluate(
         Path | None, typer.Option(help="PNG file for plots; needs matplotlib.")
     ] = None,
     threshold: options.ThresholdOption = None,
+    include_training_rows: options.TrainingRowsOption = False,
     n_jobs: options.JobsOption = -1,
     quiet: options.QuietOption = False,
     config: ConfigOption = None,
@@ -32,17 +33,20 @@ def evaluate(
     """Evaluate a model on labeled data.
 
     Prints LRAP, precision, nDCG and propensity-scored precision at k, coverage error, F1, and the
-    scores of the most frequent labels. Columns default to those used in training.
+    scores of the most frequent labels. Columns default to those used in training. Rows that the
+    model was trained on are left out, or scored out-of-bag if there are no others.
 
     Example:  sketchforest evaluate model.sf test.csv --labels-out labels.csv --picture test.png
     """
     from sketchforest.cli.evaluation_views import show_evaluation
 
-    _, result = options.evaluated(model, file, data, threshold, n_jobs, quiet)
+    _, result = options.evaluated(
+        model, file, data, threshold, n_jobs, quiet, include_training_rows
+    )
     _write(result, labels_out, picture)
     if json:
         more = {"unknown_labels": result.n_unknown, "rows_trained_on": result.n_trained_on}
-        options.print_json({**result.scores, **more})
+        options.print_json({"basis": result.basis, **result.scores, **more})
     else:
         show_evaluation(result, options.console())
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from rich.console import Console
 from rich.table import Table
 
+from sketchforest._evaluation.result import NEW_ROWS
 from sketchforest._utils.pictures import save_figure
 from sketchforest.cli.tables import SHOWN, make_table
 from sketchforest.evaluation import Evaluation, meaning
@@ -13,7 +14,7 @@ from sketchforest.evaluation import Evaluation, meaning
 
 def show_evaluation(evaluation: Evaluation, console: Console) -> None:
     show_unknown(evaluation, console)
-    console.print(scores_table(evaluation.scores))
+    console.print(scores_table(evaluation.scores, evaluation.basis))
     if evaluation.labels is not None:
         console.print("\nMost frequent labels:")
         numbers = ("true", "predicted", "precision", "recall", "F1", "AP")
@@ -25,21 +26,18 @@ def show_evaluation(evaluation: Evaluation, console: Console) -> None:
 
 
 def show_unknown(evaluation: Evaluation, console: Console) -> None:
-    if evaluation.n_trained_on:
-        console.print(
-            f"The model was trained on {evaluation.n_trained_on:,} rows of this file; expect lower "
-            "scores on new rows."
-        )
+    if evaluation.caution is not None:
+        console.print(evaluation.caution, soft_wrap=True)
     if evaluation.n_unknown:
         console.print(f"Ignored {evaluation.n_unknown} labels that the model does not know.")
 
 
-def scores_table(scores: Mapping[str, float]) -> Table:
+def scores_table(scores: Mapping[str, float], basis: str = NEW_ROWS) -> Table:
     rows = [
         (meaning(name).title, f"{value:,.0f}" if name == "rows" else f"{value:.4f}")
         for name, value in scores.items()
     ]
-    return make_table(("score", ""), rows, right=(""))
+    return make_table(("score", "" if basis == NEW_ROWS else basis), rows, right=("", basis))
 
 
 def save_evaluation_figure(result: Evaluation, path: str | os.PathLike[str]) -> None:

@@ -46,6 +46,14 @@ ThresholdOption = Annotated[
         "during training), or top-K such as top-3. Defaults to the model's own setting.",
     ),
 ]
+TrainingRowsOption = Annotated[
+    bool,
+    typer.Option(
+        "--include-training-rows",
+        help="Score rows that the model was trained on like new ones. By default they are left "
+        "out, or scored out-of-bag if there are no others.",
+    ),
+]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Hide progress.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 DataHomeOption = Annotated[
@@ -206,7 +214,13 @@ def load_model(path: Path, n_jobs: int | None = None, threshold: str | None = No
 
 
 def evaluated(
-    model: Path, file: str, data: DataOptions, threshold: str | None, n_jobs: int, quiet: bool
+    model: Path,
+    file: str,
+    data: DataOptions,
+    threshold: str | None,
+    n_jobs: int,
+    quiet: bool,
+    include_training_rows: bool,
 ) -> "tuple[Model, Evaluation]":
     """Open a model and evaluate it on a file with known labels."""
     from sketchforest._features.encoder import trained_columns
@@ -215,4 +229,6 @@ def evaluated(
     forest = load_model(model, n_jobs, threshold)
     columns = data.columns(trained_columns(forest))
     with progress(quiet):
-        return forest, evaluate_file(forest, file, data.format, columns, data.encoding)
+        return forest, evaluate_file(
+            forest, file, data.format, columns, data.encoding, include_training_rows
+        )

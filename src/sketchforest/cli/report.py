@@ -37,6 +37,7 @@ def report(
         str | None, typer.Option(help="Title. Defaults to the name of the model file.")
     ] = None,
     threshold: options.ThresholdOption = None,
+    include_training_rows: options.TrainingRowsOption = False,
     n_jobs: options.JobsOption = -1,
     quiet: options.QuietOption = False,
     config: ConfigOption = None,
@@ -46,7 +47,8 @@ def report(
 
     The report evaluates the model on labeled data. It explains the scores, plots a curve of
     thresholds, lists the best and worst labels and the important features, and has a sortable table
-    of all labels. It is a single file that works offline.
+    of all labels. It is a single file that works offline. Rows that the model was trained on are
+    left out, or scored out-of-bag if there are no others.
 
     Example:  sketchforest report model.sf test.csv --out report.html
     """
@@ -58,7 +60,9 @@ def report(
     is_card = markdown or (out is not None and is_markdown(out))
     target = out or (_CARD if is_card else _PAGE)
     check_out(target)
-    forest, result = options.evaluated(model, file, data, threshold, n_jobs, quiet)
+    forest, result = options.evaluated(
+        model, file, data, threshold, n_jobs, quiet, include_training_rows
+    )
     about = {"file": "standard input"}
     if file != "-":
         about = {"file": Path(file).name, "its SHA-256": file_digest(file)}
@@ -66,8 +70,11 @@ def report(
     made.save(target, "markdown" if is_card else "html")
     n_bytes = target.stat().st_size
     if json:
-        options.print_json({"report": target, "bytes": n_bytes, **result.scores})
+        made_of = {"report": target, "bytes": n_bytes, "basis": result.basis}
+        options.print_json({**made_of, **result.scores})
     else:
+        if result.caution is not None:
+            options.console().print(result.caution, soft_wrap=True)
         hint = "" if is_card else " Open it in a browser."
         options.console().print(f"Wrote {target} ({size(n_bytes)}).{hint}", soft_wrap=True)
 

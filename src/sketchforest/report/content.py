@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from sketchforest._evaluation.result import NEW_ROWS, OUT_OF_BAG, TRAINING_ROWS
 from sketchforest._utils.display import shortened
 from sketchforest.evaluation import Evaluation, LabelTable
 from sketchforest.metrics.meanings import meaning
@@ -78,6 +79,8 @@ def headlines(evaluation: Evaluation, is_of_classes: bool) -> list[Score]:
             title, says, better = meaning(name)
             if is_of_classes:
                 title = "accuracy" if name == "precision_at_1" else of_classes(title)
+            if evaluation.basis in (OUT_OF_BAG, TRAINING_ROWS):
+                title = f"{title}, {evaluation.basis}"
             found.append(Score([title], [_formatted(evaluation, name)], BETTER[better], says))
     return found
 
@@ -127,11 +130,8 @@ def extremes(lines: list[LabelLine]) -> tuple[list[LabelLine], list[LabelLine], 
 def remarks(evaluation: Evaluation, lines: list[LabelLine], is_of_classes: bool) -> list[str]:
     """Return what a reader should know before trusting the scores."""
     found = []
-    if evaluation.n_trained_on:
-        found.append(
-            f"The model was trained on this file ({evaluation.n_trained_on:,} of its rows), so "
-            "expect lower scores on new data."
-        )
+    if evaluation.caution is not None:
+        found.append(evaluation.caution)
     if evaluation.n_unknown:
         found.append(
             f"{_labels_occur(evaluation.n_unknown)} in the data but not in the model: the scores "
@@ -157,6 +157,17 @@ def remarks(evaluation: Evaluation, lines: list[LabelLine], is_of_classes: bool)
             "rows are uncertain."
         )
     return list(map(of_classes, found)) if is_of_classes else found
+
+
+def scored_rows(evaluation: Evaluation) -> str:
+    """Return the number of scored rows and which they are."""
+    n_rows = f"{evaluation.scores['rows']:,.0f}"
+    if evaluation.basis == OUT_OF_BAG:
+        return f"out-of-bag on {n_rows} rows"
+    if evaluation.basis == TRAINING_ROWS:
+        return f"on {n_rows} rows, training rows included"
+    kind = "rows" if evaluation.basis == NEW_ROWS else evaluation.basis
+    return f"on {n_rows} {kind}"
 
 
 def _labels_occur(n: int) -> str:

@@ -23,6 +23,7 @@ from sketchforest.report.content import (
     own_threshold,
     plain_markdown,
     remarks,
+    scored_rows,
     scores_of,
     settings_of,
     threshold_table,
@@ -110,6 +111,7 @@ class Report:
             "what": "class" if self.is_of_classes else "label",
             "whats": "classes" if self.is_of_classes else "labels",
             "n_rows": f"{evaluation.scores['rows']:,.0f}",
+            "scored_rows": scored_rows(evaluation),
             "headlines": headlines(evaluation, self.is_of_classes),
             "scores": scores_of(evaluation, self.is_of_classes),
             "remarks": remarks(evaluation, lines, self.is_of_classes),
@@ -137,6 +139,7 @@ def make_report(
     X: Matrix,
     Y: Matrix,
     *,
+    include_training_rows: bool = False,
     title: str | None = None,
     about_model: Mapping[str, str] | None = None,
     about_data: Mapping[str, str] | None = None,
@@ -146,7 +149,11 @@ def make_report(
     Parameters
     ----------
     model : fitted estimator
-    X, Y : test data, not used in training
+    X, Y : test data
+        Rows that the model was trained on are left out, or scored out-of-bag if there are no
+        others; see `sketchforest.evaluation.evaluate`.
+    include_training_rows : bool, default=False
+        Score training rows like new ones. The headline says so.
     title : str, optional
         Default: the name of the estimator.
     about_model, about_data : dict of str, optional
@@ -167,7 +174,8 @@ def make_report(
     >>> report.to_markdown().splitlines()[0]
     '# An example'
     """
-    return report_of(model, evaluate(model, X, Y), title, about_model, about_data)
+    evaluation = evaluate(model, X, Y, include_training_rows=include_training_rows)
+    return report_of(model, evaluation, title, about_model, about_data)
 
 
 def report_of(

@@ -45,6 +45,7 @@ from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.problem import GrowSettings, Problem, TrainingData
 from sketchforest._trees.targets import Targets
+from sketchforest._utils.row_hashes import row_hashes
 from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
 from sketchforest.projection import TransformerProjection
 
@@ -57,6 +58,7 @@ class Prepared:
     problem: Problem
     targets: Targets
     features: FeatureNames
+    row_hashes: np.ndarray
     fingerprint: str | None = None  # of X and weights; None for a single tree
     earlier: Fitted | None = None  # the fit that a warm start adds trees to
     changes_nothing: bool = False  # a warm start without new trees
@@ -104,7 +106,8 @@ def prepare(
         check_warm_start(params, targets, row_fingerprint, earlier)
     data = _encoded(X, targets, settings, params.n_jobs, rows, weights, class_weight)
     problem = Problem(X, targets.labels, data, settings)
-    return Prepared(params, problem, targets, features, row_fingerprint, earlier, has_all)
+    hashes = row_hashes(X)
+    return Prepared(params, problem, targets, features, hashes, row_fingerprint, earlier, has_all)
 
 
 def _encoded(

@@ -95,6 +95,7 @@ class PartitionedForest(BaseEstimator):
         return replace(
             first,
             predictor=PartitionedPredictor(list(shares), n_outputs),
+            row_hashes=_joined_hashes(models),
             f1_thresholds=_mean_thresholds(models, n_trees),
         )
 
@@ -167,6 +168,12 @@ def _mean_thresholds(models: Sequence[Fitted], n_trees: np.ndarray) -> F1Thresho
         for values in zip(*chosen, strict=True)
     )
     return F1Thresholds(np.float32(for_all), for_each.astype(np.float32), bool(at_least_one >= 0.5))
+
+
+def _joined_hashes(models: Sequence[Fitted]) -> np.ndarray | None:
+    """The hashes of the training rows of all partitions, if all have them."""
+    known = [model.row_hashes for model in models if model.row_hashes is not None]
+    return np.concatenate(known) if len(known) == len(models) else None
 
 
 def _blocks(n_rows: int) -> list[slice]:

@@ -1,0 +1,69 @@
+"""Which of some rows a model was trained on, and what it predicts for them out-of-bag."""
+
+import numpy as np
+from scipy import sparse
+
+from sketchforest._estimators.predicting.decisions import HasFittedModel, averages_as_given
+from sketchforest._trees.predict import ForestPredictor, Kept
+from sketchforest._utils.row_hashes import match_rows, row_hashes
+from sketchforest._utils.typing import Matrix, MatrixLike
+
+
+def find_training_rows(model: HasFittedModel, X: MatrixLike) -> np.ndarray:
+    """(n_rows,) number of the training row with the values of each row of X, or -1.
+
+    Where rows repeat, new rows have the values of training rows, too. So no row counts as a
+    training row unless more rows match than of new data.
+    """
+    fitted = model.fitted_
+    known = fitted.row_hashes
+    checked = model._check_new(X, fitted)
+    if known is None or not checked.shape[0]:
+        return np.full(checked.shape[0], -1)
+    found = match_rows(known, row_hashes(checked))
+    # As Good and Turing: the share of new rows with known values is that of the training rows
+    # whose values are not unique.
+    repeated = 1 - _n_unique(known) / len(known)
+    error = np.sqrt(repeated * (1 - repeated) * (1 / len(found) + 1 / len(known)))
+    if np.mean(found >= 0) <= repeated + 3 * error:
+        found[:] = -1
+    return found
+
+
+def _n_unique(values: np.ndarray) -> int:
+    """Number of values that occur once."""
+    return int(np.count_nonzero(np.unique(values, return_counts=True)[1] == 1))
+
+
+def out_of_bag_rows(
+    model: HasFittedModel, training_rows: np.ndarray
+) -> tuple[np.ndarray, sparse.csr_array]:
+    """The rows that some tree left out, and which trees (n_rows, n_trees) were grown on each.
+
+    `training_rows` are the numbers of the rows among those of the training.
+    """
+    fitted = model.fitted_
+    if not isinstance(fitted.predictor, ForestPredictor):
+        raise ValueError(
+            "include_training_rows must be True if a model in several parts was trained on all "
+            "rows: it has no out-of-bag predictions; got False. Or use rows that it was not "
+            "trained on."
+        )
+    in_bag = fitted.forest.in_bag()[training_rows]
+    rows = np.flatnonzero(np.diff(in_bag.indptr) < fitted.forest.n_trees)
+    if not len(rows):
+        raise ValueError(
+            "include_training_rows must be True if every tree was grown on all rows: there are no "
+            "out-of-bag predictions; got False. Or use rows that the model was not trained on."
+        )
+    return rows, in_bag[rows]
+
+
+def averages_without(model: HasFittedModel, X: MatrixLike, in_bag: sparse.csr_array) -> Matrix:
+    """Averages over the trees that were not grown on each row: CSR of labels or classes, or numbers
+    in the form of Y."""
+    fitted, n_jobs = model.fitted_, model._n_jobs
+    checked, predictor = model._check_new(X, fitted), fitted.predictor
+    if fitted.targets.is_classification:
+        return predictor.average_sparse(checked, n_jobs, Kept(np.float32), in_bag)
+    return averages_as_given(predictor, fitted.targets, checked, n_jobs, in_bag)

@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict
 
+import numpy as np
+
 from sketchforest import Tagger, load_forest
 from sketchforest._estimators.fitted_state import publish
 from sketchforest._estimators.parameters import check_parameters

@@ -143,9 +143,7 @@ def train_file(
         tested = evaluate_file(model, test, None, trained_columns(model), encoding)
     elif len(test_rows):
         X_test = encoder.encode(source.records.take(test_rows))
-        tested = evaluate_rows(
-            model, X_test, dataset.Y[test_rows], np.full(len(test_rows), -1)
-        )
+        tested = evaluate_rows(model, X_test, dataset.Y[test_rows], np.full(len(test_rows), -1))
     if tested is not None:
         model.notes_["test"] = tested.scores
     model.save(out, compact=compact)

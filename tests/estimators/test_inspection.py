@@ -1,5 +1,7 @@
 """Fitted estimators that show themselves, and that take and give names."""
 
+import threading
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -89,3 +91,26 @@ def test_every_kind_describes_itself(tmp_path):
     assert not len(compact.describe().importances)
     with pytest.raises(ValueError, match="this model was saved without"):
         compact.plot()
+
+
+class LateNames(list):
+    """Names whose length is asked once; a thread then fits the forest to other data."""
+
+    def __init__(self, forest, n_rows):
+        super().__init__(map(str, range(n_rows)))
+        self.thread = threading.Thread(target=forest.fit, args=(np.eye(7), np.eye(7, dtype=int)))
+
+    def __len__(self):
+        if self.thread.ident is None:
+            self.thread.start()
+            self.thread.join(0.5)  # long enough, unless the fit waits for `attach`
+        return super().__len__()
+
+
+def test_names_are_attached_to_the_model_they_were_checked_against():
+    forest = RandomForestClassifier(2, random_state=0).fit(np.eye(5), np.eye(5, dtype=int))
+    names = LateNames(forest, 5)
+    forest.attach(row_ids=names)
+    names.thread.join()
+    assert forest.fitted_.labels.shape[0] == 7
+    assert not hasattr(forest, "row_ids_")

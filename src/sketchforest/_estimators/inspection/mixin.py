@@ -15,6 +15,7 @@ from sketchforest._estimators.inspection.names import row_numbers
 from sketchforest._estimators.inspection.to_sklearn import to_sklearn
 from sketchforest._estimators.parameters import check_k
 from sketchforest._trees.predict import ForestPredictor
+from sketchforest._utils.lazy import lock_of
 from sketchforest._utils.typing import MatrixLike
 
 if TYPE_CHECKING:
@@ -104,27 +105,28 @@ class InspectionMixin(TreesEstimator):
         -------
         self
         """
-        fitted = self.fitted_
-        n_train, n_labels = fitted.labels.shape
-        attached: dict[str, object] = {}
-        for name, values, length, dtype in (
-            ("label_names", label_names, n_labels, str),
-            ("feature_names", feature_names, fitted.n_features, str),
-            ("row_numbers", row_numbers, n_train, np.int64),
-            ("row_ids", row_ids, n_train, str),
-            ("row_texts", row_texts, n_train, None),
-        ):
-            if values is None:
-                continue
-            if len(values) != length:
-                raise ValueError(f"{name} must have {length} entries; got {len(values)}.")
-            # Texts stay a list: every entry of an array is as wide as the longest.
-            attached[f"{name}_"] = values if dtype is None else np.asarray(values, dtype)
-        if vectorizer is not None:
-            terms = vectorizer.get_feature_names_out()
-            check_width(len(terms), fitted.n_features)
-            attached |= {"vectorizer_": vectorizer, "feature_names_": terms}
-        self._attach(attached)
+        with lock_of(self, "fitted_"):  # a concurrent fit must not replace the model meanwhile
+            fitted = self.fitted_
+            n_train, n_labels = fitted.labels.shape
+            attached: dict[str, object] = {}
+            for name, values, length, dtype in (
+                ("label_names", label_names, n_labels, str),
+                ("feature_names", feature_names, fitted.n_features, str),
+                ("row_numbers", row_numbers, n_train, np.int64),
+                ("row_ids", row_ids, n_train, str),
+                ("row_texts", row_texts, n_train, None),
+            ):
+                if values is None:
+                    continue
+                if len(values) != length:
+                    raise ValueError(f"{name} must have {length} entries; got {len(values)}.")
+                # Texts stay a list: every entry of an array is as wide as the longest.
+                attached[f"{name}_"] = values if dtype is None else np.asarray(values, dtype)
+            if vectorizer is not None:
+                terms = vectorizer.get_feature_names_out()
+                check_width(len(terms), fitted.n_features)
+                attached |= {"vectorizer_": vectorizer, "feature_names_": terms}
+            self._attach(attached)
         return self
 
     def describe(self) -> Description:

@@ -10,30 +10,21 @@
 #include "criterion.hpp"
 #include "feature_reader.hpp"
 #include "splitter.hpp"
+#include "tree_builder.hpp"
 
 namespace sketchforest {
 namespace {
 
-constexpr std::uint32_t no_parent = ~0u;
-
 struct Pending {  // a node that waits for its turn
     Range range;
     std::size_t depth;  // of its subset in the stack
-    std::uint32_t tree_depth;
-    std::uint32_t parent;
-    int side;
+    Place place;
 };
 
-struct Candidate {  // a node whose rows are split, and that waits to be made an inner node
+struct Candidate : Priority {  // a node whose rows are split, and that waits to be an inner node
     Pending node;
     Split split;
-    double gain;
     std::uint32_t n_left;
-    std::size_t serial;  // equal gains are served in order of making
-
-    bool operator<(const Candidate& other) const {
-        return gain != other.gain ? gain < other.gain : serial > other.serial;
-    }
 };
 
 class Grower {
@@ -48,7 +39,6 @@ class Grower {
           criterion_(make_criterion(outputs)),
           splitter_(codes, *reader_, *criterion_, params, bag.rows.size()),
           weights_are_alike_(are_alike(bag.weights)) {
-        tree_.leaf_start.push_back(0);
         std::vector<std::uint32_t> all(bag.rows.size());
         std::iota(all.begin(), all.end(), 0u);
         enter_subset(0, all);
@@ -58,7 +48,7 @@ class Grower {
         const bool done = params_.max_leaf_nodes ? grow_best_first() : grow_depth_first();
         if (!done) return {};
         set_thresholds();
-        return std::move(tree_);
+        return std::move(builder_.tree);
     }
 
   private:
@@ -106,13 +96,14 @@ class Grower {
                 make_leaf(node);
                 continue;
             }
-            if (node.parent != no_parent && params_.parts.include(node.range.size())) {
-                make_part(node);
+            if (!node.place.is_root() && params_.parts.include(node.range.size())) {
+                builder_.mark_part(node.place);
+                make_leaf(node);
                 continue;
             }
             const std::size_t slot = stack.size();
-            const bool has_moved = node.parent != no_parent && move_to_own_subset(node);
-            const bool is_summed = node.parent != no_parent && !has_moved && weights_are_alike_;
+            const bool has_moved = !node.place.is_root() && move_to_own_subset(node);
+            const bool is_summed = !node.place.is_root() && !has_moved && weights_are_alike_;
             const auto split = try_split(node, is_summed ? slot : SplitCriterion::no_slot);
             if (!split) {
                 make_leaf(node);
@@ -166,17 +157,13 @@ class Grower {
         const double gain = split.score.value() - criterion_->score();
         if (!split.found || gain < params_.min_gain) return {};
         const auto n_left = splitter_.partition(node.depth, subset, node.range, split);
-        return Candidate{node, split, gain, n_left, serial_++};
+        return Candidate{{gain, serial_++}, node, split, n_left};
     }
 
-    Pending root() const {
-        return {{0, static_cast<std::uint32_t>(bag_.rows.size())}, 0, 0, no_parent, 0};
-    }
+    Pending root() const { return {{0, static_cast<std::uint32_t>(bag_.rows.size())}, 0, {}}; }
 
     bool must_be_leaf(const Pending& node) const {
-        const std::uint32_t size = node.range.size();
-        return node.tree_depth >= params_.max_depth || size < params_.min_samples_split ||
-               size < 2 || size / 2 < params_.min_samples_leaf ||
+        return TreeBuilder::must_be_leaf(params_, node.place, node.range.size()) ||
                criterion_->pure(node.depth, node.range.rows(subsets_[node.depth]));
     }
 
@@ -211,37 +198,23 @@ class Grower {
         return true;
     }
 
-    void place(const Pending& node, std::int32_t reference) {
-        if (node.parent != no_parent) tree_.nodes[node.parent].child[node.side] = reference;
-        tree_.depth = std::max(tree_.depth, node.tree_depth);
-    }
-
     void make_leaf(const Pending& node) {
-        place(node, -static_cast<std::int32_t>(tree_.leaf_start.size()));
         const RowSubset& subset = subsets_[node.depth];
-        for (const std::uint32_t row : node.range.rows(subset))
-            tree_.members.push_back(subset.member[row]);
-        tree_.leaf_start.push_back(static_cast<std::uint32_t>(tree_.members.size()));
-    }
-
-    void make_part(const Pending& node) {
-        const auto leaf = static_cast<std::uint32_t>(tree_.leaf_start.size() - 1);
-        tree_.parts.push_back({leaf, node.tree_depth});
-        make_leaf(node);
+        builder_.add_leaf(node.place, node.range.rows(subset),
+                          [&](std::uint32_t row) { return subset.member[row]; });
     }
 
     std::pair<Pending, Pending> make_children(const Candidate& candidate) {
-        const auto& [node, split, gain, n_left, serial] = candidate;
-        const auto index = static_cast<std::uint32_t>(tree_.nodes.size());
-        place(node, static_cast<std::int32_t>(index));
+        const Pending& node = candidate.node;
+        const Split& split = candidate.split;
         const std::uint32_t bit = split.missing_left ? missing_left_bit : 0;
-        tree_.nodes.push_back({split.feature | bit, 0, {0, 0}});
-        tree_.gains.push_back(gain);
+        const auto [left, right] =
+            builder_.add_inner(node.place, split.feature | bit, 0, candidate.gain);
         cuts_.push_back({split.last_left, split.first_right, split.only_missing_right,
                          split.is_random, split.cut});
-        const std::uint32_t middle = node.range.begin + n_left;
-        return {{{node.range.begin, middle}, node.depth, node.tree_depth + 1, index, 0},
-                {{middle, node.range.end}, node.depth, node.tree_depth + 1, index, 1}};
+        const std::uint32_t middle = node.range.begin + candidate.n_left;
+        return {{{node.range.begin, middle}, node.depth, left},
+                {{middle, node.range.end}, node.depth, right}};
     }
 
     // A float keeps seven digits of a cut, unless that is so large or so near zero that it becomes
@@ -256,11 +229,12 @@ class Grower {
     // doubles. All at the end: the values lie far apart in memory, and one after the other would
     // wait for each of them.
     void set_thresholds() {
+        Tree& tree = builder_.tree;
         bool needs_doubles = false;
-        tree_.wide_thresholds.resize(tree_.nodes.size());
-        for (std::size_t i = 0; i < tree_.nodes.size(); ++i) {
+        tree.wide_thresholds.resize(tree.nodes.size());
+        for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
             const auto [last_left, first_right, only_missing_right, is_random, drawn] = cuts_[i];
-            const std::uint32_t feature = tree_.nodes[i].feature & ~missing_left_bit;
+            const std::uint32_t feature = tree.nodes[i].feature & ~missing_left_bit;
             double cut = std::numeric_limits<double>::infinity();
             float rounded = std::numeric_limits<float>::infinity();
             if (!only_missing_right) {
@@ -271,10 +245,10 @@ class Grower {
                 rounded = rounded_down(cut);
                 needs_doubles |= rounded < low || is_out_of_floats(cut, rounded);
             }
-            tree_.nodes[i].threshold = rounded;
-            tree_.wide_thresholds[i] = cut;
+            tree.nodes[i].threshold = rounded;
+            tree.wide_thresholds[i] = cut;
         }
-        if (!needs_doubles) tree_.wide_thresholds.clear();
+        if (!needs_doubles) tree.wide_thresholds.clear();
     }
 
     struct ChosenCut {  // of an inner node, in codes; `drawn` in the feature's own unit
@@ -294,7 +268,7 @@ class Grower {
     std::vector<RowSubset> subsets_;
     std::size_t serial_ = 0;
     std::vector<ChosenCut> cuts_;
-    Tree tree_;
+    TreeBuilder builder_;
 };
 
 }  // namespace

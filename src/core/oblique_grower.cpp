@@ -9,11 +9,11 @@
 #include "oblique.hpp"
 #include "projected_cuts.hpp"
 #include "team.hpp"
+#include "tree_builder.hpp"
 
 namespace sketchforest {
 namespace {
 
-constexpr std::uint32_t no_parent = ~0u;
 // Of the squares of the outputs: a variance below it is rounding.
 constexpr double no_variance = 1e-10;
 // Rows that tell at which direction of the outputs, which has some dozens of components, to aim.
@@ -21,26 +21,18 @@ constexpr std::size_t most_aiming_rows = 128;
 
 struct Pending {  // a node that waits for its turn: rows [begin, end) of the order
     std::uint32_t begin, end;
-    std::uint32_t depth;
-    std::uint32_t parent;
-    int side;
+    Place place;
 
     std::uint32_t size() const { return end - begin; }
 };
 
-struct Candidate {  // a node whose rows are split, and that waits to be made an inner node
+struct Candidate : Priority {  // a node whose rows are split, and that waits to be an inner node
     Pending node;
     std::uint32_t n_left;
-    double gain;
     float threshold;
     std::uint32_t feature;
     std::vector<std::int32_t> columns;
     std::vector<std::uint16_t> weights;
-    std::size_t serial;  // equal gains are served in order of making
-
-    bool operator<(const Candidate& other) const {
-        return gain != other.gain ? gain < other.gain : serial > other.serial;
-    }
 };
 
 class ObliqueGrower {
@@ -66,12 +58,11 @@ class ObliqueGrower {
           right_(bag.rows.size()) {
         std::iota(order_.begin(), order_.end(), 0u);
         identity_ = order_;
-        grown_.tree.leaf_start.push_back(0);
     }
 
     ObliqueTree grow() {
         std::vector<Candidate> open;  // by gain where leaves are limited, else the last one first
-        consider({0, static_cast<std::uint32_t>(order_.size()), 0, no_parent, 0}, open);
+        consider({0, static_cast<std::uint32_t>(order_.size()), {}}, open);
         const bool is_limited = params_.max_leaf_nodes > 0;
         for (std::uint32_t n_leaves = 1; !open.empty(); ++n_leaves) {
             if (is_limited && n_leaves >= params_.max_leaf_nodes) break;
@@ -79,15 +70,14 @@ class ObliqueGrower {
             const Candidate next = std::move(open.back());
             open.pop_back();
             if (must_stop(next.node.size())) return {};
-            const std::uint32_t index = make_inner(next);
+            const auto [left, right] = make_inner(next);
             const std::uint32_t middle = next.node.begin + next.n_left;
-            const std::uint32_t depth = next.node.depth + 1;
-            consider({next.node.begin, middle, depth, index, 0}, open);
-            consider({middle, next.node.end, depth, index, 1}, open);
+            consider({next.node.begin, middle, left}, open);
+            consider({middle, next.node.end, right}, open);
         }
         if (is_stopped_) return {};
         for (const Candidate& left : open) make_leaf(left.node);
-        return std::move(grown_);
+        return {std::move(builder_.tree), std::move(directions_)};
     }
 
   private:
@@ -98,18 +88,16 @@ class ObliqueGrower {
     }
 
     void consider(const Pending& node, std::vector<Candidate>& open) {
-        if (must_be_leaf(node)) return make_leaf(node);
-        const bool may_be_part = node.parent != no_parent && !params_.max_leaf_nodes;
-        if (may_be_part && params_.parts.include(node.size())) return make_part(node);
+        if (TreeBuilder::must_be_leaf(params_, node.place, node.size())) return make_leaf(node);
+        const bool may_be_part = !node.place.is_root() && !params_.max_leaf_nodes;
+        if (may_be_part && params_.parts.include(node.size())) {
+            builder_.mark_part(node.place);
+            return make_leaf(node);
+        }
         auto candidate = try_split(node);
         if (!candidate) return make_leaf(node);
         open.push_back(std::move(*candidate));
         if (params_.max_leaf_nodes) std::push_heap(open.begin(), open.end());
-    }
-
-    bool must_be_leaf(const Pending& node) const {
-        return node.depth >= params_.max_depth || node.size() < params_.min_samples_split ||
-               node.size() < 2 || node.size() / 2 < params_.min_samples_leaf;
     }
 
     // Asks whether to stop after each pass over the rows: a large node takes long.
@@ -156,15 +144,13 @@ class ObliqueGrower {
     }
 
     Candidate to_candidate(const Pending& node, const SplitPoint& cut) {
-        Candidate candidate{node,
+        Candidate candidate{{cut.score.value(), serial_++},
+                            node,
                             static_cast<std::uint32_t>(cut.n_taken),
-                            cut.score.value(),
                             threshold_after(cut.n_taken),
-                            0,
+                            static_cast<std::uint32_t>(x_.feature(finder_.strongest_column())),
                             {},
-                            {},
-                            serial_++};
-        candidate.feature = static_cast<std::uint32_t>(x_.feature(finder_.strongest_column()));
+                            {}};
         for (const std::uint32_t column : finder_.columns()) {
             candidate.columns.push_back(x_.feature(column));
             candidate.weights.push_back(to_half(finder_.weight(column)));
@@ -263,39 +249,18 @@ class ObliqueGrower {
         std::copy_n(right_.begin(), n_right, members + n_left);
     }
 
-    void place(const Pending& node, std::int32_t reference) {
-        Tree& tree = grown_.tree;
-        if (node.parent != no_parent) tree.nodes[node.parent].child[node.side] = reference;
-        tree.depth = std::max(tree.depth, node.depth);
-    }
-
     void make_leaf(const Pending& node) {
-        Tree& tree = grown_.tree;
-        place(node, -static_cast<std::int32_t>(tree.leaf_start.size()));
-        tree.members.insert(tree.members.end(), order_.begin() + node.begin,
-                            order_.begin() + node.end);
-        tree.leaf_start.push_back(static_cast<std::uint32_t>(tree.members.size()));
+        const std::span<const std::uint32_t> members{order_.data() + node.begin, node.size()};
+        builder_.add_leaf(node.place, members, [](std::uint32_t member) { return member; });
     }
 
-    void make_part(const Pending& node) {
-        const auto leaf = static_cast<std::uint32_t>(grown_.tree.leaf_start.size() - 1);
-        grown_.tree.parts.push_back({leaf, node.depth});
-        make_leaf(node);
-    }
-
-    std::uint32_t make_inner(const Candidate& candidate) {
-        Tree& tree = grown_.tree;
-        const auto index = static_cast<std::uint32_t>(tree.nodes.size());
-        place(candidate.node, static_cast<std::int32_t>(index));
-        tree.nodes.push_back({candidate.feature, candidate.threshold, {0, 0}});
-        tree.gains.push_back(candidate.gain);
-        Directions& directions = grown_.directions;
-        directions.columns.insert(directions.columns.end(), candidate.columns.begin(),
-                                  candidate.columns.end());
-        directions.weights.insert(directions.weights.end(), candidate.weights.begin(),
-                                  candidate.weights.end());
-        directions.start.push_back(static_cast<std::uint32_t>(directions.columns.size()));
-        return index;
+    std::pair<Place, Place> make_inner(const Candidate& candidate) {
+        auto& [start, columns, weights] = directions_;
+        columns.insert(columns.end(), candidate.columns.begin(), candidate.columns.end());
+        weights.insert(weights.end(), candidate.weights.begin(), candidate.weights.end());
+        start.push_back(static_cast<std::uint32_t>(columns.size()));
+        return builder_.add_inner(candidate.node.place, candidate.feature, candidate.threshold,
+                                  candidate.gain);
     }
 
     const float* z_;
@@ -320,7 +285,8 @@ class ObliqueGrower {
     std::vector<std::uint32_t> right_, identity_, sample_;
     std::size_t serial_ = 0;
     bool is_stopped_ = false;
-    ObliqueTree grown_;
+    TreeBuilder builder_;
+    Directions directions_;
 };
 
 }  // namespace

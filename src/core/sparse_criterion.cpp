@@ -5,6 +5,7 @@
 #include "aligned.hpp"
 #include "count_rows.hpp"
 #include "criterion.hpp"
+#include "label_lists.hpp"
 
 namespace sketchforest {
 namespace {
@@ -21,39 +22,33 @@ class SparseCriterion final : public SplitCriterion {
           may_count_(reads_often && !random_cuts && !outputs.values),
           counts_(bag.weights),
           padding_(padding(outputs, bag, reads_often)),
-          side_(outputs.n_columns + 1),  // the last one is of padding, see append
+          side_(outputs.n_columns + 1),  // the last one is of padding
           total_(outputs.n_columns) {}
 
     void enter(std::size_t depth, std::span<const std::uint32_t> parent_rows) override {
         if (stack_.size() <= depth) stack_.resize(depth + 1);
-        Rows& to = stack_[depth];
-        to.start.assign(1, 0);
-        to.n_labels.clear();
-        to.labels.clear();
-        to.values.clear();
+        LabelLists& to = stack_[depth];
+        to.clear();
+        const std::size_t no_label = outputs_.n_columns;
         for (const std::uint32_t parent_row : parent_rows) {
             if (depth == 0) {
                 const std::int64_t row = bag_.rows[parent_row];
-                append(to, outputs_.columns, outputs_.values, outputs_.row_start[row],
-                       outputs_.row_start[row + 1]);
+                to.append(outputs_.columns, outputs_.values, outputs_.row_start[row],
+                          outputs_.row_start[row + 1], padding_, no_label);
             } else {
-                const Rows& from = stack_[depth - 1];
-                append(to, from.labels.data(), from.values.empty() ? nullptr : from.values.data(),
-                       from.start[parent_row], from.start[parent_row] + from.n_labels[parent_row]);
+                const LabelLists& from = stack_[depth - 1];
+                const float* values = from.values.empty() ? nullptr : from.values.data();
+                const auto begin = static_cast<std::int64_t>(from.start[parent_row]);
+                to.append(from.labels.data(), values, begin, begin + from.n_labels[parent_row],
+                          padding_, no_label);
             }
         }
     }
 
     bool pure(std::size_t depth, std::span<const std::uint32_t> node) const override {
-        const Rows& rows = stack_[depth];
-        const auto same = [&](const auto& array, std::uint32_t a, std::uint32_t b) {
-            return std::equal(array.begin() + rows.start[a], array.begin() + rows.start[a + 1],
-                              array.begin() + rows.start[b], array.begin() + rows.start[b + 1]);
-        };
-        return std::all_of(node.begin() + 1, node.end(), [&](std::uint32_t row) {
-            return same(rows.labels, node.front(), row) &&
-                   (!outputs_.values || same(rows.values, node.front(), row));
-        });
+        const LabelLists& rows = stack_[depth];
+        return std::all_of(node.begin() + 1, node.end(),
+                           [&](std::uint32_t row) { return rows.are_equal(node.front(), row); });
     }
 
     // The heavier child of the last node has its totals already, see close; others are summed up.
@@ -155,12 +150,6 @@ class SparseCriterion final : public SplitCriterion {
         std::uint16_t labels[most_labels];
     };
 
-    struct Rows {  // of one subset, side by side
-        std::vector<std::uint64_t> start;
-        std::vector<std::uint32_t> n_labels;
-        std::vector<std::int32_t> labels;  // padded
-        std::vector<float> values;         // empty where every value is 1
-    };
     void sum_rows(const RowSubset& subset, Range node) {
         for (std::size_t i = 0; i < n_seen_; ++i) total_[seen_[i]] = 0;
         n_seen_ = 0;
@@ -370,18 +359,6 @@ class SparseCriterion final : public SplitCriterion {
                 weight * (total[0] + total[1])};
     }
 
-    // Lists of labels are padded with a label that no row has, so that they can be read several
-    // at a time: how many there are is hard to predict.
-    void append(Rows& to, const std::int32_t* labels, const float* values, std::int64_t begin,
-                std::int64_t end) const {
-        to.labels.insert(to.labels.end(), labels + begin, labels + end);
-        to.n_labels.push_back(static_cast<std::uint32_t>(end - begin));
-        to.labels.resize((to.labels.size() + padding_ - 1) / padding_ * padding_,
-                         static_cast<std::int32_t>(outputs_.n_columns));
-        if (values) to.values.insert(to.values.end(), values + begin, values + end);
-        to.start.push_back(to.labels.size());
-    }
-
     template <class Visit>
     void each_label(std::uint32_t row, Visit visit) {
         const std::uint64_t begin = rows_->start[row], end = begin + rows_->n_labels[row];
@@ -402,7 +379,7 @@ class SparseCriterion final : public SplitCriterion {
     bool is_counted_ = false;  // the open node
     CountRows counts_;
     std::size_t padding_;
-    std::vector<Rows> stack_;
+    std::vector<LabelLists> stack_;
     std::vector<double> side_;        // S_A; zero between scans
     std::vector<double> total_;       // S; zero but for
     std::vector<std::int32_t> seen_;  // the first n_seen_ of these labels
@@ -419,7 +396,7 @@ class SparseCriterion final : public SplitCriterion {
     CutTerms chunk_;
     double squares_ = 0;  // |S|^2
     double weight_ = 0;
-    const Rows* rows_ = nullptr;
+    const LabelLists* rows_ = nullptr;
     const double* weights_ = nullptr;
 };
 

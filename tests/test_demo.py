@@ -24,8 +24,8 @@ def printed(console: Console) -> str:
 
 
 def tiny_demo(out, console, **options) -> list[Measurement]:
-    options = {"n_samples": 200, "n_estimators": 3, "n_jobs": 1} | options
-    return run_demo(out=out, console=console, **options)
+    defaults = {"n_samples": 200, "n_estimators": 3, "n_jobs": 1, "examples": "none"}
+    return run_demo(out=out, console=console, **defaults | options)
 
 
 @pytest.fixture
@@ -37,9 +37,10 @@ def test_the_demo_measures_every_forest_and_draws_them(tmp_path):
     pytest.importorskip("matplotlib")
     console = captured_console()
     rows = tiny_demo(tmp_path / "demo.png", console)
-    forests = [(row.package, row.n_components) for row in rows]
-    assert forests == [("scikit-learn", None)] + [("sketchforest", m) for m in (None, 25, 7, 1)]
-    assert [row.n_grown for row in rows] == [1, 3, 3, 3, 3]
+    forests = [(row.forest, row.n_components) for row in rows]
+    assert forests[:2] == [("scikit-learn", None), ("sketch forest", 64)]
+    assert forests[2:] == [("random forest", m) for m in (None, 25, 7, 1)]
+    assert [row.n_grown for row in rows] == [1, 3, 3, 3, 3, 3]
     assert all(row.fit_seconds > 0 and row.n_bytes > 0 for row in rows)
     assert all(0 < row.lrap <= 1 and len(row.precision) == 3 for row in rows[1:])
     assert (tmp_path / "demo.png").read_bytes().startswith(PNG_SIGNATURE)
@@ -61,10 +62,27 @@ def test_without_matplotlib_the_table_is_printed_and_the_extra_named(tmp_path, w
     assert not (tmp_path / "demo.png").exists()
 
 
+def test_new_texts_get_tags_by_name_and_the_words_behind_them(tmp_path, without_matplotlib):
+    console, n_known = captured_console(), 60
+    lines = ["description,tags"]
+    lines += ["bake rye bread,bread", "boil fresh eggs,eggs;boiling", "fry eggs,eggs"] * n_known
+    (tmp_path / "functions.csv").write_text("\n".join(lines), encoding="utf-8")
+    tiny_demo(tmp_path / "demo.png", console, examples=tmp_path)
+    line = next(line for line in printed(console).splitlines() if "bake rye bread" in line)
+    assert re.search(r"bread 0\.9\d +(bake|rye|bread), .* bread *$", line)
+    assert "sketchforest serve model.sf" in printed(console)
+
+
+def test_without_example_files_the_demo_ends_after_the_comparison(tmp_path, without_matplotlib):
+    console = captured_console()
+    tiny_demo(tmp_path / "demo.png", console, examples=tmp_path)
+    assert "because of" not in printed(console)
+
+
 def test_ratios_are_to_the_first_row_and_the_table_fits_a_terminal():
     rows = [
         Measurement("scikit-learn", None, 2, 245.0, 10_400_000_000),
-        Measurement("sketchforest", 25, 100, 2.45, 5_200_000, 0.378, (0.65, 0.6, 0.55)),
+        Measurement("random forest", 25, 100, 2.45, 5_200_000, 0.378, (0.65, 0.6, 0.55)),
     ]
     console = captured_console()
     console.print(comparison_table(rows, 100, 983))
@@ -77,8 +95,8 @@ def test_axes_of_the_picture_have_units():
     pytest.importorskip("matplotlib")
     rows = [
         Measurement("scikit-learn", None, 2, 17.0, 10_000),
-        Measurement("sketchforest", None, 100, 0.6, 900, 0.37, (0.6, 0.5, 0.4)),
-        Measurement("sketchforest", 5, 100, 0.3, 900, 0.36, (0.6, 0.5, 0.4)),
+        Measurement("random forest", None, 100, 0.6, 900, 0.37, (0.6, 0.5, 0.4)),
+        Measurement("random forest", 5, 100, 0.3, 900, 0.36, (0.6, 0.5, 0.4)),
     ]
     quality, time = components_figure(rows, 100).axes
     assert "LRAP" in quality.get_ylabel()

@@ -1,7 +1,8 @@
-"""The demo: fit time, model size and ranking quality beside scikit-learn's random forest."""
+"""The demo: forests beside scikit-learn's, then tags for new texts and the words behind them."""
 
 from __future__ import annotations
 
+import csv
 import math
 import os
 import pickle
@@ -10,16 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from sklearn.ensemble import RandomForestRegressor
 
-from sketchforest import RandomForestClassifier
+from sketchforest import RandomForestClassifier, SketchForestClassifier, Tagger
+from sketchforest._utils.display import shortened
 from sketchforest._utils.progress import stage, watched
 from sketchforest._utils.units import UNKNOWN, ratio, seconds, size
 from sketchforest.datasets import Dataset, make_delicious_like
@@ -30,8 +33,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FULL_SIZE, QUICK_SIZE = 16_105, 2_000
+SCIKIT_LEARN = "scikit-learn"
 # Colours that are easy to tell apart with any kind of colour vision.
-_COLOURS = {"projected": "#0072b2", "sketchforest": "#222222", "scikit-learn": "#d55e00"}
+_COLOURS = {
+    "projected": "#0072b2",
+    "random forest": "#222222",
+    "sketch forest": "#009e73",
+    SCIKIT_LEARN: "#d55e00",
+}
+TEXTS = "functions.csv"
+N_TAGS, N_WORDS, N_TEXTS, TEXT_WIDTH = 2, 3, 5, 45
 
 
 @dataclass(frozen=True)
@@ -42,7 +53,7 @@ class Measurement:
     `n_components` is None for a forest on the original outputs.
     """
 
-    package: str
+    forest: str
     n_components: int | None
     n_grown: int
     fit_seconds: float
@@ -57,9 +68,10 @@ def run_demo(
     n_jobs: int = 2,
     out: str | os.PathLike[str] = "sketchforest-demo.png",
     seed: int = 0,
+    examples: str | os.PathLike[str] = "examples",
     console: Console | None = None,
 ) -> list[Measurement]:
-    """Measure the forests, print a table and draw a picture.
+    """Measure the forests, print a table, draw a picture, and tag the texts in `examples`.
 
     All of scikit-learn's trees would take minutes and gigabytes. It grows one per job, and its time
     and size are scaled.
@@ -74,13 +86,14 @@ def run_demo(
         f"Generated tags, shaped like Delicious: {n_train:,} training rows, {n_test:,} test rows, "
         f"{n_features:,} features, {n_labels:,} labels."
     )
-    components = [None, 25, math.floor(0.5 + math.log(n_labels)), 1]
-    with watched(), stage("scikit-learn", 1 + len(components)) as shown:
+    forests = _forests(n_labels, n_estimators, n_jobs, seed)
+    with watched(), stage("scikit-learn", 1 + len(forests)) as shown:
         measurements = [measure_sklearn(data, n_estimators, n_jobs, seed)]
-        for m in components:
+        for name, forest in forests:
+            m = None if forest.projection is None else forest.n_components
             outputs = "original outputs" if m is None else f"m = {m}"
-            shown.update(len(measurements), name=f"sketchforest, {outputs}")
-            measurements.append(measure_sketchforest(data, m, n_estimators, n_jobs, seed))
+            shown.update(len(measurements), name=f"{name}, {outputs}")
+            measurements.append(measure_sketchforest(data, name, forest))
     console.print(comparison_table(measurements, n_estimators, n_labels))
     if find_spec("matplotlib") is None:
         message = "To get a picture, install matplotlib: pip install 'sketchforest[plot]'."
@@ -90,33 +103,39 @@ def run_demo(
 
         save_figure(components_figure(measurements, n_estimators), path)
         console.print(f"Picture: {path}", markup=False)
+    if (Path(examples) / TEXTS).is_file():
+        show_tags(Path(examples), n_jobs, console)
     return measurements
 
 
-def measure_sketchforest(
-    data: Dataset, n_components: int | None, n_estimators: int, n_jobs: int, seed: int
-) -> Measurement:
+def _forests(n_labels: int, n_estimators: int, n_jobs: int, seed: int) -> list[tuple[str, Any]]:
+    """The forests of the demo by name, the most accurate first."""
+    shared: dict[str, Any] = {"n_jobs": n_jobs, "random_state": seed}
+    sketch = SketchForestClassifier(n_estimators, n_components=64, **shared)
+    forests: list[tuple[str, Any]] = [("sketch forest", sketch)]
+    for m in (None, 25, math.floor(0.5 + math.log(n_labels)), 1):
+        projection = None if m is None else "gaussian"
+        forest = RandomForestClassifier(
+            n_estimators, projection=projection, n_components=m, **shared
+        )
+        forests.append(("random forest", forest))
+    return forests
+
+
+def measure_sketchforest(data: Dataset, name: str, forest: Any) -> Measurement:
     train, test = data.splits["train"], data.splits["test"]
-    forest = RandomForestClassifier(
-        n_estimators,
-        n_jobs=n_jobs,
-        random_state=seed,
-        projection=None if n_components is None else "gaussian",
-        n_components=n_components,
-    )
     start = time.perf_counter()
     forest.fit(data.X[train], data.Y[train])
     fit_seconds = time.perf_counter() - start
     Y, scores = data.Y[test], np.asarray(forest.predict_proba(data.X[test]))
-    precision = tuple(precision_at_k(Y, scores, k) for k in (1, 3, 5))
     return Measurement(
-        "sketchforest",
-        n_components,
-        n_estimators,
+        name,
+        None if forest.projection is None else forest.n_components,
+        forest.n_estimators,
         fit_seconds,
         len(pickle.dumps(forest)),
         lrap(Y, scores),
-        precision,
+        tuple(precision_at_k(Y, scores, k) for k in (1, 3, 5)),
     )
 
 
@@ -130,7 +149,7 @@ def measure_sklearn(data: Dataset, n_estimators: int, n_jobs: int, seed: int) ->
     forest.fit(X, Y)
     fit_seconds = (time.perf_counter() - start) * n_estimators / n_grown
     n_bytes = n_estimators * len(pickle.dumps(forest.estimators_[0]))
-    return Measurement("scikit-learn", None, n_grown, fit_seconds, n_bytes)
+    return Measurement(SCIKIT_LEARN, None, n_grown, fit_seconds, n_bytes)
 
 
 def comparison_table(
@@ -154,7 +173,7 @@ def comparison_table(
         table.add_column(header, justify="right", no_wrap=True)
     for row in measurements:
         table.add_row(
-            row.package + " *" * (row.n_grown < n_estimators),
+            row.forest + " *" * (row.n_grown < n_estimators),
             f"{n_labels} labels" if row.n_components is None else f"m = {row.n_components}",
             seconds(row.fit_seconds),
             ratio(first.fit_seconds / row.fit_seconds),
@@ -188,15 +207,17 @@ def components_figure(measurements: Sequence[Measurement], n_estimators: int) ->
 
 def _draw(axes: Axes, rows: Sequence[Measurement], field: str, label: str, above: int) -> None:
     n_all = max(row.n_grown for row in rows)
+    projected = [row for row in rows if row.forest == "random forest" and row.n_components]
     for row in rows:
-        if row.n_components is None:
+        if row not in projected:
             value = getattr(row, field)
+            outputs = f"m = {row.n_components}" if row.n_components else "original outputs"
             scaled = " (scaled)" if row.n_grown < n_all else ""
-            name = f"{row.package}, original outputs{scaled}: {label.format(value)}"
-            axes.axhline(value, color=_COLOURS[row.package], linestyle="--", label=name)
-    points = sorted((row.n_components, getattr(row, field)) for row in rows if row.n_components)
+            name = f"{row.forest}, {outputs}{scaled}: {label.format(value)}"
+            axes.axhline(value, color=_COLOURS[row.forest], linestyle="--", label=name)
+    points = sorted((row.n_components, getattr(row, field)) for row in projected)
     m, values = zip(*points, strict=True)
-    axes.plot(m, values, "o-", color=_COLOURS["projected"], label="sketchforest, m outputs")
+    axes.plot(m, values, "o-", color=_COLOURS["projected"], label="random forest, m outputs")
     for point in points:
         axes.annotate(
             label.format(point[1]), point, (0, above), textcoords="offset points", ha="center"
@@ -209,3 +230,42 @@ def _draw(axes: Axes, rows: Sequence[Measurement], field: str, label: str, above
     axes.grid(axis="y", color="#e6e6e6")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="best", edgecolor="none", fontsize="small")
+
+
+def show_tags(examples: Path, n_jobs: int, console: Console) -> None:
+    """Train on tagged descriptions, and tag others: with the words that decided, and the truth."""
+    with open(examples / TEXTS, encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    is_new = np.arange(len(rows)) % (len(rows) // N_TEXTS) == 0
+    known, new = ([row for row, of in zip(rows, is_new == b, strict=True) if of] for b in (0, 1))
+    forest = SketchForestClassifier(n_jobs=n_jobs, random_state=0)
+    tagger = Tagger(forest, tag_separator=";", stop_words="english")
+    tagger.fit([row["description"] for row in known], [row["tags"] for row in known])
+    console.print(
+        f"\nTags of functions, suggested after training on {len(known):,} other descriptions "
+        f"({examples / TEXTS}):",
+        markup=False,
+    )
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for header in ("description", "suggested", "because of", "actual tags"):
+        table.add_column(header)
+    for row in new[:N_TEXTS]:
+        found = tagger.explain(row["description"], k=N_TAGS)
+        tags = zip(found.label_names, found.scores, strict=True)
+        words = [line.feature for line in found.lines() if line.value is not None and line.adds > 0]
+        table.add_row(
+            escape(shortened(row["description"], TEXT_WIDTH)),
+            "\n".join(f"{tag} {score:.2f}" for tag, score in tags),
+            ", ".join(words[:N_WORDS]),
+            escape(row["tags"].replace(";", ", ")),
+        )
+    console.print(table)
+    console.print(
+        "\nTry it yourself:\n"
+        f"  sketchforest train {examples / 'questions.csv'} --text-column question "
+        "--tags-column tags -o model.sf\n"
+        f"  sketchforest predict model.sf {examples / 'new_questions.csv'} --top 2\n"
+        "  sketchforest serve model.sf",
+        markup=False,
+        soft_wrap=True,
+    )

@@ -1,4 +1,6 @@
-"""class_weight is scikit-learn's, for labels that are kept sparse."""
+"""class_weight is scikit-learn's for classes; "balanced" weights each label by itself."""
+
+import pickle
 
 import numpy as np
 import pytest
@@ -9,9 +11,15 @@ from sketchforest import (
     DecisionTreeClassifier,
     ExtraTreesClassifier,
     RandomForestClassifier,
+    SketchForestClassifier,
+    load_forest,
 )
 from sketchforest._estimators.fitting.class_weight import row_weights
 from sketchforest._trees.model import SparseRows
+from sketchforest._trees.predict import ForestPredictor
+from sketchforest.datasets import make_multilabel
+from sketchforest.evaluation import evaluate
+from sketchforest.metrics import top_k
 
 CLASSIFIERS = (RandomForestClassifier, ExtraTreesClassifier, DecisionTreeClassifier)
 N_ROWS, N_LABELS = 90, 6
@@ -37,7 +45,6 @@ def classes(X):
 
 EACH_LABEL = [{0: 1 + j / 8, 1: 4.0 - j / 4} for j in range(N_LABELS)]
 FOR_CLASSES = ["balanced", {"a": 1, "b": 2.5, "c": 0}, {"b": 8}]
-FOR_LABELS = ["balanced", EACH_LABEL]
 
 
 def fitted(kind, X, Y, sample_weight=None, **params):
@@ -65,10 +72,10 @@ def test_weights_of_classes_are_weights_of_their_rows(kind, class_weight, X, y):
     assert not np.allclose(both.predict_proba(X), by_class.predict_proba(X))
 
 
-@pytest.mark.parametrize("class_weight", FOR_LABELS, ids=["balanced", "a dict for each label"])
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("kind", CLASSIFIERS)
-def test_weights_of_labels_multiply(kind, layout, class_weight, X, Y):
+def test_weights_of_labels_multiply(kind, layout, X, Y):
+    class_weight = EACH_LABEL
     by_label = fitted(kind, X, layout(Y), class_weight=class_weight, max_depth=3)
     if kind is RandomForestClassifier:  # its rows are drawn alike, and then weighted
         params = {"max_depth": 3, "bootstrap": False}
@@ -90,17 +97,15 @@ def test_one_dict_serves_every_label(Y):
     )
 
 
-@pytest.mark.parametrize("which", ["classes", "labels"])
-def test_each_bag_is_balanced_by_its_own_counts(which, X, Y, y):
-    target = y if which == "classes" else Y
-    forest = fitted(RandomForestClassifier, X, target, class_weight="balanced_subsample")
-    plain = fitted(RandomForestClassifier, X, target)
+def test_each_bag_is_balanced_by_its_own_counts(X, y):
+    forest = fitted(RandomForestClassifier, X, y, class_weight="balanced_subsample")
+    plain = fitted(RandomForestClassifier, X, y)
     for index in range(5):
         tree, counted = forest.fitted_.forest.tree(index), plain.fitted_.forest.tree(index)
         counts = np.zeros(N_ROWS, int)
         counts[counted.members] = counted.weights
         drawn = np.repeat(np.arange(N_ROWS), counts)
-        expected = counts * compute_sample_weight("balanced", target, indices=drawn)
+        expected = counts * compute_sample_weight("balanced", y, indices=drawn)
         weights = np.zeros(N_ROWS)
         weights[tree.members] = tree.weights
         assert np.allclose(weights, expected)
@@ -126,13 +131,74 @@ def test_products_over_thousands_of_labels_stay_numbers():
     rng = np.random.default_rng(0)
     Y = sparse.csr_array((rng.random((50, 3000)) < 0.5).astype(float))
     rows = SparseRows.from_csr(Y)
-    for class_weight in ({0: 1.0, 1: 1e30}, {0: 1e30, 1: 1e29}, {1: 1e-30}, "balanced"):
+    for class_weight in ({0: 1.0, 1: 1e30}, {0: 1e30, 1: 1e29}, {1: 1e-30}):
         weights = row_weights(class_weight, rows, None, None)
         assert np.isfinite(weights).all()
         assert np.isfinite(weights.sum())
     # Where nothing overflows, nothing is scaled.
     few = SparseRows.from_csr(Y[:, :4])
     assert np.allclose(row_weights({1: 3.0}, few, None, None), 3.0 ** Y[:, :4].sum(axis=1))
+
+
+# ---- labels are balanced one by one
+
+
+@pytest.fixture(scope="module", params=[np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def balanced(request, X, Y):
+    return fitted(
+        SketchForestClassifier, X, request.param(Y), n_estimators=20, class_weight="balanced"
+    )
+
+
+def test_rows_with_a_balanced_label_count_by_its_weight(balanced, X, Y):
+    fitted_model = balanced.fitted_
+    shares = ForestPredictor(fitted_model.forest, fitted_model.labels).average(X, 1, np.float64)
+    weights = ((N_ROWS + 2) / (Y.sum(axis=0) + 1)) ** 0.3
+    weights /= np.exp((Y @ np.log(weights)).sum() / Y.sum())
+    expected = shares * weights / (shares * weights + 1 - shares)
+    assert np.allclose(balanced.predict_proba(X), expected, atol=1e-6)
+    assert weights[2:].max() > 1 > weights[1]  # the label that all rows have
+
+
+def test_all_ways_to_predict_agree_on_balanced_labels(balanced, X, tmp_path):
+    expected = np.asarray(balanced.predict_proba(X))
+    assert np.array_equal(balanced.predict_sparse(X).toarray(), expected)
+    labels, scores = balanced.predict_topk(X, 3)
+    best, values = top_k(expected, 3)
+    assert np.array_equal(labels, best)
+    assert np.allclose(scores, values)
+    three = balanced.predict_sparse(X, 3).toarray()
+    assert np.array_equal(np.sort(three)[:, -3:], np.sort(expected)[:, -3:])
+    found = balanced.explain(X[:1], k=N_LABELS)
+    assert np.allclose(found.scores, expected[0, found.labels])
+    assert np.allclose(found.base + found.contributions.sum(axis=0), found.scores)
+    balanced.save(tmp_path / "model.sf")
+    for model in (load_forest(tmp_path / "model.sf"), pickle.loads(pickle.dumps(balanced))):
+        assert np.array_equal(model.predict_proba(X), expected)
+
+
+def test_balanced_labels_rank_rare_ones_higher_and_rows_as_well():
+    data = make_multilabel(1500, 60, 80, labels_per_row=3, features_per_row=10, random_state=1)
+    train, test = slice(1000), slice(1000, None)
+    plain, by_label = (
+        evaluate(
+            SketchForestClassifier(40, random_state=0, class_weight=class_weight).fit(
+                data.X[train], data.Y[train]
+            ),
+            data.X[test],
+            data.Y[test],
+        ).scores
+        for class_weight in (None, "balanced")
+    )
+    for name in ("psp_at_1", "psp_at_5", "macro_f1"):
+        assert by_label[name] > plain[name]
+    assert by_label["lrap"] > plain["lrap"] - 0.02
+
+
+def test_reweighted_trees_are_not_converted(X, Y):
+    forest = fitted(RandomForestClassifier, X.astype(np.float32), Y, class_weight="balanced")
+    with pytest.raises(ValueError, match="class_weight must be None for to_sklearn of a model"):
+        forest.to_sklearn()
 
 
 BAD = [

@@ -114,9 +114,10 @@ PARAMETERS = {
     ),
     "class_weight": Described(
         'dict, list of dict, "balanced", "balanced_subsample" or None',
-        "Class weights. With many labels, a row's weight is the product of its labels' weights. "
-        "A label's weights are a dict {0: weight if absent, 1: weight if present}: one dict for "
-        "all labels, or a list with one per label.",
+        'Class weights. With many labels, "balanced" makes rare labels count more, in splits and '
+        "in predictions: each by the power 0.3 of its inverse frequency. Dicts {0: weight if "
+        "absent, 1: weight if present}, one for all labels or a list with one per label, multiply "
+        "into a weight of the row.",
     ),
     "threshold": Described(
         'float, array, "f1", "f1-per-label" or "top-K"',

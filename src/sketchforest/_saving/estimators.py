@@ -241,6 +241,8 @@ def _settings_to_json(settings: GrowSettings) -> dict[str, Json]:
 
 def _state_of(targets: Targets) -> dict[str, bool | str]:
     state: dict[str, bool | str] = {"_sparse_labels": targets.is_sparse}
+    if targets.is_balanced:
+        state["_is_balanced"] = True
     if targets.is_spmatrix:
         state["_is_spmatrix"] = True
     if targets.criterion != VARIANCE:
@@ -294,7 +296,10 @@ def _targets(about: dict[str, Any], labels: Labels) -> Targets:
         is_spmatrix=state.get("_is_spmatrix", False),
         column_classes=columns,
         criterion=CRITERIA[state.get("_impurity", VARIANCE.name)],
+        is_balanced=state.get("_is_balanced", False),
     )
+    if targets.is_balanced and not targets.is_indicator:
+        raise CorruptModelError("balanced labels of a model without labels")
     is_sparse = isinstance(labels, SparseRows)
     has_indicators = isinstance(labels, SparseRows) and labels.values is None
     if targets.is_classification and (targets.is_vector or not has_indicators):

@@ -81,7 +81,10 @@ OPTIONAL: dict[str, Check] = {
     ),
 }
 STATE: dict[str, Check] = {
-    **dict.fromkeys(("_sparse_labels", "_is_spmatrix", "_is_vector", "_is_relabelled"), _is(bool)),
+    **dict.fromkeys(
+        ("_sparse_labels", "_is_spmatrix", "_is_vector", "_is_relabelled", "_is_balanced"),
+        _is(bool),
+    ),
     "_predicts_at_least_one": _is(bool),
     "_impurity": lambda value: isinstance(value, str) and value in CRITERIA,
     "_number": is_count,

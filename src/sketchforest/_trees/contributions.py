@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sketchforest import _core
+from sketchforest._trees.label_weights import reweighted
 from sketchforest._trees.predict import ForestPredictor, find_leaves, seen_by_oblique_trees
 from sketchforest._utils.typing import Matrix
 
@@ -23,11 +24,22 @@ class Contributions(NamedTuple):
     added: np.ndarray  # (f, k)
 
 
-def contributions(predictor: ForestPredictor, x: Matrix, Y: np.ndarray) -> Contributions:
-    """For the one row x; Y, (n_train, k), are outputs of the training rows."""
+def contributions(
+    predictor: ForestPredictor, x: Matrix, Y: np.ndarray, labels: np.ndarray
+) -> Contributions:
+    """For the one row x; Y, (n_train, k), are these labels or outputs of the training rows."""
     forest, outputs = predictor.forest, np.ascontiguousarray(Y, np.float64)
     leaves, seen = find_leaves(forest, x), seen_by_oblique_trees(forest, x)
     base, scores, features, added = _core.contributions(
         forest, leaves, outputs, predictor.takes_medians, seen
     )
-    return Contributions(base, scores, features, added.reshape(len(features), Y.shape[1]))
+    added = added.reshape(len(features), Y.shape[1])
+    if predictor.label_weights is None:
+        return Contributions(base, scores, features, added)
+    weights = predictor.label_weights[labels]
+    weighted_base, weighted = reweighted(base, weights), reweighted(scores, weights)
+    change = scores - base
+    factor = np.ones(len(change))
+    # Features share the change of the reweighted scores as they share that of the averages.
+    np.divide(weighted - weighted_base, change, where=change != 0, out=factor)
+    return Contributions(weighted_base, weighted, features, added * factor)

@@ -1,14 +1,15 @@
 """Predicting: find the leaf of each row in each tree, then average the training rows in them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeAlias, TypeVar
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from sketchforest import _core
 from sketchforest._trees.encoding import csr_arrays, float_type
+from sketchforest._trees.label_weights import balanced_label_weights, reweighted
 from sketchforest._trees.memory import check_fits
 from sketchforest._trees.model import Forest, Labels, SparseRows, Tree
 from sketchforest._trees.oblique_features import ObliqueX
@@ -93,11 +94,14 @@ class ForestPredictor:
     labels: Labels
     may_tabulate: bool = True  # leaf means, where that pays
     takes_medians: bool = False
+    label_weights: np.ndarray | None = None  # (n_labels,) by which averages are reweighted
 
     @classmethod
     def of(cls, forest: Forest, targets: Targets) -> "ForestPredictor":
         """A predictor whose leaves predict what minimizes their impurity."""
-        return cls(forest, targets.labels, takes_medians=targets.criterion.predicts_medians)
+        weights = balanced_label_weights(targets.class_labels) if targets.is_balanced else None
+        takes_medians = targets.criterion.predicts_medians
+        return cls(forest, targets.labels, takes_medians=takes_medians, label_weights=weights)
 
     @classmethod
     def of_training_rows(cls, forest: Forest) -> "ForestPredictor":
@@ -117,7 +121,7 @@ class ForestPredictor:
         out = np.empty((X.shape[0], self.labels.shape[1]), dtype)
 
         def fill(block: slice, leaves: np.ndarray) -> None:
-            _core.average(self.leaves, self.values, leaves, out[block])
+            _core.average(*self._to_average(leaves), out[block])
 
         self._by_blocks(fill, X, n_jobs, exclude=exclude)
         return out
@@ -126,9 +130,7 @@ class ForestPredictor:
         self, X: Matrix, n_jobs: int | None, kept: Kept, exclude: TreesOfRows = None
     ) -> sparse.csr_array:
         def average(block: slice, leaves: np.ndarray) -> sparse.csr_array:
-            data, columns, row_start = _core.average_csr(
-                self.leaves, self.values, leaves, kept.k or 0
-            )
+            data, columns, row_start = _core.average_csr(*self._to_average(leaves), kept.k or 0)
             arrays = (data.astype(kept.dtype, copy=False), columns, row_start)
             return kept.of(sparse.csr_array(arrays, shape=(len(leaves), self.labels.shape[1])))
 
@@ -140,17 +142,39 @@ class ForestPredictor:
 
         def find_largest(block: slice, leaves: np.ndarray) -> np.ndarray:
             averages = np.empty((len(leaves), n_outputs))
-            _core.average(self.leaves, self.values, leaves, averages)
+            _core.average(*self._to_average(leaves), averages)
             return averages.argmax(axis=1)
 
         return np.concatenate(self._by_blocks(find_largest, X, n_jobs, n_outputs))
 
     def best(self, X: Matrix, n_jobs: int | None, k: int) -> tuple[np.ndarray, np.ndarray]:
         found = self._by_blocks(
-            lambda _, leaves: _core.average_best(self.leaves, self.values, leaves, k), X, n_jobs
+            lambda _, leaves: _core.average_best(*self._to_average(leaves), k), X, n_jobs
         )
         labels, scores = map(np.concatenate, zip(*found, strict=True))
         return labels, scores
+
+    def _to_average(self, leaves: np.ndarray) -> tuple[_core.Leaves, Labels, np.ndarray]:
+        """What the core averages: the leaves; or reweighted averages, as leaves of a single tree
+        that each hold one row."""
+        if self.label_weights is None:
+            return self.leaves, self.values, leaves
+        data, columns, row_start = _core.average_csr(self.leaves, self.values, leaves, 0)
+        values = reweighted(data, self.label_weights[columns]).astype(np.float32)
+        n_rows, n_labels = len(leaves), self.labels.shape[1]
+        rows = np.arange(n_rows, dtype=np.int32)
+        one_tree = _core.Leaves(
+            leaf_start=np.array([0, n_rows + 1]),
+            member_start=np.arange(n_rows + 1, dtype=np.uint32),
+            tree_members=np.array([0, n_rows]),
+            members=rows,
+            weights=None,
+            n_rows=n_rows,
+        )
+        reweighted_rows = SparseRows(
+            row_start=row_start, columns=columns, values=values, n_columns=n_labels
+        )
+        return one_tree, reweighted_rows, rows[:, None]
 
     def _by_blocks(
         self,
@@ -205,10 +229,9 @@ class ForestPredictor:
             rows_per_leaf = (sizes**2).sum() / sizes.sum()
         return 1 + int(self.forest.n_trees * rows_per_leaf * width)
 
-    def __reduce__(self) -> tuple[type["ForestPredictor"], tuple[Forest, Labels, bool, bool]]:
+    def __reduce__(self) -> tuple[type["ForestPredictor"], tuple[Any, ...]]:
         # What is derived is made anew when it is needed.
-        given = (self.forest, self.labels, self.may_tabulate, self.takes_medians)
-        return ForestPredictor, given
+        return ForestPredictor, tuple(getattr(self, each.name) for each in fields(self))
 
 
 def first_largest(rows: sparse.csr_array) -> np.ndarray:

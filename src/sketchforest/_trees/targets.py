@@ -23,6 +23,7 @@ class Targets:
     # Of several columns of classes, whose indicators are the labels, one column after the other.
     column_classes: tuple[np.ndarray, ...] | None = None
     criterion: Criterion = VARIANCE  # by which trees are grown and pruned
+    is_balanced: bool = False  # rare labels count more
 
     @property
     def is_classification(self) -> bool:

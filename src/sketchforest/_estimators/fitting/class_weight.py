@@ -9,6 +9,7 @@ import numpy as np
 
 from sketchforest._estimators.constructors import ClassWeight
 from sketchforest._estimators.fitting.scales import rescale_weights
+from sketchforest._estimators.parameters import Parameters
 from sketchforest._trees.model import SparseRows
 from sketchforest._trees.targets import Targets
 
@@ -21,7 +22,6 @@ def weigh_classes(
     class_weight: ClassWeight, targets: Targets, weights: np.ndarray | None, *, is_tree: bool
 ) -> np.ndarray | None:
     """The weights of the rows times those of their classes; None if all are equal."""
-    check_class_weight(class_weight, is_tree=is_tree)
     if class_weight is None or class_weight == "balanced_subsample":
         return weights
     # As in scikit-learn, forests balance total weights of classes, and trees numbers of rows.
@@ -32,6 +32,15 @@ def weigh_classes(
     if not product.any():
         raise ValueError(f"class_weight must give some row a weight above 0; got {class_weight!r}.")
     return product
+
+
+def balances_labels(params: Parameters, targets: Targets) -> bool:
+    """Whether labels are balanced one by one.
+
+    scikit-learn multiplies their weights into one per row. With many labels, a row of several rare
+    ones would outweigh all others.
+    """
+    return targets.is_indicator and isinstance(params.class_weight, str)
 
 
 def balance_bag(targets: Targets, rows: np.ndarray, counts: np.ndarray | None) -> np.ndarray:
@@ -83,7 +92,8 @@ def row_weights(
     """
     if classes is not None:
         return _weights_of_classes(class_weight, labels.columns, classes, counts)[labels.columns]
-    absent, present = _weights_of_labels(class_weight, labels, counts)
+    assert not isinstance(class_weight, str)  # labels are balanced one by one
+    absent, present = _weights_of_labels(class_weight, labels.n_columns)
     # Logarithms, since a product over a thousand labels can overflow a double.
     with np.errstate(divide="ignore"):
         log_absent, log_present = np.log(absent), np.log(present)
@@ -108,16 +118,8 @@ def _weights_of_classes(
 
 
 def _weights_of_labels(
-    class_weight: GivenWeights, labels: SparseRows, counts: np.ndarray | None
+    class_weight: dict[Hashable, float] | list[dict[Hashable, float]], n_labels: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    n_labels = labels.n_columns
-    if isinstance(class_weight, str):
-        each = None if counts is None else np.repeat(counts, np.diff(labels.row_start))
-        n_rows = float(labels.n_rows if counts is None else counts.sum())
-        n_present = np.bincount(labels.columns, weights=each, minlength=n_labels)
-        n_absent = n_rows - n_present
-        n_kinds = (n_present > 0).astype(int) + (n_absent > 0)
-        return _balanced(n_absent, n_rows, n_kinds), _balanced(n_present, n_rows, n_kinds)
     each_label = class_weight if isinstance(class_weight, list) else [class_weight] * n_labels
     if len(each_label) != n_labels:
         raise ValueError(
@@ -135,7 +137,7 @@ def _weights_of_labels(
     return np.array(absent, float), np.array(present, float)
 
 
-def _balanced(sizes: np.ndarray, n_rows: float, n_kinds: int | np.ndarray) -> np.ndarray:
+def _balanced(sizes: np.ndarray, n_rows: float, n_kinds: int) -> np.ndarray:
     """scikit-learn's n_rows / (n_kinds * size), over the kinds that occur."""
     return np.divide(n_rows, n_kinds * sizes, out=np.ones(len(sizes)), where=sizes > 0)
 

@@ -98,8 +98,13 @@ def _predictions(
 
 
 def expected_score(model: "TreesEstimator", X: MatrixLike, metric: str) -> PredictedScore | None:
-    """The expected score on new rows, by the training rows X; see `extrapolate_oob_score`."""
+    """The expected score on new rows, by the training rows X; see `extrapolate_oob_score`.
+
+    None for reweighted averages, whose learning curve it does not follow.
+    """
     fitted = model.fitted_
+    if fitted.targets.is_balanced:
+        return None
     forest, settings = fitted.forest, fitted.settings
     checked = model._check_new(X, fitted)
     return extrapolate_oob_score(forest, checked, fitted.labels, settings, metric, model._n_jobs)

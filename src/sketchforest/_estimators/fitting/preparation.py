@@ -7,7 +7,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 
 from sketchforest._estimators.constructors import ClassWeight, RandomState
-from sketchforest._estimators.fitting.class_weight import balance_bag, weigh_classes
+from sketchforest._estimators.fitting.class_weight import (
+    balance_bag,
+    balances_labels,
+    check_class_weight,
+    weigh_classes,
+)
 from sketchforest._estimators.fitting.out_of_bag import check_oob_metric
 from sketchforest._estimators.fitting.scales import rescale_weights, search_outputs
 from sketchforest._estimators.fitting.settings import (
@@ -42,6 +47,7 @@ from sketchforest._estimators.predicting.decisions import (
 )
 from sketchforest._trees.encoding import encode
 from sketchforest._trees.fitted import Fitted
+from sketchforest._trees.label_weights import balanced_label_weights, weighted_labels
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.problem import GrowSettings, Problem, TrainingData
 from sketchforest._trees.targets import Targets
@@ -93,7 +99,9 @@ def prepare(
     weights = check_sample_weight(sample_weight, X.shape[0])
     weights = None if weights is None else rescale_weights(weights)
     row_fingerprint = None if params.is_tree else fingerprint(X, weights)
-    class_weight = class_weight_of_rows(params, targets)
+    check_class_weight(params.class_weight, is_tree=params.is_tree)
+    targets = replace(targets, is_balanced=balances_labels(params, targets))
+    class_weight = None if targets.is_balanced else class_weight_of_rows(params, targets)
     weights = weigh_classes(class_weight, targets, weights, is_tree=params.is_tree)
     rows = None if weights is None else np.flatnonzero(weights).astype(np.int32)
     n_drawable = X.shape[0] if rows is None else len(rows)
@@ -124,8 +132,11 @@ def _encoded(
     known = X if rows is None else X[rows]  # rows of weight 0 are ignored
     feature_map = None if settings.oblique is None else FeatureMap.learn(known, n_jobs)
     is_transformed = isinstance(settings.projection, TransformerProjection)
+    labels = targets.labels
+    if targets.is_balanced and targets.criterion.allows_projection:
+        labels = weighted_labels(targets.class_labels, balanced_label_weights(targets.class_labels))
     outputs = search_outputs(
-        targets.labels,
+        labels,
         rows,
         may_scale=targets.criterion.allows_projection and not is_transformed,
         may_shift=targets.criterion.allows_shift,

@@ -241,7 +241,7 @@ def explain(
     n_jobs = model._n_jobs
     labels = find_labels(fitted, label) if label is not None else _best(fitted, row, k, n_jobs)
     Y = _columns(fitted.labels, labels)
-    found = contributions(fitted.forest_predictor, row, Y)
+    found = contributions(fitted.forest_predictor, row, Y, labels)
     weights = weights_of_rows(fitted, row, n_jobs)
     order = np.argsort(-weights.data, kind="stable")
     rows = weights.indices[order]

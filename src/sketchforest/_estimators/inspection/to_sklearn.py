@@ -76,6 +76,11 @@ def check_readable_elsewhere(estimator: "TreesEstimator", what: str) -> None:
             f"{what} reads X as float32, but these trees split between values that are equal in "
             "float32. Fit on X.astype('float32')."
         )
+    if estimator.fitted_.targets.is_balanced:
+        raise ValueError(
+            f"class_weight must be None for {what} of a model of many labels; got "
+            f"{estimator.class_weight!r}, by which predictions are reweighted."
+        )
     threshold = getattr(estimator, "threshold", DEFAULT)
     if estimator.fitted_.targets.is_indicator and not np.array_equal(threshold, DEFAULT):
         raise ValueError(

@@ -19,7 +19,12 @@ from sketchforest.datasets._text import AnyPath, bad_file, first_line, plain_nam
 from sketchforest.datasets.blocks import line_blocks, pair_blocks
 from sketchforest.datasets.columns import Columns
 from sketchforest.datasets.files import ReadOptions, recognise, recognise_piped, recognise_table
-from sketchforest.datasets.table import TableFeatures, read_table
+from sketchforest.datasets.table import (
+    TableFeatures,
+    TrainingTable,
+    read_table,
+    read_training_table,
+)
 from sketchforest.datasets.table_files import (
     TABLE_FORMATS,
     Block,
@@ -61,17 +66,17 @@ def read_training(
     columns: Columns,
     encoding: str = "utf-8",
     **options: Unpack[ReadOptions],
-) -> tuple[Dataset, list[str] | None]:
+) -> TrainingTable:
     """Read a data set in any format, and its texts if it has text columns."""
     if format in TABLE_FORMATS:
         if options:
             raise ValueError(f"{min(options)} is not an option of format {format!r}. Leave it out.")
-        return read_table(path, columns, format, encoding=encoding)
+        return read_training_table(path, columns, format, encoding=encoding)
     if format == "text":
         raise bad_file(path, None, "lines of text have no labels; use a table with texts and tags")
     if format == "svmlight":
         options.setdefault("zero_based", True)  # keep the feature numbers of the file
-    return read(path, format, **options), None
+    return TrainingTable(read(path, format, **options), None)
 
 
 def input_format(
@@ -160,7 +165,7 @@ def read_labelled(
         options = ReadOptions()
         if format == "svmlight":
             options["n_features"] = model.n_features_in_
-        dataset, _ = read_training(path, format, columns, encoding, **options)
+        dataset = read_training(path, format, columns, encoding, **options).dataset
         X = _align_features(path, dataset, model)
     labels = label_names(model.fitted_)
     given = dataset.label_names

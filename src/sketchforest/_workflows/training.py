@@ -16,6 +16,7 @@ from sketchforest._features.encoder import (
     make_vectorizer,
     trained_columns,
 )
+from sketchforest._features.tags import frequent
 from sketchforest._utils.files import check_out
 from sketchforest._utils.progress import stage
 from sketchforest._utils.registry import (
@@ -25,6 +26,7 @@ from sketchforest._utils.registry import (
     estimator_class,
 )
 from sketchforest._utils.typing import Matrix
+from sketchforest._workflows.data_check import DataCheck, check_data
 from sketchforest._workflows.evaluation import evaluate_file
 from sketchforest._workflows.fitting import Backend, fit_on
 from sketchforest._workflows.model_input import read_training, training_format
@@ -69,6 +71,7 @@ class TrainingFile(NamedTuple):
     dataset: Dataset
     texts: list[str] | None
     notes: Notes
+    check: DataCheck
 
     @property
     def records(self) -> Records:
@@ -85,6 +88,7 @@ class TrainOutcome:
     seconds: float
     advice: str  # of the tuner
     test: Evaluation | None
+    check: DataCheck
     is_complete: bool = True  # False: tuning was interrupted
 
 
@@ -103,6 +107,7 @@ def train_file(
     tunes: bool = False,
     budget: float | str | None = None,
     compact: bool = False,
+    min_label_count: int = 1,
     options: ReadOptions | None = None,
     backend: Backend = _THREADS,
 ) -> TrainOutcome:
@@ -116,6 +121,7 @@ def train_file(
     source = read_training_file(file, format, columns, encoding, **(options or ReadOptions()))
     if estimator in FORESTS_OF_LABELS:
         check_indicator_labels(source, f"--forest {estimator}-regressor")
+    source = with_frequent_labels(source, min_label_count)
     train_rows, test_rows = _split(source.dataset, holdout, test, params.get("random_state"))
     encoder, X = learn_features(source, train_rows, text)
     dataset = source.dataset
@@ -147,7 +153,7 @@ def train_file(
     if tested is not None:
         model.notes_["test"] = tested.scores
     model.save(out, compact=compact)
-    return TrainOutcome(model, out, seconds, advice, tested, is_complete)
+    return TrainOutcome(model, out, seconds, advice, tested, source.check, is_complete)
 
 
 def read_training_file(
@@ -171,14 +177,26 @@ def read_training_file(
         raise bad_file(path, None, reason)
     if not is_table and columns != Columns():
         raise bad_file(path, None, f"only tables have columns; the format is {format}")
-    dataset, texts = read_training(path, format, columns, encoding, **options)
+    table = read_training(path, format, columns, encoding, **options)
+    dataset = table.dataset
     if dataset.Y.shape[1] == 0:
         raise bad_file(path, None, "it has no labels")
     noted = asdict(replace(columns, tag_separator=columns.separator)) if is_table else {}
     notes = Notes(file=Path(path).name, format=format, columns=noted)
     if str(path) != "-":
         notes["sha256"] = file_digest(path)
-    return TrainingFile(dataset, texts, notes)
+    return TrainingFile(dataset, table.texts, notes, check_data(*table))
+
+
+def with_frequent_labels(source: TrainingFile, min_count: int) -> TrainingFile:
+    """Leave out the labels of fewer rows."""
+    if min_count <= 1:
+        return source
+    dataset = source.dataset
+    names = dataset.label_names
+    names = np.arange(dataset.Y.shape[1]).astype(str) if names is None else names
+    Y, names = frequent(dataset.Y, names, min_count)
+    return source._replace(dataset=replace(dataset, Y=Y, label_names=names))
 
 
 def check_indicator_labels(source: TrainingFile, regressor: str) -> None:

@@ -11,6 +11,7 @@ from sketchforest._estimators.inspection.names import label_names, shown_feature
 from sketchforest._features import Model
 from sketchforest._utils.display import listed
 from sketchforest._utils.units import seconds, size
+from sketchforest._workflows.data_check import DataCheck
 from sketchforest._workflows.models import notes_of
 from sketchforest._workflows.training import TrainOutcome
 from sketchforest.cli.evaluation_views import scores_table, show_unknown
@@ -83,6 +84,7 @@ def outcome_json(outcome: TrainOutcome) -> dict[str, object]:
         "fit_seconds": outcome.seconds,
         "advice": outcome.advice or None,
         "test": None if outcome.test is None else outcome.test.scores,
+        "data_check": outcome.check.as_json(),
         **describe(outcome.model, outcome.path),
     }
 
@@ -112,6 +114,20 @@ def show_outcome(outcome: TrainOutcome, console: Console) -> None:
         show_unknown(outcome.test, console)
         console.print("Scores on the test rows:")
         console.print(scores_table(outcome.test.scores))
+    show_check(outcome.check, console)
+
+
+def show_check(check: DataCheck, console: Console) -> None:
+    """Print what may be wrong with the data: how often, what, an example, and how to fix it."""
+    per_row = f"{check.labels_per_row:.1f} labels per row"
+    console.print(
+        f"\nData check: {check.n_rows:,} rows, {check.n_labels:,} labels, {per_row}"
+        + (":" if check.findings else "; nothing suspicious.")
+    )
+    for n, what, example, fix in check.findings:
+        console.print(escaped(f"{n:>7,}  {what}: {example}"), soft_wrap=True)
+        if fix:
+            console.print(escaped(f"{'':9}{fix}"), soft_wrap=True)
 
 
 def show_model(about: dict[str, Any], path: Path, console: Console) -> None:

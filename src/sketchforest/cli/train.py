@@ -118,6 +118,9 @@ def train(
     words: TextOptions,
     forest: ForestOptions,
     cluster: ClusterOptions,
+    min_label_count: Annotated[
+        int, typer.Option(min=1, help="Leave out labels of fewer rows.")
+    ] = 1,
     compact: Annotated[
         bool, typer.Option("--compact", help="Leave out feature importances to save space.")
     ] = False,
@@ -168,6 +171,7 @@ def train(
             tunes=testing.tune,
             budget=options.value(testing.budget),
             compact=compact,
+            min_label_count=min_label_count,
             options=data.read_options(),
             backend=Backend(cluster.dask, cluster.workers, cluster.checkpoint),
         )

@@ -25,6 +25,10 @@ _OPENERS: dict[bytes, _Opener] = {
     b"\xfd7zXZ\x00": lzma.open,
     b"BZh": bz2.open,
 }
+_NO_TEXT = {
+    b"PK\x03\x04": "it is an Excel workbook or a zip archive; save it as CSV, or unpack it",
+    b"\xd0\xcf\x11\xe0": "it is an Excel workbook; save it as CSV",
+}
 _SUFFIXES: dict[str, _Opener] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 COMPRESSED = tuple(_SUFFIXES)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -98,6 +102,9 @@ def reporting_bad_text(path: AnyPath, line: Callable[[], int], encoding: str) ->
     except UnicodeError as error:
         reason = f"it is not {encoding} text, in line {line()} or later"
         if isinstance(error, UnicodeDecodeError):
+            if error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                reason = "it is UTF-16 text; pass --encoding utf-16"
+                raise bad_file(path, None, reason) from None
             byte = f"byte 0x{error.object[error.start]:02x}"
             reason = f"{byte} is not {encoding.upper()} text, in line {line()} or later"
         # Decoding runs ahead of the lines.
@@ -136,6 +143,9 @@ def opened(path: AnyPath, is_shown: bool = True) -> Iterator[BinaryIO]:
             size = os.fstat(raw.fileno()).st_size if str(path) != "-" else None
             stack.enter_context(stage("reading", size, raw.tell if size else None))
         head = raw.peek(6)
+        for magic, what in _NO_TEXT.items():
+            if head.startswith(magic):
+                raise bad_file(path, None, what)
         for magic, opener in _OPENERS.items():
             if head.startswith(magic):
                 with opener(raw, "rb") as file:

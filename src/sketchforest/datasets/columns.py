@@ -1,16 +1,27 @@
 """Roles of the columns of a table, and the format of tags."""
 
+import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 from sketchforest._utils.warning import warn
-from sketchforest.datasets._text import AnyPath, bad_file, shown_path
+from sketchforest.datasets._text import AnyPath, bad_file, shown, shown_path
 
 USUAL_SEPARATOR = ";"
 # Brackets around each tag, as in "<a><b>".
 _BRACKETS = ("<>", "[]", "{}", "()")
 # Other separators to suggest.
-_CANDIDATES = (",", "|", "<>", "[]", "\t", "/", " ")
+CANDIDATES = (",", "|", "<>", "[]", "\t", "/", " ")
+# Words that stand for a missing value if they are all that a cell holds.
+MISSING = {"", "na", "nan", "null", "none", "?"}
+# A list in a cell, as JSON, Python or NumPy write it: at least one quoted string, or nothing.
+_QUOTED = r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\""""
+_ITEM = re.compile(rf"({_QUOTED})|([\w.+-]++)", re.DOTALL)
+_UNESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_LIST = re.compile(
+    rf"[\[({{]\s*+(?:(?:{_QUOTED}|[\w.+-]++)(?:\s*+,\s*+|\s++)?+)*+[\])}}]", re.DOTALL
+)
 
 
 @dataclass(frozen=True)
@@ -68,16 +79,43 @@ class Columns:
         return [name for name in names if name not in others]
 
 
+def is_missing(cell: object) -> bool:
+    """Whether a cell is None, NaN or a word for it."""
+    return cell is None or str(cell).strip().lower() in MISSING
+
+
 def split_tags(cell: object, separator: str) -> list[str]:
-    """The distinct, non-empty tags of a cell, which may be a list in JSON and Parquet."""
+    """The distinct, non-empty tags of a cell.
+
+    A cell may be a list, or its text as in ``['a', 'b']``.
+    """
     if isinstance(cell, list | tuple):
-        parts: Sequence[object] = cell
+        parts: Sequence[object] = [tag for tag in cell if tag is not None and tag == tag]
+    elif is_missing(cell):
+        return []
+    elif (listed := _list_of(str(cell))) is not None:
+        parts = [tag for tag in listed if tag is not None]
     elif separator in _BRACKETS:
         opening, closing = separator[0], separator[1]
-        parts = str(cell or "").replace(closing, opening).split(opening)
+        parts = str(cell).replace(closing, opening).split(opening)
     else:
-        parts = str(cell or "").split(separator)
+        parts = str(cell).split(separator)
     return list(dict.fromkeys(part for part in (str(p).strip() for p in parts) if part))
+
+
+def _list_of(cell: str) -> list[object] | None:
+    """The items of a list that was written as text; None for any other text."""
+    cell = cell.strip()
+    if not _LIST.fullmatch(cell):
+        return None
+    try:
+        found = json.loads(cell)
+        return found if isinstance(found, list) else None
+    except ValueError:  # not JSON
+        items = _ITEM.findall(cell)
+    if items and not any(quoted for quoted, _ in items):
+        return None
+    return [_UNESCAPED.sub(r"\1", quoted[1:-1]) for quoted, _ in items if quoted]
 
 
 def join_tags(tags: Sequence[str], separator: str) -> str:
@@ -92,10 +130,16 @@ def check_separator(path: AnyPath, columns: Columns, tags: Sequence[Sequence[str
     cells = {row[0] for row in tags if row}
     if len(cells) < 2 or any(len(row) > 1 for row in tags):
         return
-    found = {c: {tag for cell in cells for tag in split_tags(cell, c)} for c in _CANDIDATES}
+    if all(cell.startswith("[") and cell.endswith("]") and "][" not in cell for cell in cells):
+        reason = (
+            f"column {columns.tags!r} holds lists without quotes, such as {shown(min(cells))}; "
+            "write them as 'a;b' or as '[\"a\", \"b\"]'"
+        )
+        raise bad_file(path, None, reason)
+    found = {c: {tag for cell in cells for tag in split_tags(cell, c)} for c in CANDIDATES}
     better = [
         candidate
-        for candidate in _CANDIDATES
+        for candidate in CANDIDATES
         if (
             all(cell.startswith(candidate[0]) and cell.endswith(candidate[1]) for cell in cells)
             if candidate in _BRACKETS

@@ -145,7 +145,10 @@ def is_packed_by_zip(path: AnyPath) -> bool:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
     except zipfile.BadZipFile:
-        return True  # broken, as the reader will report
+        if plain_name(path).endswith(".npz"):
+            return True  # damaged, as the reader will report
+        reason = "it is a damaged zip archive or Excel workbook; save the table as CSV"
+        raise bad_file(path, None, reason) from None
     if any(name.startswith("xl/") for name in names):
         raise bad_file(path, None, "it is an Excel workbook; save it as CSV")
     if names and not any(name.endswith(".npy") for name in names):

@@ -1,8 +1,11 @@
 """Data sets from tables with named columns: texts, numbers, categories; tags or labels."""
 
 import csv
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +16,7 @@ from sketchforest.datasets._rows import csr
 from sketchforest.datasets._shared_docs import described
 from sketchforest.datasets._text import AnyPath, bad_file, stem, text_writer
 from sketchforest.datasets._writing import check_finite, column_names, number_texts
-from sketchforest.datasets.columns import Columns, check_separator, split_tags
+from sketchforest.datasets.columns import Columns, check_separator, is_missing, split_tags
 from sketchforest.datasets.dataset import Dataset
 from sketchforest.datasets.table_files import Block, open_table, table_format
 
@@ -118,6 +121,26 @@ def read_table(
     >>> read_table("tags.csv", Columns(tags="tags"))[0]
     Dataset('tags', n_samples=20, n_features=10, n_labels=5)
     """
+    return read_training_table(path, columns, format, feature_names, encoding)[:2]
+
+
+class TrainingTable(NamedTuple):
+    """Training data as they were read."""
+
+    dataset: Dataset
+    texts: list[str] | None
+    # Words such as "NaN", in cells of tags that were read as no tags, and how often.
+    missing_words: Mapping[str, int] = MappingProxyType({})
+
+
+def read_training_table(
+    path: AnyPath,
+    columns: Columns,
+    format: str | None = None,
+    feature_names: Sequence[str] | None = None,
+    encoding: str = "utf-8",
+) -> TrainingTable:
+    """Like `read_table`, with what a check of the data needs besides."""
     table = open_table(path, format or table_format(path) or "csv", encoding=encoding)
     wanted = None
     if feature_names is None:
@@ -134,6 +157,7 @@ def read_table(
     texts: list[str] = []
     cells: dict[str, list[str | None]] = {column: [] for column in columns.categories}
     X, Y, tags = [], [], []
+    missing_words: Counter[str] = Counter()
     n_rows = 0
     hint = _NAME_THE_COLUMN if feature_names is None else _LEAVE_EMPTY
     for block in table.blocks:
@@ -144,7 +168,10 @@ def read_table(
         for column in columns.categories:
             cells[column] += block.categories(column)
         if columns.tags is not None:
-            tags += [split_tags(cell, columns.separator) for cell in block.cells[columns.tags]]
+            of_block = block.cells[columns.tags]
+            tags += [split_tags(cell, columns.separator) for cell in of_block]
+            words = (cell.strip() for cell in of_block if isinstance(cell, str))
+            missing_words.update(word for word in words if word and is_missing(word))
         if columns.labels:
             Y.append(sparse.csr_array(_labels(block, columns.labels)))
     if not n_rows:
@@ -166,7 +193,7 @@ def read_table(
         feature_names=np.array(wanted.names, np.str_),
         label_names=np.array(label_names, np.str_),
     )
-    return dataset, texts if columns.text else None
+    return TrainingTable(dataset, texts if columns.text else None, missing_words)
 
 
 @described

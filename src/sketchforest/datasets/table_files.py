@@ -22,10 +22,10 @@ from sketchforest.datasets._text import (
     reporting_bad_text,
     shown,
 )
+from sketchforest.datasets.columns import is_missing
 
 TABLE_FORMATS = ("csv", "tsv", "parquet", "jsonl", "fasttext")
 DELIMITERS = ",;\t|"
-MISSING = {"", "na", "nan", "null", "none", "?"}
 BLOCK_ROWS = 4096
 # The columns of a fastText file, and the prefix of its labels.
 FASTTEXT_TEXT, FASTTEXT_LABELS = "text", "labels"
@@ -60,7 +60,7 @@ class Block(NamedTuple):
 
     def _number(self, name: str, at: int, hint: str) -> float:
         cell = self.cells[name][at]
-        if _is_missing(cell):
+        if is_missing(cell):
             return np.nan
         try:
             return float(cell)
@@ -83,11 +83,7 @@ class Block(NamedTuple):
 
     def categories(self, name: str) -> list[str | None]:
         """The category of each row, None where missing."""
-        return [None if _is_missing(cell) else str(cell).strip() for cell in self.cells[name]]
-
-
-def _is_missing(cell: object) -> bool:
-    return cell is None or str(cell).strip().lower() in MISSING
+        return [None if is_missing(cell) else str(cell).strip() for cell in self.cells[name]]
 
 
 class Table(NamedTuple):
@@ -177,13 +173,16 @@ def _delimited_rows(
 
     with reporting_bad_text(path, line, encoding) as codec, opened(path) as raw:
         lines = io.TextIOWrapper(raw, encoding=codec, newline="")
+        last = 0
         try:
             header = lines.readline()
+            if "\0" in header:
+                reason = "it has zero bytes; it may be UTF-16 text: pass --encoding utf-16-le"
+                raise bad_file(path, 1, reason)
             reader = csv.reader(
                 chain([header], lines), delimiter=delimiter or _delimiter(header), strict=True
             )
             n_cells = None
-            last = 0
             for row in reader:
                 first, last = last + 1, reader.line_num
                 if not row:
@@ -191,12 +190,23 @@ def _delimited_rows(
                 n_cells = len(row) if n_cells is None else n_cells
                 if len(row) != n_cells:
                     reason = f"the row has {len(row)} cells, and the header {n_cells} columns"
-                    raise bad_file(path, line(), reason)
+                    if last > first:
+                        reason += f"; it ends in line {last}, so a quote may not be closed"
+                    raise bad_file(path, first, reason)
                 yield first, row
         except csv.Error as error:
-            raise bad_file(path, line(), str(error)) from None
+            raise bad_file(path, last + 1, _reason(error, last + 1, line())) from None
         finally:
             lines.detach()  # the context manager closes the file
+
+
+def _reason(error: csv.Error, first: int, last: int) -> str:
+    """What is wrong with the row in the lines from first to last."""
+    if "end of data" in str(error):
+        return "a quote opens in this row and is never closed"
+    if last > first:
+        return f"a quote opens in this row and is not closed before line {last} ({error})"
+    return str(error)
 
 
 def _open_jsonl(path: AnyPath, n_rows: int, encoding: str) -> Table:

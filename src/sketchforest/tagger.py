@@ -57,10 +57,11 @@ class Tagger(BaseEstimator):
     sublinear_tf : bool, default=True
         Use 1 + log(count) instead of the count of a term.
     text_columns : sequence of str, default=()
-        Text columns of a data frame. By default, columns of strings are text, and columns of
-        categories are categories.
+        Text columns of a data frame. By default, all columns are read by their type: strings as
+        text, categories as categories, numbers and booleans as numbers. If this or the next
+        parameter is given, columns without a role are ignored.
     number_columns : sequence of str, default=()
-        Columns of numbers. By default, those of numeric and boolean types.
+        Columns of numbers.
     category_columns : sequence of str, default=()
         Columns of categories, such as strings that are not text.
     tag_separator : str or None, default=None
@@ -74,7 +75,8 @@ class Tagger(BaseEstimator):
     Attributes
     ----------
     estimator_ : estimator
-        The fitted forest, with features as columns and labels as outputs.
+        The fitted forest, with features as columns and labels as outputs. The tagger has its other
+        fitted attributes, too, such as `oob_score_`.
     label_names_ : (n_labels,) array of str
         The tags, in the order of the columns of `predict_proba`.
     feature_names_in_ : (n_columns,) array of str
@@ -325,6 +327,12 @@ class Tagger(BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return "estimator_" in vars(self)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the fitted forest, such as `oob_score_`."""
+        if name.endswith("_") and not name.startswith("_") and "estimator_" in vars(self):
+            return getattr(self.estimator_, name)
+        raise AttributeError(f"'Tagger' object has no attribute {name!r}")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

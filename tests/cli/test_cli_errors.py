@@ -71,7 +71,7 @@ BROKEN_TABLES = {
     "two of a name": ("x,x,tags\n1,2,a\n", r"two columns 'x'"),
     "only tags": ("tags\na\n", "no columns are left for features"),
     "no tags at all": ("x,tags\n1,\n2,\n", "it has no labels"),
-    "open quote": ('x,tags\n1,"a\n', "unexpected end of data"),
+    "open quote": ('x,tags\n1,"a\n', "line 2: a quote opens in this row and is never closed"),
     "infinite": ("x,tags\n1,b\n\ninf,a\n", r"data.csv, line 4: column 'x': 'inf' is infinite or"),
     "too large": ('x,tags\n1,"b\nc"\n1e400,a\n', r"line 4: column 'x': '1e400' is infinite or too"),
 }

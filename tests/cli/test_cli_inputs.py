@@ -305,7 +305,7 @@ def test_encoding_selects_another_encoding(command, tmp_path):
         write_csv(file, rows, encoding=encoding)
         code, _, err = command("train", file, "-o", model, *columns, *QUICK)
         assert code == 1
-        assert "pass its --encoding" in err
+        assert re.search(r"pass (its )?--encoding", err)
         named = ("--encoding", encoding)
         code, _, err = command("train", file, "-o", model, *columns, *QUICK, *named)
         assert code == 0, err

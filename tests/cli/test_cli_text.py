@@ -8,9 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas
 import pytest
+from sklearn.base import clone
 
-from sketchforest import load_forest
+from sketchforest import SketchForestClassifier, Tagger, load_forest
 from sketchforest._features.encoder import trained_columns
 from sketchforest.datasets import Columns
 
@@ -160,3 +162,46 @@ def test_errors_of_a_text_model_name_the_expected_input(command, model, tmp_path
     code, _, err = command("predict", model, tmp_path / "other.csv")
     assert code == 1
     assert "there is no column 'question'; the columns are x" in err
+
+
+@pytest.mark.parametrize("more", [(), ("--category-column", "site")])
+def test_a_model_of_texts_is_a_tagger_in_python(more, command, tmp_path):
+    path = tmp_path / "tickets.csv"
+    with QUESTIONS.open(newline="") as file, path.open("w", newline="") as copied:
+        rows = [
+            (*row, "site" if at == 0 else "abc"[at % 3]) for at, row in enumerate(csv.reader(file))
+        ]
+        csv.writer(copied).writerows(rows)
+    assert command("train", path, "--out", tmp_path / "m.sf", *COLUMNS, *QUICK, *more)[0] == 0
+    tagger = load_forest(tmp_path / "m.sf")
+    assert isinstance(tagger, Tagger)
+    frame = pandas.read_csv(path)
+    printed = command("predict", tmp_path / "m.sf", path)[1]
+    tags = [row["labels"].split(";") for row in csv.DictReader(printed.splitlines())]
+    assert [";".join(row).split(";") for row in tagger.predict(frame)] == tags
+    found = tagger.evaluate(frame, frame.tags)
+    evaluated = json.loads(command("evaluate", tmp_path / "m.sf", path, "--json")[1])
+    assert {name: evaluated[name] for name in found.scores} == pytest.approx(found.scores)
+    refitted = clone(tagger).fit(frame, frame.tags)
+    assert refitted.predict(frame) == tagger.predict(frame)
+
+
+def test_the_command_and_the_class_fit_the_same_model(command, model):
+    with QUESTIONS.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    texts, tags = [row["question"] for row in rows], [row["tags"].split(";") for row in rows]
+    estimator = SketchForestClassifier(20, n_jobs=1, random_state=0)
+    made = Tagger(estimator).fit(texts, tags)
+    loaded = load_forest(model)
+    assert made.suggest(texts) == loaded.suggest(texts)
+
+
+def test_a_text_without_a_known_word_has_no_label(command, model, tmp_path):
+    (tmp_path / "new.txt").write_text("xyzzy plugh\nrye bread\n")
+    _, out, _ = command("predict", model, tmp_path / "new.txt")
+    first, second = list(csv.DictReader(out.splitlines()))
+    assert first == {"labels": "", "scores": ""}
+    assert second["labels"]
+    tagger = load_forest(model)
+    assert tagger.predict(["xyzzy plugh", "", "rye bread"])[:2] == [[], []]
+    assert tagger.predict(["xyzzy plugh"], threshold="top-1") != [[]]

@@ -23,12 +23,10 @@ def test_predicted_labels_equal_those_of_predict(service, forests):
     texts = [SOUP, "cake", "", "eggs and bread and pasta in a pan", "which pan for rice?"]
     status, answer = service.ask("/suggest", {"rows": texts, "k": 100})
     assert status == 200
-    predicted = forests["questions"].predict(texts).toarray()
-    names = forests["questions"].label_names_
+    predicted = forests["questions"].predict(texts)
     for row, expected in zip(answer["rows"], predicted, strict=True):
-        found = {label["label"] for label in row["labels"] if label["predicted"]}
-        assert found == set(names[expected.astype(bool)])
-    assert predicted.any(axis=1).all()
+        assert [label["label"] for label in row["labels"] if label["predicted"]] == expected
+    assert [bool(row) for row in predicted] == [bool(text) for text in texts]
 
 
 @pytest.mark.parametrize("threshold", [0.3, "top-2", "f1", "f1-per-label"])

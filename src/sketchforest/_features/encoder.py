@@ -108,6 +108,11 @@ class RowEncoder:
         return () if self.vectorizer is None else self.columns.text or (TEXT,)
 
     @property
+    def has_texts_or_categories(self) -> bool:
+        """Whether rows are more than numbers that are features as they are."""
+        return self.vectorizer is not None or bool(self.table.categories)
+
+    @property
     def row_columns(self) -> list[str]:
         """The columns that a row must have."""
         return [*self.text_columns, *self.table.columns]

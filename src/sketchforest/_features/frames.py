@@ -85,7 +85,7 @@ def columns_of(
     number_columns: Sequence[str],
     category_columns: Sequence[str],
 ) -> Columns:
-    """Return the role of each column of a data frame, by its type unless it is named."""
+    """Return the roles of the columns of a data frame, by their types unless they are named."""
     if not is_frame(rows):
         return Columns(text=(TEXT,))
     known = list(rows.columns)
@@ -103,6 +103,8 @@ def columns_of(
     for name, dtype in zip(known, list(rows.dtypes), strict=True):
         if not isinstance(name, str):
             raise ValueError(f"texts must have columns named by strings; got {name!r}. Rename it.")
+        if name not in named and (text_columns or number_columns):
+            continue
         role_found = named.get(name) or role_of(dtype, rows[name])
         if role_found is None:
             raise ValueError(

@@ -136,6 +136,8 @@ def train_file(
     seconds = time.perf_counter() - started
     out_of_bag = _expected_score(model, X)
     attach_names(model, dataset, encoder)
+    if model.fitted_.targets.is_indicator and encoder.has_texts_or_categories:
+        model.tagger_ = _tagger_params(encoder, text)
     if len(train_rows) < dataset.Y.shape[0]:  # explanations number rows as the file does
         model.attach(row_numbers=train_rows)
     if text.keeps_texts and source.texts is not None:
@@ -269,12 +271,24 @@ def learn_features(
     table = TableFeatures.of_names(
         [] if names is None else names.astype(str).tolist(), columns.categories
     )
-    vectorizer = make_vectorizer(
-        ngram_range=(1, settings.ngrams),
-        min_df=settings.min_count,
-        max_features=settings.max_terms,
-    )
+    vectorizer = make_vectorizer(**_vectorizer_params(settings))
     return RowEncoder.learn(source.records.take(train_rows), columns, table, vectorizer)
+
+
+def _vectorizer_params(settings: TextSettings) -> Params:
+    terms = {"min_df": settings.min_count, "max_features": settings.max_terms}
+    return {"ngram_range": (1, settings.ngrams), **terms}
+
+
+def _tagger_params(encoder: RowEncoder, settings: TextSettings) -> Params:
+    """Return the parameters of a tagger that would be fitted alike."""
+    named = {
+        "text_columns": encoder.columns.text,
+        "number_columns": encoder.table.numbers,
+        "category_columns": encoder.columns.categories,
+    }
+    others = {"tag_separator": encoder.columns.separator, "keep_texts": settings.keeps_texts}
+    return {**_vectorizer_params(settings), **named, **others}
 
 
 def _fit(estimator: str, params: Params, X: Matrix, Y: Matrix, backend: Backend) -> Model:

@@ -144,7 +144,7 @@ def opened(path: AnyPath, is_shown: bool = True) -> Iterator[BinaryIO]:
             stack.enter_context(stage("reading", size, raw.tell if size else None))
         head = raw.peek(6)
         for magic, what in _NO_TEXT.items():
-            if head.startswith(magic):
+            if is_shown and head.startswith(magic):  # not where the format is recognized
                 raise bad_file(path, None, what)
         for magic, opener in _OPENERS.items():
             if head.startswith(magic):

@@ -10,7 +10,7 @@ import numpy as np
 from sketchforest._estimators.inspection.description import what_is_predicted
 from sketchforest._estimators.inspection.names import label_names
 from sketchforest._estimators.predicting.decisions import DEFAULT, Decision
-from sketchforest._estimators.predicting.labels import decision_rule
+from sketchforest._estimators.predicting.labels import decision_rule, without_words
 from sketchforest._features import Classifier
 from sketchforest._utils.typing import Matrix
 from sketchforest._workflows.explanation_json import label_json, rows_json
@@ -126,7 +126,7 @@ class ServedModel:
 
     def _suggest_block(self, X: Matrix, k: int) -> list[list[Json]]:
         labels, scores = self._best(X, k)
-        predicted = self._is_predicted(labels, scores)
+        predicted = self._is_predicted(labels, scores, without_words(self.model.fitted_, X))
         return [
             [
                 {"label": name, "score": score, "predicted": is_predicted}
@@ -147,7 +147,9 @@ class ServedModel:
     def _names(self, labels: np.ndarray) -> np.ndarray:
         return labels.astype(str) if self.label_names is None else self.label_names[labels]
 
-    def _is_predicted(self, labels: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    def _is_predicted(
+        self, labels: np.ndarray, scores: np.ndarray, no_words: np.ndarray
+    ) -> np.ndarray:
         """Return an (n_rows, k) mask. Labels are in order of score, best first."""
         rank = np.arange(labels.shape[1])
         if self.model.fitted_.targets.column_classes is not None:
@@ -156,7 +158,8 @@ class ServedModel:
         if k is not None:
             return np.broadcast_to(rank < k, labels.shape)
         least = above[labels] if isinstance(above, np.ndarray) else above
-        return (scores > least) | ((rank == 0) & at_least_one)
+        is_predicted: np.ndarray = (scores > least) | ((rank == 0) & at_least_one)
+        return is_predicted & ~(no_words[:, None] & at_least_one)
 
     def _is_first_of_column(self, labels: np.ndarray) -> np.ndarray:
         """Mark the best class of each target column."""

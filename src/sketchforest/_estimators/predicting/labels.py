@@ -104,8 +104,8 @@ class PredictsLabels(ClassifierMixin, HasFittedModel):
         -------
         (n_samples, n_labels) indicators, sparse if fitted on sparse Y, or (n_samples,) classes
             If the threshold was chosen by F1, a row in which no label exceeds it gets its most
-            probable label, unless most such training rows had no label. Of equally probable
-            classes, the first is predicted.
+            probable label, unless most such training rows had no label; and a text without a known
+            word gets no label. Of equally probable classes, the first is predicted.
         """
         return self._predicted(self.fitted_, X, ontology)
 
@@ -275,5 +275,17 @@ def best_labels(model: PredictsLabels, X: MatrixLike, k: int) -> tuple[np.ndarra
 
 
 def _predicted(model: PredictsLabels, fitted: Fitted, X: Matrix) -> sparse.csr_array:
-    kept = Kept(np.float32, *decision_rule(model, fitted))
-    return fitted.predictor.average_sparse(X, model._n_jobs, kept)
+    decision = decision_rule(model, fitted)
+    found = fitted.predictor.average_sparse(X, model._n_jobs, Kept(np.float32, *decision))
+    no_words = without_words(fitted, X)
+    if decision.at_least_one and no_words.any():
+        found.data[np.repeat(no_words, np.diff(found.indptr))] = 0
+        found.eliminate_zeros()
+    return found
+
+
+def without_words(fitted: Fitted, X: Matrix) -> np.ndarray:
+    """(n_rows,) whether each text has no word that the model knows, and so says nothing."""
+    if "vectorizer_" not in fitted.attached or isinstance(X, np.ndarray):
+        return np.zeros(X.shape[0], bool)
+    return np.diff(X.indptr) == 0

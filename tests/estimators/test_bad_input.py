@@ -656,7 +656,11 @@ def test_huge_and_tiny_values_are_not_infinite(kind):
 
 TRIED = {
     "lists of tags": ([["a", "b"], ["b"]] * 20, "MultiLabelBinarizer"),
-    "sets of tags": ([{"a", "b"}, {"b"}] * 20, "got a set of them. Use MultiLabelBinarizer"),
+    "sets of tags": (
+        [{"a", "b"}, {"b"}] * 20,
+        r"such as .*MultiLabelBinarizer\(sparse_output=True",
+    ),
+    "lists of equal length": ([["a", "b"], ["b", "c"]] * 20, "such as \\['a', 'b'\\].* or Tagger"),
     "sparse columns of classes": (
         sparse.csr_array([[0, 2], [1, 1]] * 20),
         "got the value 2. Use toarray",
@@ -672,8 +676,20 @@ def test_other_forms_of_labels_name_the_way_out(kind, y, way_out):
 
 def test_a_series_of_lists_names_the_way_out():
     pandas = pytest.importorskip("pandas")
-    tags = pandas.Series([["a"], ["b"]] * 20)
-    refuse_to_fit(ExtraTreesClassifier, "got a list of them. Use MultiLabelBinarizer", y=tags)
+    polars = pytest.importorskip("polars")
+    tags = [["a"], ["b"]] * 20
+    for series in (pandas.Series(tags), polars.Series(tags), polars.Series([[], *tags[1:]])):
+        refuse_to_fit(ExtraTreesClassifier, "such as .*MultiLabelBinarizer.* or Tagger", y=series)
+
+
+@pytest.mark.parametrize("separator", [";", ",", "|"])
+def test_classes_that_look_like_joined_labels_give_a_warning(separator):
+    y = [separator.join(row) for row in (["a", "b"], ["b", "c"], ["a", "c"], ["c"])] * 10
+    with pytest.warns(UserWarning, match=f"4 classes, .* split into 3 labels at '[{separator}]'"):
+        small(RandomForestClassifier).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        small(RandomForestClassifier).fit(X, ["Paris, France", "Rome, Italy", "Lima", "Oslo"] * 10)
 
 
 def test_a_column_of_strings_is_named():

@@ -1,6 +1,7 @@
 """Validation of Y. The labels are stored once, and the form in which they were given is kept."""
 
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 from scipy import sparse
@@ -9,7 +10,12 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
-from sketchforest._estimators.fitting.validation import LARGEST_INDEX, check_is_collected, reworded
+from sketchforest._estimators.fitting.validation import (
+    LARGEST_INDEX,
+    USE_TAGGER,
+    check_is_collected,
+    reworded,
+)
 from sketchforest._estimators.inspection.names import class_names, column_names
 from sketchforest._trees.criterion import Criterion
 from sketchforest._trees.encoding import canonical
@@ -22,6 +28,8 @@ from sketchforest._utils.warning import warn
 
 # Sums over rows and trees stay finite.
 LARGEST_OUTPUT = 1e300
+LOOKED_AT = 100  # rows, for lists of tags
+TAG_SEPARATORS = (";", ",", "|")
 
 
 def check_class_targets(estimator: BaseEstimator, Y: MatrixLike) -> Targets:
@@ -93,11 +101,6 @@ def with_criterion(targets: Targets, criterion: Criterion) -> Targets:
 
 
 def _one_class_per_row(Y: np.ndarray) -> Targets:
-    if Y.dtype.kind == "O" and isinstance(Y[0], list | tuple | set | frozenset | np.ndarray):
-        raise ValueError(
-            f"Y must hold one class per row; got a {type(Y[0]).__name__} of them. Use "
-            "MultiLabelBinarizer to turn lists of labels into an indicator matrix."
-        )
     try:
         check_classification_targets(Y)
         classes, codes = np.unique(Y, return_inverse=True)
@@ -106,6 +109,7 @@ def _one_class_per_row(Y: np.ndarray) -> Targets:
             f"Y must hold classes of one type, without missing values; got: {error}. "
             "Leave out rows whose class is unknown."
         ) from error
+    _warn_of_tags(classes)
     one_hot = SparseRows(
         row_start=np.arange(len(codes) + 1, dtype=np.int64),
         columns=codes.astype(np.int32),
@@ -145,6 +149,7 @@ def _checked(estimator: BaseEstimator, Y: MatrixLike) -> Matrix:
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
     check_is_collected("Y", Y)
+    _check_no_tag_lists(Y)
     # Keep duplicate entries: how to merge them depends on the kind of labels.
     Y = checked_if_sparse("Y", Y, merge=False)
     with reworded("Y"):
@@ -173,6 +178,39 @@ def _checked(estimator: BaseEstimator, Y: MatrixLike) -> Matrix:
         )
         return Y.ravel()
     return Y
+
+
+def _check_no_tag_lists(Y: MatrixLike) -> None:
+    """Raise for lists of tags, which NumPy takes for columns of classes if all are equally long."""
+    has_rows = isinstance(Y, list | tuple) or len(getattr(Y, "shape", ())) == 1
+    if not has_rows or (isinstance(Y, np.ndarray) and Y.dtype.kind != "O"):
+        return
+    for row in islice(Y, LOOKED_AT):  # type: ignore[arg-type]
+        is_set = isinstance(row, set | frozenset)
+        if is_set or (hasattr(row, "__iter__") and not isinstance(row, str | bytes | dict)):
+            tags = list(islice(row, 2))
+            if is_set or any(isinstance(tag, str) for tag in tags):
+                raise ValueError(
+                    "Y must be an indicator matrix or hold one class per row; got lists of labels, "
+                    f"such as {tags}. {USE_TAGGER}"
+                )
+
+
+def _warn_of_tags(classes: np.ndarray) -> None:
+    """Warn if classes look like strings of several tags."""
+    if classes.dtype.kind not in "UO":
+        return
+    names = [name for name in classes.tolist() if isinstance(name, str)]
+    for separator in TAG_SEPARATORS:
+        joined = [name for name in names if separator in name]
+        tags = {part.strip() for name in names for part in name.split(separator)}
+        if 2 * len(joined) > len(names) > len(tags):
+            warn(
+                f"Y has {len(names)} classes, such as {joined[0][:40]!r}, which split into "
+                f"{len(tags)} labels at {separator!r}. For rows with several labels, use "
+                f"Tagger(tag_separator={separator!r}) or an indicator matrix."
+            )
+            return
 
 
 def _check_finite(values: np.ndarray) -> None:

@@ -19,12 +19,15 @@ LARGEST_INDEX = np.iinfo(np.int32).max  # of rows, features and labels in the co
 
 _NUMPY_TEXT = re.compile(r"np\.str_\(('[^']*'|\"[^\"]*\")\)")
 _ENCODE = "Encode categories first, with OrdinalEncoder for example."
+USE_TAGGER = (
+    "Use MultiLabelBinarizer(sparse_output=True) to turn them into an indicator matrix, or Tagger, "
+    "which takes lists."
+)
 # Words in error messages of scikit-learn and NumPy, and the messages that replace them.
 REWORDED = {
     "Complex data": "hold real numbers; got complex ones. Complex data not supported: "
     "use the real and imaginary parts as two columns.",
-    "legacy multi-label": "be an indicator matrix; got lists of labels. Use MultiLabelBinarizer to "
-    "turn them into one.",
+    "legacy multi-label": "be an indicator matrix; got lists of labels. " + USE_TAGGER,
     "could not convert": f"hold numbers; {{said}}. {_ENCODE}",
     "argument must be": f"hold numbers; {{said}}. {_ENCODE}",
     "bytes/strings": f"hold numbers; got strings. {_ENCODE}",
@@ -32,8 +35,8 @@ REWORDED = {
     "a single feature, reshape(1, -1) for a single row.",
     "array with dim": "have at most two dimensions; {said}.",
     "got scalar": "have one or two dimensions; got a scalar. Use a list for a single row.",
-    "inhomogeneous": "have rows of equal length; got rows of different lengths. "
-    "Use MultiLabelBinarizer to turn lists of labels into an indicator matrix.",
+    "inhomogeneous": "have rows of equal length; got rows of different lengths. For labels, "
+    + USE_TAGGER,
     "while a minimum of": "not be empty; {said}.",
 }
 

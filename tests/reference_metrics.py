@@ -75,6 +75,16 @@ def ndcg_at_k(Y, S, k, weight=None):
     return mean(values, weights)
 
 
+def log_loss(Y, S, eps, weight=None):
+    losses, weights = [], []
+    for truth, scores, w in rows(Y, S, weight):
+        clipped = [min(max(score, eps), 1 - eps) for score in scores]
+        pairs = list(zip(truth, clipped, strict=True))
+        losses.append(-sum(log(p) if true else log(1 - p) for true, p in pairs) / len(pairs))
+        weights.append(w)
+    return mean(losses, weights)
+
+
 def psp_at_k(Y, S, propensities, k, weight=None):
     gained = best = 0.0
     for truth, scores, w in rows(Y, S, weight):

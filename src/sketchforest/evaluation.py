@@ -34,7 +34,15 @@ from sketchforest._evaluation.result import (
 from sketchforest._utils.progress import stage
 from sketchforest._utils.sparse import checked_if_sparse
 from sketchforest._utils.typing import Matrix
-from sketchforest.metrics import coverage_error, lrap, ndcg_at_k, precision_at_k, psp_at_k, r2
+from sketchforest.metrics import (
+    coverage_error,
+    log_loss,
+    lrap,
+    ndcg_at_k,
+    precision_at_k,
+    psp_at_k,
+    r2,
+)
 from sketchforest.metrics._r2 import errors_of
 from sketchforest.metrics.labels import average_precisions, calibration, calibration_errors
 from sketchforest.metrics.meanings import Meaning, meaning
@@ -149,6 +157,7 @@ def _score_labels(
     if has_rows.any():
         found["average_precision"] = float(table.average_precision[has_rows].mean())
     found["calibration_error"] = float(table.calibration_error.mean())
+    found["log_loss"] = log_loss(truth, scores)
     ks = range(1, min(10, truth.shape[1]) + 1) if is_ranked else ()
     curve = [(precision_at_k(truth, scores, k), ndcg_at_k(truth, scores, k)) for k in ks]
     bins = calibration(truth, scores)

@@ -95,7 +95,7 @@ def test_indices_outside_are_refused_by_fit_and_prediction(kind, layout, how):
 
 METRICS = {
     **{name: getattr(metrics, name) for name in ("lrap", "coverage_error", "label_ranking_loss")},
-    **{name: getattr(metrics, name) for name in ("precision_at_k", "ndcg_at_k", "r2")},
+    **{name: getattr(metrics, name) for name in ("precision_at_k", "ndcg_at_k", "r2", "log_loss")},
     "psp_at_k": partial(metrics.psp_at_k, propensities=np.ones(9)),
     "row_values": partial(metrics.row_values, "lrap"),
     "hierarchical_f1": partial(metrics.hierarchical_f1, ontology=Ontology([()] * 9)),

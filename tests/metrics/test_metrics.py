@@ -322,7 +322,7 @@ def test_only_errors_and_losses_are_minimised():
     "name", ["auc", "precision_at_0", "precision_at_k", "psp_at_5", "", 5, ["lrap"]]
 )
 def test_unknown_names_are_answered_with_the_known_ones(name):
-    with pytest.raises(ValueError, match=r'"lrap", "coverage_error", .*, "ndcg_at_K" .*; got'):
+    with pytest.raises(ValueError, match=r'"lrap", "coverage_error", .*, "ndcg_at_K".*; got'):
         get_metric(name)
 
 

@@ -1,4 +1,4 @@
-"""Ranking metrics for multi-label scores. Sparse input is never densified.
+"""Metrics for multi-label scores. Sparse input is never densified.
 
 True labels and scores have shape (n_samples, n_labels), as an array or any scipy sparse container.
 A label missing from a sparse row of scores has score 0, so dense and sparse scores give exactly the
@@ -6,6 +6,7 @@ same value. A true label stored twice counts once.
 
 ``lrap``, ``coverage_error`` and ``label_ranking_loss`` rank a label by how many labels score at
 least as high, so ties count against it. The ``_at_k`` metrics break ties by the lower label number.
+``log_loss`` is for scores that are probabilities.
 
 Rows without true labels are dropped from ``lrap`` (or count as 1 on request) and from ``psp_at_k``;
 they count as 0 in all other metrics.
@@ -24,6 +25,7 @@ from sketchforest.metrics.names import (
     is_ranking,
     row_values,
 )
+from sketchforest.metrics.probabilities import log_loss
 from sketchforest.metrics.ranking import (
     coverage_error,
     label_ranking_loss,
@@ -45,6 +47,7 @@ __all__ = [
     "hierarchical_recall",
     "is_ranking",
     "label_ranking_loss",
+    "log_loss",
     "lrap",
     "ndcg_at_k",
     "precision_at_k",

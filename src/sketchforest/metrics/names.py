@@ -6,7 +6,8 @@ from functools import partial
 from sketchforest._utils import docs
 from sketchforest._utils.docs import Described
 from sketchforest._utils.typing import MatrixLike
-from sketchforest.metrics import ranking as ranking  # registers its metrics
+from sketchforest.metrics import probabilities as probabilities  # registers its metrics
+from sketchforest.metrics import ranking as ranking
 from sketchforest.metrics._ranks import Array
 from sketchforest.metrics._shared_docs import PARAMETERS
 from sketchforest.metrics._validation import validated
@@ -89,7 +90,7 @@ def greater_is_better(name_or_callable: str | Metric) -> bool:
 
 @_documented
 def is_ranking(metric: Metric) -> bool:
-    """Whether this is one of the ranking metrics here, which take scores and not decisions.
+    """Whether this is one of the metrics here that take scores and not decisions.
 
     Parameters
     ----------

@@ -19,6 +19,8 @@ _SCORES = {
     "others, at any threshold. Averaged over labels.",
     "calibration_error": "Gap between predicted probability and observed frequency, averaged over "
     "labels.",
+    "log_loss": "Mean over rows and labels of -log p for true labels and -log(1 - p) for others, "
+    "with probabilities p clipped to [0.001, 0.999]. 0 is perfect.",
     "mean_absolute_error": "Average absolute error, in the unit of the outputs.",
     "root_mean_squared_error": "Square root of the mean squared error, in the unit of the outputs. "
     "Large errors count more.",

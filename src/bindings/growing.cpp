@@ -144,6 +144,8 @@ void bind_growing(nb::module_& m) {
         .def_rw("n_refinements", &ObliqueParams::n_refinements)
         .def_rw("min_side", &ObliqueParams::min_side)
         .def_rw("weights_per_row", &ObliqueParams::weights_per_row)
+        .def_rw("n_single_features", &ObliqueParams::n_single_features)
+        .def_rw("min_direction_rows", &ObliqueParams::min_direction_rows)
         .def_rw("piece_rows", &ObliqueParams::piece_rows)
         .def_rw("n_threads", &ObliqueParams::n_threads);
     nb::class_<StopFlag>(m, "StopFlag")

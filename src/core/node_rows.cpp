@@ -80,6 +80,12 @@ void NodeRows::compact() {
     });
 }
 
+void NodeRows::column(std::uint32_t column, float* out) const {
+    const float* values = x_.values + column;
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+        out[i] = values[static_cast<std::size_t>(rows_[i]) * x_.stride];
+}
+
 void NodeRows::moments(const float* weights, const float* v, float* sums, float* squares,
                        float* products) {
     const std::size_t width = this->width();

@@ -27,6 +27,9 @@ class NodeRows {
         return is_compact_ ? features_[column] : static_cast<std::int32_t>(column);
     }
 
+    // Of dense X: out[row] = x[row, column]
+    void column(std::uint32_t column, float* out) const;
+
     // Weighted sums of each column and of its squares, and what transposed_times(v) gives.
     void moments(const float* weights, const float* v, float* sums, float* squares,
                  float* products);

@@ -33,8 +33,12 @@ struct ObliqueParams : TreeLimits {
     std::uint32_t n_refinements = 2;  // towards the direction between the sides of a cut
     double min_side = 0.2;            // share of the rows on each side, where there is such a cut
     double weights_per_row = 1;       // of X, that a node keeps at most for each of its rows
-    std::uint32_t piece_rows = 0;     // a node of more is worked on in pieces; 0: none is
-    std::uint32_t n_threads = 1;      // which take the pieces
+    // Features drawn in each node, of dense X, to be cut one by one as well; 0: none.
+    std::uint32_t n_single_features = 0;
+    // Where single features are cut, smaller nodes have no direction: few rows do not tell it.
+    std::uint32_t min_direction_rows = 30;
+    std::uint32_t piece_rows = 0;  // a node of more is worked on in pieces; 0: none is
+    std::uint32_t n_threads = 1;   // which take the pieces
 };
 
 // The directions of the nodes: node i has the entries [start[i], start[i + 1]), by column.

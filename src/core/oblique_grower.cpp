@@ -18,12 +18,21 @@ namespace {
 constexpr double no_variance = 1e-10;
 // Rows that tell at which direction of the outputs, which has some dozens of components, to aim.
 constexpr std::size_t most_aiming_rows = 128;
+// A direction is fitted to the rows that it parts, and gains less on others: a cut of a single
+// feature is preferred where it gains this share of it.
+constexpr double single_share = 0.9;
 
 struct Pending {  // a node that waits for its turn: rows [begin, end) of the order
     std::uint32_t begin, end;
     Place place;
 
     std::uint32_t size() const { return end - begin; }
+};
+
+struct Split {
+    SplitPoint cut{{}, 0, 0};  // none where it takes no rows
+    float threshold = 0;
+    std::optional<std::uint32_t> feature;  // none: along the direction
 };
 
 struct Candidate : Priority {  // a node whose rows are split, and that waits to be an inner node
@@ -47,6 +56,7 @@ class ObliqueGrower {
           stream_(params.key),
           team_(params.n_threads),
           x_(x),
+          singles_(x.is_sparse() ? 0 : x.n_features),
           finder_(params, bag.rows.size(), x.n_features, stride),
           cuts_(params),
           order_(bag.rows.size()),
@@ -55,8 +65,11 @@ class ObliqueGrower {
           wide_weights_(bag.rows.size()),
           centred_(bag.rows.size() * stride),
           mean_(stride),
+          positions_(bag.rows.size()),
+          single_(bag.rows.size()),
           right_(bag.rows.size()) {
         std::iota(order_.begin(), order_.end(), 0u);
+        std::iota(singles_.begin(), singles_.end(), 0u);
         identity_ = order_;
     }
 
@@ -103,17 +116,54 @@ class ObliqueGrower {
     // Asks whether to stop after each pass over the rows: a large node takes long.
     std::optional<Candidate> try_split(const Pending& node) {
         const std::span<const std::uint32_t> members{order_.data() + node.begin, node.size()};
-        // A sample may miss the few rows that are not like the others: then all of them aim.
-        const bool is_sampled = node.size() > 2 * most_aiming_rows && aim(sample(members));
-        const auto outputs = is_sampled ? open_node(members) : aim(members);
-        if (!outputs || must_stop(node.size())) return {};
-        if (!finder_.find(x_, *outputs, params_.n_steps) || must_stop(node.size())) return {};
-        if (!finder_.finish(x_, *outputs) || must_stop(node.size())) return {};
-        const SplitPoint cut = find_cut(*outputs);
-        if (cut.n_taken == 0 || cut.score.value() < params_.min_gain) return {};
-        auto candidate = to_candidate(node, cut);
+        const bool cuts_singles = params_.n_single_features > 0 && !singles_.empty();
+        std::optional<CentredOutputs> outputs;
+        Split split;
+        if (!cuts_singles || node.size() >= params_.min_direction_rows) {
+            // A sample may miss the few rows that are not like the others: then all of them aim.
+            const bool is_sampled = node.size() > 2 * most_aiming_rows && aim(sample(members));
+            outputs = is_sampled ? open_node(members) : aim(members);
+            if (must_stop(node.size())) return {};
+            if (outputs) split = split_along_direction(*outputs);
+            if (must_stop(node.size())) return {};
+        }
+        if (cuts_singles) {
+            if (!outputs) outputs = open_node(members);
+            if (outputs) split_single_features(*outputs, split);
+            if (must_stop(node.size())) return {};
+        }
+        if (split.cut.n_taken == 0 || split.cut.score.value() < params_.min_gain) return {};
+        auto candidate = to_candidate(node, split);
         partition(node, candidate.threshold);
         return candidate;
+    }
+
+    Split split_along_direction(const CentredOutputs& outputs) {
+        if (!finder_.find(x_, outputs, params_.n_steps) || must_stop(outputs.n_rows)) return {};
+        if (!finder_.finish(x_, outputs) || must_stop(outputs.n_rows)) return {};
+        const SplitPoint cut = find_cut(outputs, finder_.projected(), params_.min_side);
+        if (cut.n_taken == 0) return {};
+        std::copy_n(finder_.projected(), outputs.n_rows, positions_.begin());
+        return {cut, threshold_after(cut.n_taken), {}};
+    }
+
+    // Cuts features drawn without replacement one by one, until one can be cut; the best of them
+    // becomes the split if it is nearly as good as the one along the direction.
+    void split_single_features(const CentredOutputs& outputs, Split& split) {
+        double best = split.cut.n_taken ? single_share * split.cut.score.value()
+                                        : -std::numeric_limits<double>::infinity();
+        for (std::uint32_t k = 0; k < singles_.size(); ++k) {
+            if (k >= params_.n_single_features && split.cut.n_taken) break;
+            if (must_stop(outputs.n_rows)) return;
+            const auto n_left = static_cast<std::uint32_t>(singles_.size()) - k;
+            std::swap(singles_[k], singles_[k + stream_.below(n_left)]);
+            x_.column(singles_[k], single_.data());
+            const SplitPoint cut = find_cut(outputs, single_.data(), 0);
+            if (cut.n_taken == 0 || !(cut.score.value() > best)) continue;
+            best = cut.score.value();
+            split = {cut, threshold_after(cut.n_taken), singles_[k]};
+            std::swap(positions_, single_);
+        }
     }
 
     // Where a large node aims at is known well enough from some of its rows, spread evenly.
@@ -134,7 +184,7 @@ class ObliqueGrower {
         double best = -std::numeric_limits<double>::infinity();
         for (std::uint32_t round = 0; round < params_.n_refinements; ++round) {
             if (!finder_.find(x_, *outputs, 1)) return {};
-            const SplitPoint cut = find_cut(*outputs);
+            const SplitPoint cut = find_cut(*outputs, finder_.projected(), params_.min_side);
             if (cut.n_taken == 0) return {};
             if (!(cut.score.value() > best)) break;
             best = cut.score.value();
@@ -143,14 +193,21 @@ class ObliqueGrower {
         return outputs;
     }
 
-    Candidate to_candidate(const Pending& node, const SplitPoint& cut) {
-        Candidate candidate{{cut.score.value(), serial_++},
+    Candidate to_candidate(const Pending& node, const Split& split) {
+        const auto feature = split.feature.value_or(
+            static_cast<std::uint32_t>(x_.feature(finder_.strongest_column())));
+        Candidate candidate{{split.cut.score.value(), serial_++},
                             node,
-                            static_cast<std::uint32_t>(cut.n_taken),
-                            threshold_after(cut.n_taken),
-                            static_cast<std::uint32_t>(x_.feature(finder_.strongest_column())),
+                            static_cast<std::uint32_t>(split.cut.n_taken),
+                            split.threshold,
+                            feature,
                             {},
                             {}};
+        if (split.feature) {
+            candidate.columns.push_back(static_cast<std::int32_t>(feature));
+            candidate.weights.push_back(to_half(1));
+            return candidate;
+        }
         for (const std::uint32_t column : finder_.columns()) {
             candidate.columns.push_back(x_.feature(column));
             candidate.weights.push_back(to_half(finder_.weight(column)));
@@ -219,11 +276,11 @@ class ObliqueGrower {
                       });
     }
 
-    SplitPoint find_cut(const CentredOutputs& outputs) {
+    SplitPoint find_cut(const CentredOutputs& outputs, const float* positions, double min_side) {
         side_.resize(stride_);
         const DenseNode node{outputs.z,     false,   wide_weights_.data(),
                              total_.data(), stride_, side_.data()};
-        return cuts_.find(finder_.projected(), outputs, node, weight_);
+        return cuts_.find(positions, outputs, node, weight_, min_side);
     }
 
     // Between the last row on the left and the first one on the right.
@@ -241,7 +298,7 @@ class ObliqueGrower {
         std::size_t n_left = 0, n_right = 0;
         for (std::size_t i = 0; i < node.size(); ++i) {
             const std::uint32_t member = members[i];
-            if (finder_.projected()[i] <= threshold)
+            if (positions_[i] <= threshold)
                 members[n_left++] = member;
             else
                 right_[n_right++] = member;
@@ -271,6 +328,7 @@ class ObliqueGrower {
     Stream stream_;
     Team team_;
     NodeRows x_;
+    std::vector<std::uint32_t> singles_;  // features, those of the last draw first
     DirectionFinder finder_;
     ProjectedCuts cuts_;
     std::vector<std::uint32_t> order_;  // positions in the bag; each node is a range
@@ -279,6 +337,8 @@ class ObliqueGrower {
     std::vector<float> weights_;
     std::vector<double> wide_weights_;
     AlignedVector<float> centred_, mean_;
+    std::vector<float> positions_;  // along the best split so far
+    std::vector<float> single_;     // along a feature that is tried
     std::vector<double> total_, by_piece_;
     double weight_ = 0;
     AlignedVector<double> side_;

@@ -7,13 +7,12 @@
 namespace sketchforest {
 
 SplitPoint ProjectedCuts::find(const float* projected, const CentredOutputs& outputs,
-                               const DenseNode& node, double weight) {
+                               const DenseNode& node, double weight, double min_side) {
     const std::size_t n = outputs.n_rows;
     SplitPoint cut{{}, 0, 0};
     if (!sort(projected, outputs.pieces)) return cut;
     if (outputs.pieces.count() > 1) sum_before(node, outputs.pieces);
-    const auto share =
-        static_cast<std::size_t>(std::ceil(params_.min_side * static_cast<double>(n)));
+    const auto share = static_cast<std::size_t>(std::ceil(min_side * static_cast<double>(n)));
     const std::size_t least = std::max<std::size_t>(params_.min_samples_leaf, 1);
     for (const std::size_t min_rows : {std::max(share, least), least}) {
         if (2 * min_rows > n) continue;

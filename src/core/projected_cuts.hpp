@@ -1,4 +1,4 @@
-// The best cut of the rows of a node along its direction.
+// The best cut of the rows of a node along its direction, or along one feature.
 #pragma once
 
 #include <vector>
@@ -15,10 +15,10 @@ class ProjectedCuts {
     explicit ProjectedCuts(const ObliqueParams& params) : params_(params) {}
 
     // The cut of the order along the direction that leaves the least variance in all outputs, with
-    // a share of the rows on each side, or, where ties leave no such cut, with any. The node has
-    // outputs.z, whose `total` and `weight` are those of doubles.
+    // a share of at least min_side of the rows on each side, or, where ties leave no such cut, with
+    // any. The node has outputs.z, whose `total` and `weight` are those of doubles.
     SplitPoint find(const float* projected, const CentredOutputs& outputs, const DenseNode& node,
-                    double weight);
+                    double weight, double min_side);
 
     // The rows of the node in the order along the direction.
     const Entry* entries() const { return entries_.data(); }

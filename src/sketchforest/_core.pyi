@@ -173,6 +173,8 @@ class ObliqueParams(TreeLimits):
     n_refinements: int
     min_side: float
     weights_per_row: float
+    n_single_features: int
+    min_direction_rows: int
     piece_rows: int
     n_threads: int
 

@@ -1,6 +1,12 @@
 """The flagship: forests of oblique trees and extra-trees on a projection of the outputs."""
 
-from sketchforest._estimators.constructors import ClassWeight, MixedForestParameters, Threshold
+from sketchforest._estimators.constructors import (
+    ClassWeight,
+    MaxFeatures,
+    MaxSamples,
+    MixedForestParameters,
+    Threshold,
+)
 from sketchforest._estimators.forest_mixin import ForestMixin
 from sketchforest._estimators.shared_docs import estimator
 from sketchforest._estimators.trees import TreesClassifier, TreesRegressor
@@ -43,7 +49,12 @@ class SketchForestClassifier(MixedForestParameters, ForestMixin, TreesClassifier
 class SketchForestRegressor(MixedForestParameters, ForestMixin, TreesRegressor):
     """The most accurate forest for one or many real outputs, without tuning.
 
-    It combines extra-trees and oblique trees, as `SketchForestClassifier` does.
+    It combines extra-trees and oblique trees, as `SketchForestClassifier` does, with these
+    differences. Outputs are standardized before splits are searched, so that each counts alike,
+    whatever its unit. Dense features enter oblique splits by their standardized values, since real
+    outputs are often nearly linear in some features, and a node may be split at a single feature
+    instead, if that separates its rows about as well. Nodes of fewer than 30 rows always are. Each
+    tree sees 80% of the rows, so that out-of-bag predictions exist for all of them.
 
     Examples
     --------
@@ -57,3 +68,7 @@ class SketchForestRegressor(MixedForestParameters, ForestMixin, TreesRegressor):
 
     _tree_class = DecisionTreeRegressor
     _splitter = "random"
+
+    oblique: float = 0.3
+    max_features: MaxFeatures = 1 / 3
+    max_samples: MaxSamples = 0.8

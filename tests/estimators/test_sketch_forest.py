@@ -170,3 +170,77 @@ def test_directions_that_point_outside_are_damage(name, change):
     reference.assert_same_arrays(made_of(arrays), forest)
     with pytest.raises((CorruptModelError, ValueError)):
         made_of(arrays | {name: change(arrays[name])})
+
+
+def numbers():
+    """Two real outputs, one nearly linear in the features and one with jumps."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 6))
+    linear, jump = X @ rng.normal(size=6), np.where(X[:, 0] > 0.5, 3.0, 0.0)
+    return X, np.stack([linear, jump + X[:, 1] * X[:, 2]], axis=1) + rng.normal(size=(300, 2)) / 5
+
+
+def test_a_regressor_does_not_depend_on_the_unit_of_an_output_or_feature():
+    X, Y = numbers()
+    leaves = SketchForestRegressor(20, random_state=0).fit(X, Y).apply(X)
+    factors = 2.0 ** np.arange(0, 60, 10)  # which change no digit
+    changed = SketchForestRegressor(20, random_state=0).fit(factors * X, [1.0, 2.0**20] * Y)
+    assert np.array_equal(leaves, changed.apply(factors * X))
+
+
+def test_one_output_of_a_regressor_is_not_rescaled():
+    X, Y = numbers()
+    found = SketchForestRegressor(5, random_state=0).fit(X, Y[:, 0]).predict(X)
+    doubled = SketchForestRegressor(5, random_state=0).fit(X, 2 * Y[:, 0]).predict(X)
+    assert np.array_equal(2 * found, doubled)
+
+
+def test_a_constant_output_of_a_regressor_changes_no_tree():
+    X, Y = numbers()
+    with_constant = np.column_stack([Y, np.full(len(Y), 0.1)])
+    params = {"n_estimators": 10, "random_state": 0, "oblique": 0.0}
+    leaves = SketchForestRegressor(**params).fit(X, Y).apply(X)
+    assert np.array_equal(leaves, SketchForestRegressor(**params).fit(X, with_constant).apply(X))
+
+
+def test_oblique_trees_of_a_regressor_follow_slopes_and_jumps():
+    X, Y = numbers()
+    fitted = {
+        share: SketchForestRegressor(40, oblique=share, random_state=0).fit(X[:200], Y[:200])
+        for share in (0.0, 1.0)
+    }
+    linear, jump = (
+        {s: np.square(f.predict(X[200:]) - Y[200:])[:, output].mean() for s, f in fitted.items()}
+        for output in (0, 1)
+    )
+    assert linear[1.0] < 0.8 * linear[0.0]
+    assert jump[1.0] < 1.1 * jump[0.0]
+
+
+def test_every_row_is_out_of_bag_for_some_trees_of_a_regressor():
+    X, Y = numbers()
+    forest = SketchForestRegressor(100, oob_score=True, random_state=0).fit(X, Y)
+    assert (np.diff(forest.fitted_.forest.in_bag().indptr) < 100).all()
+    assert forest.oob_score_ == pytest.approx(forest.score(X, Y), abs=0.3)
+    assert forest.oob_score_ > 0.7
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("features.mean", lambda a: a[1:]),
+        ("features.mean", lambda a: a * np.nan),
+        ("features.spread", lambda a: 0 * a),
+        ("features.spread", lambda a: a.astype(np.float32)),
+    ],
+)
+def test_a_model_file_keeps_how_features_enter_by_value(tmp_path, name, change):
+    X, Y = numbers()
+    forest = SketchForestRegressor(5, random_state=0).fit(X, Y)
+    forest.save(tmp_path / "model.sf")
+    assert np.array_equal(load_forest(tmp_path / "model.sf").predict(X), forest.predict(X))
+    directions = forest.fitted_.forest.directions
+    arrays = {n: a for n, a in direction_arrays(directions).items() if a is not None}
+    assert read_directions(arrays, 6).feature_map.mean == pytest.approx(X.mean(axis=0))
+    with pytest.raises(CorruptModelError):
+        read_directions(arrays | {name: change(arrays[name])}, 6)

@@ -219,7 +219,7 @@ def test_the_samples_of_each_tree_are_as_many_as_were_drawn(kind, n_drawn):
             assert rows.dtype == np.int32
             assert len(rows) == (n_drawn or 120)
             assert np.array_equal(np.unique(rows), np.sort(tree.fitted_.forest.members))
-    whole = fitted(kind, bootstrap=False)
+    whole = fitted(kind, bootstrap=False, max_samples=None)
     assert all(np.array_equal(rows, np.arange(120)) for rows in whole.estimators_samples_)
 
 

@@ -38,6 +38,7 @@ PARAMS = {
         *("max_depth", "min_samples_split", "min_samples_leaf", "min_weight_leaf", "min_gain"),
         *("max_leaf_nodes", "parts", "key", "ridge", "n_steps", "n_power_steps"),
         *("n_refinements", "min_side", "weights_per_row", "piece_rows", "n_threads"),
+        *("n_single_features", "min_direction_rows"),
     ),
 }
 LEAVES = ("leaf_start", "tree_members", "member_start", "members", "weights", "n_rows")

@@ -53,7 +53,7 @@ FORESTS = {
     "extra-trees": ExtraTreesClassifier(12, n_components=5, random_state=0),
     "regressor": RandomForestRegressor(12, projection=None, random_state=0),
     "sketch": SketchForestClassifier(12, n_components=5, random_state=0),
-    "sketch, scored": SketchForestRegressor(12, oob_score="r2", random_state=0),
+    "sketch, scored": SketchForestRegressor(12, max_samples=None, oob_score="r2", random_state=0),
     "best first": ExtraTreesRegressor(12, n_components=3, max_leaf_nodes=20, random_state=0),
 }
 

@@ -97,6 +97,69 @@ def test_the_root_is_split_along_the_direction_of_the_definition(seed, is_sparse
     assert depth == 1
 
 
+def test_a_node_is_cut_at_a_single_feature_that_parts_it_nearly_as_well_as_the_direction():
+    n_single = 0
+    for seed in range(12):
+        x, z, rng = problem(seed)
+        z += seed % 3 * np.outer(x[:, 3] > 0, rng.normal(size=8)).astype(np.float32)
+        given = {"max_depth": 1, "key": seed}
+        along_direction = grow(x, z, **given)[1][0]
+        nodes, gains, leaf_start, members, _, _, columns, halves = grow(
+            x, z, n_single_features=11, **given
+        )
+        cuts = [oblique_cut(column, z.astype(float), np.ones(len(x)), 1) for column in x.T]
+        best = int(np.argmax([gain for gain, _ in cuts]))
+        gain, threshold = cuts[best]
+        if gain <= 0.9 * along_direction:
+            assert gains[0] == pytest.approx(along_direction, rel=1e-6)
+            assert len(columns) > 1
+            continue
+        n_single += 1
+        assert gains[0] == pytest.approx(gain, rel=1e-4)
+        assert columns.tolist() == [best] == [nodes[0, 0]]
+        assert Directions([0, 1], columns, halves, FeatureMap(11)).values.tolist() == [1.0]
+        assert set(members[: leaf_start[1]]) == set(np.flatnonzero(x[:, best] <= threshold))
+    assert 2 < n_single < 10
+
+
+def test_nodes_of_few_rows_are_cut_at_single_features():
+    x, z, _ = problem(1, n=200)
+    nodes, _, leaf_start, members, _, start, *_ = grow(
+        x, z, n_single_features=3, min_direction_rows=50
+    )
+    n_rows = rows_of_nodes(nodes, np.diff(leaf_start))
+    n_weights = np.diff(start)
+    assert (n_weights[n_rows < 50] == 1).all()
+    assert (n_weights[n_rows >= 50] > 1).any()
+    assert np.diff(leaf_start).max() == 1
+    assert sorted(members) == list(range(200))
+
+
+def rows_of_nodes(nodes, leaf_sizes):
+    n_rows = np.zeros(len(nodes), int)
+    for node in range(len(nodes))[::-1]:  # children are numbered after their parents
+        n_rows[node] = sum(leaf_sizes[-1 - c] if c < 0 else n_rows[c] for c in nodes[node, 2:])
+    return n_rows
+
+
+@pytest.mark.parametrize("n_drawn", [1, 2])
+def test_features_are_drawn_until_one_can_be_cut(n_drawn):
+    x, z, _ = problem(2, n=40, p=9)
+    x[:, np.arange(9) != 4] = 1
+    nodes, *_ = grow(x, z, n_single_features=n_drawn, min_direction_rows=1000)
+    assert len(nodes) == 39
+    assert (nodes[:, 0] == 4).all()
+    x[:] = 1
+    assert len(grow(x, z, n_single_features=n_drawn, min_direction_rows=1000)[0]) == 0
+
+
+def test_sparse_rows_are_split_along_directions_alone():
+    x, z, _ = problem(3, is_sparse=True)
+    alone = grow(x, z, is_sparse=True)
+    with_singles = grow(x, z, is_sparse=True, n_single_features=11)
+    assert all(map(np.array_equal, alone, with_singles))
+
+
 @pytest.mark.parametrize("is_sparse", [False, True])
 @pytest.mark.parametrize("n_kept", [1, 3, 6, 11, 16, 21])
 def test_a_node_keeps_the_weights_that_move_its_rows_most(is_sparse, n_kept):
@@ -114,7 +177,10 @@ def test_a_node_keeps_the_weights_that_move_its_rows_most(is_sparse, n_kept):
 
 
 @pytest.mark.parametrize("is_sparse", [False, True])
-@pytest.mark.parametrize("limits", [{}, {"max_leaf_nodes": 7}, {"min_samples_leaf": 4}])
+@pytest.mark.parametrize(
+    "limits",
+    [{}, {"max_leaf_nodes": 7}, {"min_samples_leaf": 4}, {"n_single_features": 5}],
+)
 @pytest.mark.parametrize("has_equal_rows", [False, True])
 def test_training_rows_fall_into_the_leaves_that_hold_them(is_sparse, limits, has_equal_rows):
     x, z, _ = problem(5, n=300, p=20, is_sparse=is_sparse)

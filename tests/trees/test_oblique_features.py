@@ -58,6 +58,27 @@ def test_a_missing_value_stands_in_the_middle():
     assert entered[[0, 1, 3], 0] == pytest.approx([-1 / 3, 0, 1 / 3])
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_features_that_enter_by_value_are_standardized_and_missing_ones_are_the_mean(dtype):
+    X = (RNG.normal(size=(200, 4)) * [1, 100, 1e-3, 5] + [0, 1e4, 0, -3]).astype(dtype)
+    X[RNG.random(X.shape) < 0.1] = np.nan
+    known = X.astype(float)
+    expected = (known - np.nanmean(known, axis=0)) / np.nanstd(known, axis=0)
+    feature_map = FeatureMap.learn(X, by_value=True)
+    assert seen(feature_map, X) == pytest.approx(np.nan_to_num(expected), rel=1e-4, abs=1e-5)
+    assert np.array_equal(seen(feature_map, X[7:9]), seen(feature_map, X)[7:9])
+
+
+def test_values_that_do_not_differ_or_are_extreme_enter_as_finite_numbers():
+    X = np.array([[3.0, 1e308, np.nan], [3.0, -1e308, np.nan], [3.0, 0.0, np.nan]])
+    feature_map = FeatureMap.learn(X, by_value=True)
+    entered = seen(feature_map, X)
+    assert not entered[:, [0, 2]].any()
+    assert entered[:, 1] == pytest.approx(np.sqrt(1.5) * np.array([1, -1, 0]))
+    far = seen(feature_map, np.array([[1e308, 1e308, -1e308]]))
+    assert np.isfinite(far).all()
+
+
 def test_counts_enter_as_text_does_and_rows_have_unit_length():
     X = RNG.poisson(0.1, (60, 40)).astype(np.float32)
     X[3] = 0

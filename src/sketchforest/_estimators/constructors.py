@@ -14,6 +14,7 @@ from sketchforest.projection import ProjectionLike
 
 NComponents: TypeAlias = int | float | Literal["log", "sqrt", "all", "auto"] | None
 MaxFeatures: TypeAlias = int | float | Literal["sqrt", "4sqrt", "log2", "auto"] | None
+MaxSamples: TypeAlias = int | float | None
 RandomState: TypeAlias = int | np.random.RandomState | None
 OobScore: TypeAlias = bool | str | Callable[..., float]
 Splitter: TypeAlias = Literal["best", "random", "oblique"]
@@ -73,7 +74,7 @@ class CartParameters(TreeParameters):
 class ForestParameters(TreeParameters):
     n_estimators: int | Literal["auto"] = field(default=100, kw_only=False)
     bootstrap: bool = False
-    max_samples: int | float | None = None
+    max_samples: MaxSamples = None
     oob_score: OobScore = False
     shared_projection: bool = False
     n_jobs: int | None = None

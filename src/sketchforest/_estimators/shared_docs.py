@@ -184,6 +184,23 @@ OF_MIXED_FORESTS = {
         "their own.",
     ),
 }
+OF_MIXED_REGRESSORS = {
+    "min_samples_split": Described(
+        "int, float or None",
+        "Minimum number of rows required to split a node; a float is a fraction of all rows. None "
+        "is 2.",
+    ),
+    "min_samples_leaf": Described(
+        "int, float or None",
+        "Minimum number of rows in a leaf; a float is a fraction of all rows. None is 1.",
+    ),
+    "max_features": Described(
+        OF_MIXED_FORESTS["max_features"].type,
+        "Number of features sampled at each split of the extra-trees, and searched at each split "
+        "of the oblique trees in addition to a direction in the space of all features; a float is "
+        'a fraction, and "4sqrt" is four times the square root of the number of features.',
+    ),
+}
 _OOB_ROWS = (
     " Unless bootstrap=True or max_samples is set, a fifth of the rows (at most {:,}) are left out "
     "of three in ten trees to compute it."
@@ -265,7 +282,8 @@ def _own_parameters(cls: type, names: list[str]) -> dict[str, Described]:
         return own
     oob_score = (PARAMETERS | own)["oob_score"]
     text = oob_score.text + _OOB_ROWS.format(10_000)
-    return own | OF_MIXED_FORESTS | {"oob_score": oob_score._replace(text=text)}
+    own = own | OF_MIXED_FORESTS | {"oob_score": oob_score._replace(text=text)}
+    return own if hasattr(cls, "predict_proba") else own | OF_MIXED_REGRESSORS
 
 
 def _with_sections(cls: type, parameters: list[str]) -> str:

@@ -20,6 +20,8 @@ _FEATURES: dict[str, type[np.generic]] = {
     "level_start": np.int64,
     "bounds": np.float64,
     "levels": np.float32,
+    "mean": np.float64,
+    "spread": np.float64,
 }
 DIRECTION_ARRAYS = (
     *(f"directions.{name}" for name in _DIRECTIONS),
@@ -49,13 +51,16 @@ def _read_features(arrays: Mapping[str, np.ndarray], n_features: int) -> Feature
         for name, t in _FEATURES.items()
         if f"features.{name}" in arrays
     }
-    kinds = ({"idf"}, {"scale"}, {"level_start", "bounds", "levels"})
+    kinds = ({"idf"}, {"scale"}, {"level_start", "bounds", "levels"}, {"mean", "spread"})
     _check(found.keys() in kinds)
     _check(all(bool(np.isfinite(array).all()) for array in found.values()))
     if "idf" in found:
         _check(len(found["idf"]) == n_features)
     elif "scale" in found:
         _check(len(found["scale"]) == 1 and bool(found["scale"][0] >= 0))
+    elif "mean" in found:
+        _check(len(found["mean"]) == n_features == len(found["spread"]))
+        _check(bool((found["spread"] > 0).all()))
     else:
         start, n_levels = found["level_start"], len(found["levels"])
         _check(len(start) == n_features + 1 and len(found["bounds"]) == n_levels)

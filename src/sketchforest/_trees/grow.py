@@ -193,6 +193,8 @@ def _params(
         limits, params = settings.oblique, _core.ObliqueParams()
         for name in OF_OBLIQUE:
             setattr(params, name, getattr(limits, name))
+        if limits.cuts_single_features:
+            params.n_single_features = settings.max_features
     else:
         params = _core.GrowParams()
         params.max_features = settings.max_features

@@ -1,9 +1,9 @@
 """X as oblique trees see it: features on scales that can be compared.
 
-Dense features enter by their rank, so that a tree does not depend on the unit of a feature. Sparse
-counts and indicators enter as log(1 + x) times the inverse document frequency, in rows of unit
-length, as text does; other sparse values, which somebody has weighted already, on one
-scale for all.
+Dense features enter by their rank, so that a tree does not depend on the unit of a feature, or, for
+real outputs, which may be nearly linear in a feature, by their standardized value. Sparse counts
+and indicators enter as log(1 + x) times the inverse document frequency, in rows of unit length, as
+text does; other sparse values, which somebody has weighted already, on one scale for all.
 """
 
 from dataclasses import dataclass
@@ -44,11 +44,15 @@ class FeatureMap:
     level_start: np.ndarray | None = None  # of dense features, as the native core reads them
     bounds: np.ndarray | None = None
     levels: np.ndarray | None = None
+    mean: np.ndarray | None = None  # of dense features that enter by value
+    spread: np.ndarray | None = None
 
     @classmethod
-    def learn(cls, X: Matrix, n_jobs: int | None = None) -> "FeatureMap":
+    def learn(cls, X: Matrix, n_jobs: int | None = None, by_value: bool = False) -> "FeatureMap":
         if not is_worth_sparse(X):
             dense = X if isinstance(X, np.ndarray) else X.toarray()
+            if by_value:
+                return cls(X.shape[1], **_mean_and_spread(dense))
             codes = encode_ranks(dense, n_jobs, by_row=False)
             start, bounds, levels = _core.learn_bins(codes, MOST_LEVELS)
             return cls(X.shape[1], level_start=start, bounds=bounds, levels=levels)
@@ -64,6 +68,8 @@ class FeatureMap:
     def transform(self, X: Matrix, n_jobs: int | None = 1) -> ObliqueX:
         if self.level_start is not None and self.bounds is not None and self.levels is not None:
             return self._by_rank(X, n_jobs, (self.level_start, self.bounds, self.levels))
+        if self.mean is not None and self.spread is not None:
+            return self._by_value(X, n_jobs, self.mean, self.spread)
         rows = sparse.csr_array(canonical(sparse.csr_array(X)))
         values = np.nan_to_num(rows.data.astype(np.float64))
         if self.scale is not None:
@@ -78,12 +84,24 @@ class FeatureMap:
             n_features=rows.shape[1],
         )
 
+    def _by_value(
+        self, X: Matrix, n_jobs: int | None, mean: np.ndarray, spread: np.ndarray
+    ) -> ObliqueX:
+        dense, out = self._dense_and_out(X)
+
+        def standardize_block(first: int, last: int) -> None:
+            with np.errstate(over="ignore"):
+                values = (dense[first:last] - mean) / spread
+            values = np.nan_to_num(values, nan=0.0, posinf=FARTHEST, neginf=-FARTHEST)
+            out[first:last, : self.n_features] = np.clip(values, -FARTHEST, FARTHEST)
+
+        by_row_blocks(standardize_block, len(dense), self.n_features, n_jobs)
+        return ObliqueX(values=out, n_features=self.n_features)
+
     def _by_rank(
         self, X: Matrix, n_jobs: int | None, table: tuple[np.ndarray, np.ndarray, np.ndarray]
     ) -> ObliqueX:
-        dense = X if isinstance(X, np.ndarray) else X.toarray()
-        out = np.zeros((X.shape[0], -(-self.n_features // 8) * 8), np.float32)
-        dense = dense.astype(float_type(dense.dtype), copy=False)
+        dense, out = self._dense_and_out(X)
 
         def find_block(first: int, last: int) -> None:
             _core.apply_bins(dense[first:last], *table, out[first:last])
@@ -92,6 +110,24 @@ class FeatureMap:
         n_steps = MOST_LEVELS.bit_length()
         by_row_blocks(find_block, len(dense), n_steps * self.n_features, n_jobs)
         return ObliqueX(values=out, n_features=self.n_features)
+
+    def _dense_and_out(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
+        """X, and zeros for what oblique trees see, padded."""
+        dense = X if isinstance(X, np.ndarray) else X.toarray()
+        out = np.zeros((len(dense), -(-self.n_features // 8) * 8), np.float32)
+        return dense.astype(float_type(dense.dtype), copy=False), out
+
+
+def _mean_and_spread(X: np.ndarray) -> dict[str, np.ndarray]:
+    """Mean and standard deviation of each feature; 0 and 1 where its values do not differ."""
+    mean, spread = np.zeros(X.shape[1]), np.ones(X.shape[1])
+    for feature, column in enumerate(X.T):
+        known = column[~np.isnan(column)].astype(np.float64)
+        largest = np.abs(known).max(initial=0)
+        if largest > 0:  # by which values are divided, lest their squares overflow
+            mean[feature] = largest * (known / largest).mean()
+            spread[feature] = largest * (known / largest).std() or 1.0
+    return {"mean": mean, "spread": spread}
 
 
 def _in_rows_of_unit_length(values: np.ndarray, row_start: np.ndarray) -> np.ndarray:

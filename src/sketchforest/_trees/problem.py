@@ -56,6 +56,8 @@ class ObliqueSettings:
     n_refinements: int = 2  # towards the direction between the sides of a cut
     min_side: float = 0.2  # share of a node's rows on each side of its cut
     weights_per_row: float = 1.0  # that a node keeps at most
+    # Whether nodes of dense X may be cut at one of `max_features` single features instead.
+    cuts_single_features: bool = False
 
     def has(self, tree: int) -> bool:
         """Whether the tree is one of them: they are spread evenly, so that any number of first

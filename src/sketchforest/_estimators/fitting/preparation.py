@@ -130,7 +130,9 @@ def _encoded(
     is_balanced = class_weight == "balanced_subsample"
     is_all_oblique = settings.oblique is not None and settings.oblique.share == 1
     known = X if rows is None else X[rows]  # rows of weight 0 are ignored
-    feature_map = None if settings.oblique is None else FeatureMap.learn(known, n_jobs)
+    feature_map = None
+    if settings.oblique is not None:
+        feature_map = FeatureMap.learn(known, n_jobs, by_value=not targets.is_classification)
     is_transformed = isinstance(settings.projection, TransformerProjection)
     labels = targets.labels
     if targets.is_balanced and targets.criterion.allows_projection:
@@ -140,6 +142,7 @@ def _encoded(
         rows,
         may_scale=targets.criterion.allows_projection and not is_transformed,
         may_shift=targets.criterion.allows_shift,
+        standardizes=settings.oblique is not None,
     )
     return TrainingData(
         X=None if is_all_oblique else encode(X, settings.random_cuts, n_jobs),

@@ -12,6 +12,8 @@ from sketchforest._trees.model import Labels, SparseRows
 
 # Weights within 2**64 of 1 are kept, so that means with integer weights stay exact.
 MAX_EXPONENT = 64
+# Standard deviation of a constant output, at most, relative to its value.
+ROUNDING = 1e-12
 
 
 class SearchOutputs(NamedTuple):
@@ -20,12 +22,18 @@ class SearchOutputs(NamedTuple):
 
 
 def search_outputs(
-    labels: Labels, rows: np.ndarray | None, *, may_scale: bool = True, may_shift: bool = True
+    labels: Labels,
+    rows: np.ndarray | None,
+    *,
+    may_scale: bool = True,
+    may_shift: bool = True,
+    standardizes: bool = False,
 ) -> SearchOutputs:
     """The labels to search splits on, or to project.
 
     Dense labels are shifted towards zero, where floats are more precise, which changes no score.
-    They become float32 if that loses nothing.
+    They become float32 if that loses nothing. `standardizes`: each of several dense outputs counts
+    alike, whatever its unit.
     """
     if isinstance(labels, SparseRows):
         if not may_scale or labels.values is None:
@@ -34,6 +42,8 @@ def search_outputs(
         values = np.ldexp(labels.values, -exponent)
         return SearchOutputs(SparseRows(**labels.fields() | {"values": values}), exponent)
     outputs, exponent = _scaled(labels, rows) if may_scale else (labels, 0)
+    if standardizes and may_scale and outputs.shape[1] > 1:
+        outputs = _standardized(outputs, rows)
     outputs = _centred(outputs, rows) if may_shift else outputs
     if may_scale:
         outputs, more = _scaled(outputs, rows)
@@ -54,6 +64,18 @@ def _scaled(outputs: np.ndarray, rows: np.ndarray | None) -> tuple[np.ndarray, i
     counted = outputs if rows is None else outputs[rows]
     exponent = int(np.frexp(np.abs(counted).max(initial=0))[1])
     return np.ldexp(outputs, -exponent), exponent
+
+
+def _standardized(outputs: np.ndarray, rows: np.ndarray | None) -> np.ndarray:
+    """With the same variance in each column that varies, near the mean of their variances."""
+    counted = outputs if rows is None else outputs[rows]
+    spread = counted.std(axis=0)
+    varies = spread > ROUNDING * np.abs(counted).max(axis=0)
+    if not varies.any():
+        return outputs
+    # A power of two, so that trees do not depend on the unit to the last digit.
+    exponent = int(np.round(np.log2((spread[varies] ** 2).mean()) / 2))
+    return np.where(varies, np.ldexp(outputs / np.where(varies, spread, 1), exponent), outputs)
 
 
 def _centred(labels: np.ndarray, rows: np.ndarray | None) -> np.ndarray:

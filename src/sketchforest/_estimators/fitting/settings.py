@@ -26,7 +26,8 @@ from sketchforest.projection import (
 )
 
 LARGEST_SEED = np.iinfo(np.int32).max
-# Defaults of a mixed forest; docs/accuracy.md has the results.
+# Defaults of a mixed forest of classifiers; docs/accuracy.md has the results. Those of regressors
+# split nodes of any size: cuts of single features part a few rows as well as many.
 EXTRA_TREES_MIN_SAMPLES_LEAF, OBLIQUE_MIN_SAMPLES_SPLIT = 2, 11
 # A mixed forest that needs out-of-bag rows leaves the same ones out of three in ten trees: a fifth
 # of all rows, but no more than a threshold, or a score, needs. See docs/study/thresholds.md.
@@ -62,14 +63,13 @@ def grow_settings(
         projection = m = None
     oblique = _oblique_settings(params, n_components, targets, n_rows, n_drawable)
     n_left_out = _n_left_out(params, targets, n_drawable)
+    default_leaf = EXTRA_TREES_MIN_SAMPLES_LEAF if targets.is_classification else 1
     settings = GrowSettings(
         max_features=n_features_sampled(max_features, n_features),
         random_cuts=params.splitter == "random",
         max_depth=None if params.max_depth is None else int(params.max_depth),
         min_samples_split=max(2, resolve_n_rows(params.min_samples_split or 2, n_rows)),
-        min_samples_leaf=resolve_n_rows(
-            params.min_samples_leaf or EXTRA_TREES_MIN_SAMPLES_LEAF, n_rows
-        ),
+        min_samples_leaf=resolve_n_rows(params.min_samples_leaf or default_leaf, n_rows),
         min_weight_fraction_leaf=float(params.min_weight_fraction_leaf),
         min_impurity_decrease=float(params.min_impurity_decrease),
         max_leaf_nodes=None if params.max_leaf_nodes is None else int(params.max_leaf_nodes),
@@ -102,7 +102,9 @@ def _oblique_settings(
         )
     projection, m = _resolve_projection(params.projection, n_components, targets, "oblique")
     split, leaf = params.min_samples_split, params.min_samples_leaf
-    if split is None:  # directions of few rows overfit, but tiny training sets need some splits
+    if split is None and not targets.is_classification:
+        min_samples_split = 2
+    elif split is None:  # directions of few rows overfit, but tiny sets need some splits
         min_samples_split = min(OBLIQUE_MIN_SAMPLES_SPLIT, 2 + n_drawable // 10)
     else:
         min_samples_split = max(2, resolve_n_rows(split, n_rows))
@@ -113,6 +115,7 @@ def _oblique_settings(
         min_samples_split,
         min_samples_leaf=1 if leaf is None else resolve_n_rows(leaf, n_rows),
         ridge=float(params.ridge),
+        cuts_single_features=not targets.is_classification,
     )
 
 

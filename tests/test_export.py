@@ -108,5 +108,5 @@ def test_what_onnx_cannot_hold_is_refused(X, Y, monkeypatch):
     with pytest.raises(ValueError, match=r"threshold must be 0\.5 for to_onnx"):
         export.to_onnx(chosen)
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install sketchforest\[onnx\]"):
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'sketchforest\[onnx\]'"):
         export.to_onnx(chosen)

@@ -1,4 +1,4 @@
-"""Models for other programs."""
+"""Export of models to other programs."""
 
 from copy import copy
 from typing import TYPE_CHECKING, Any
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 __all__ = ["to_onnx"]
 
-# Versions that programs of some years ago read, too.
+# Old enough for programs of a few years ago.
 OPSET, TREE_OPSET, IR_VERSION = 17, 3, 8
 
 
 def to_onnx(model: "TreesEstimator") -> "ModelProto":
-    """A fitted forest or tree in the ONNX format.
+    """Convert a fitted forest or tree to the ONNX format.
 
-    The input is `X`, float32 of shape (n_samples, n_features), in which NaN means missing. The
-    output of a regressor is `variable`, (n_samples, n_outputs). Those of a classifier are `label`
-    and `probabilities`, of the shapes of `predict` and `predict_proba`, where a label is predicted
-    if its probability is above 0.5. Numbers are added up in float32.
+    The input is `X`, float32 of shape (n_samples, n_features), with NaN for missing values. A
+    regressor has the output `variable`, (n_samples, n_outputs). A classifier has `label` and
+    `probabilities`, with the shapes of `predict` and `predict_proba`; labels are predicted if their
+    probability is above 0.5. Sums are computed in float32.
 
-    Leaves hold what is not zero, so that very many labels are no obstacle. Oblique trees are
-    refused. Needs the package onnx: ``pip install sketchforest[onnx]``.
+    Leaves store non-zeros only, so models may have very many labels. Oblique trees are not
+    supported. Requires ``pip install 'sketchforest[onnx]'``.
 
     Parameters
     ----------
@@ -55,18 +55,17 @@ def to_onnx(model: "TreesEstimator") -> "ModelProto":
         import onnx
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            "to_onnx needs the package onnx, which is not installed. "
-            "Use pip install sketchforest[onnx]."
+            "to_onnx needs onnx. Install it with: pip install 'sketchforest[onnx]'"
         ) from error
     check_is_fitted(model)
-    model = copy(model)  # a concurrent fit does not change it
+    model = copy(model)  # a concurrent fit must not change it
     check_readable_elsewhere(model, "to_onnx")
     helper, number = onnx.helper, onnx.TensorProto.FLOAT
     targets = model.fitted_.targets
     if targets.column_classes is not None:
         raise ValueError(
             "to_onnx is for labels, one class per row or real outputs; this model was fitted on "
-            f"{targets.n_outputs} columns of classes. Fit a model to each."
+            f"{targets.n_outputs} columns of classes. Fit one model per column."
         )
     n_columns = targets.labels.shape[1]
     name = "probabilities" if targets.is_classification else "variable"
@@ -93,7 +92,7 @@ def to_onnx(model: "TreesEstimator") -> "ModelProto":
 
 
 def _decision(targets: Targets) -> tuple[list[Any], Any, Any]:
-    """From `probabilities` to `label`: nodes, the constant that they use, and the output."""
+    """The nodes that turn `probabilities` into `label`, their constant, and the output."""
     from onnx import TensorProto, helper, numpy_helper
 
     if targets.classes is None:
@@ -117,7 +116,7 @@ def _decision(targets: Targets) -> tuple[list[Any], Any, Any]:
 
 
 def _tree_attributes(model: "TreesEstimator") -> dict[str, Any]:
-    """All nodes of all trees, and what is in their leaves, one after the other."""
+    """The nodes and leaf values of all trees, one after the other."""
     joined: dict[str, list[np.ndarray]] = {}
     for number in range(model.fitted_.forest.n_trees):
         single = model.fitted_.forest.only(number)
@@ -148,7 +147,7 @@ def _nodes(structure: TreeStructure) -> dict[str, np.ndarray]:
 
 
 def _at_least_one_entry(means: sparse.csr_array) -> sparse.csr_array:
-    """With a zero that is stored in each row of zeros: a leaf must say something."""
+    """Store an explicit zero in each empty row: the format needs a value per leaf."""
     is_empty = np.flatnonzero(np.diff(means.indptr) == 0)
     if not len(is_empty):
         return means

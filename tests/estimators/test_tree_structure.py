@@ -179,7 +179,7 @@ def test_an_oblique_tree_has_paths_and_values_but_no_feature_of_a_node(X, Y):
     forest = SketchForestClassifier(4, random_state=0, oblique=0.5).fit(X, labels)
     oblique = next(tree for tree in forest.estimators_ if tree.splitter == "oblique")
     for name in ("feature", "threshold", "missing_go_to_left"):
-        with pytest.raises(AttributeError, match=f"tree_.{name} is for trees that split by one"):
+        with pytest.raises(AttributeError, match=f"tree_.{name} needs a tree that splits on one"):
             getattr(oblique.tree_, name)
     with pytest.raises(AttributeError, match="no attribute 'shape'"):
         _ = oblique.tree_.shape

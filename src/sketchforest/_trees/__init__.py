@@ -1,1 +1,1 @@
-"""Arrays in, arrays out: X to codes, one tree grown, a forest kept flat, rows predicted."""
+"""Arrays in, arrays out: encode X, grow trees, store a forest, predict rows."""

@@ -1,4 +1,4 @@
-"""The rows that a tree is grown on: drawn, with their weights."""
+"""The bag of a tree: its rows and their weights."""
 
 import numpy as np
 
@@ -11,11 +11,11 @@ from sketchforest._trees.random import SHARED, Purpose, generator, key
 def draw_bag(
     data: TrainingData, settings: GrowSettings, tree: int
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Distinct training rows, ascending, and their weights: None, counts in bytes, or doubles."""
+    """Distinct training rows, ascending, and their weights: None, uint8 counts, or float64."""
     rows = np.arange(data.n_rows, dtype=np.int32) if data.rows is None else data.rows
     counts = None
     if settings.out_of_bag_trees is not None:
-        # A forest of few trees has one that leaves them out, too.
+        # The first tree always leaves rows out, so that even a small forest has such a tree.
         is_first = tree == 0
         rng = generator(settings.seed, tree, Purpose.BOOTSTRAP)
         if is_first or rng.random() < settings.out_of_bag_trees:
@@ -46,7 +46,7 @@ def left_out_rows(data: TrainingData, settings: GrowSettings) -> np.ndarray | No
 
 
 def _left_out(n_rows: int, settings: GrowSettings) -> np.ndarray:
-    """Positions of the left out rows, the same for all trees."""
+    """Positions of the rows to leave out, the same for all trees."""
     rng = generator(settings.seed, SHARED, Purpose.BOOTSTRAP)
     return rng.choice(n_rows, settings.out_of_bag_rows, replace=False, shuffle=False)
 
@@ -54,9 +54,11 @@ def _left_out(n_rows: int, settings: GrowSettings) -> np.ndarray:
 def _draw(
     data: TrainingData, settings: GrowSettings, tree: int, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Places among the rows, with replacement, ascending, and how often each is drawn. As in
-    scikit-learn, a row is drawn in proportion to its weight, and then counts as often as it was
-    drawn."""
+    """Positions drawn with replacement, ascending, and how often each is drawn.
+
+    As in scikit-learn, a row is drawn in proportion to its weight; its weight in the bag is then
+    the number of draws.
+    """
     assert settings.n_draws is not None
     if data.sample_weight is None or not data.draws_by_weight:
         stream = key(settings.seed, tree, Purpose.BOOTSTRAP)
@@ -70,7 +72,7 @@ def _draw(
 
 
 def drawn_rows(tree: Tree, settings: GrowSettings, number: int, n_rows: int) -> np.ndarray:
-    """The rows of a tree's bag, ascending, as often as they were drawn."""
+    """The rows of a tree's bag, ascending, repeated as often as they were drawn."""
     order = np.argsort(tree.members)
     rows, weights = tree.members[order], tree.weights
     if settings.n_draws is None or not settings.with_replacement:
@@ -79,25 +81,28 @@ def drawn_rows(tree: Tree, settings: GrowSettings, number: int, n_rows: int) -> 
         counts = np.rint(weights[order]).astype(np.int64)
         if np.array_equal(counts, weights[order]):
             return np.repeat(rows, counts)
-    # Weights that are more than counts: the rows are drawn again.
+    # The weights are not just counts, so draw the rows again.
     stream = key(settings.seed, number, Purpose.BOOTSTRAP)
     drawn = np.repeat(*_core.draw_rows(stream, n_rows, settings.n_draws))
     if not np.array_equal(np.unique(drawn), rows):
         raise ValueError(
-            "estimators_samples_ needs to know how often rows were drawn; that is not kept where "
-            "both sample_weight and class_weight='balanced_subsample' are given."
+            "estimators_samples_ needs the number of draws per row, which is not stored if both "
+            "sample_weight and class_weight='balanced_subsample' are given. Use one of them."
         )
     return drawn
 
 
 def native_weights(rows: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """As the core takes them."""
+    """Weights as the core expects them."""
     if weights is None:
         return np.ones(len(rows))
     return weights.astype(np.float64) if weights.dtype == np.uint8 else _near_one(weights)
 
 
 def _near_one(weights: np.ndarray) -> np.ndarray:
-    """Times a power of two. Only ratios count, but the search multiplies three weights, and the
-    weight of a row's classes may be a product over a thousand labels."""
+    """The weights times a power of two.
+
+    Only ratios matter, but the search multiplies three weights, and the class weight of a row may
+    be a product over a thousand labels.
+    """
     return np.ldexp(weights.astype(np.float64), -np.frexp(float(weights.max()))[1])

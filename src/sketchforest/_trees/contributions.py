@@ -1,8 +1,8 @@
-"""What each feature adds to a prediction: the steps of a row down the trees, shared by features.
+"""Contributions of features to a prediction.
 
-A step changes the mean of the training rows below. It belongs to the feature that was asked for, or
-in an oblique node to those that push the row to the side where it goes, in proportion to their
-pushes: `src/core/contributions.hpp` defines them.
+Each step of a row down a tree changes the mean of the training rows below. The change is credited
+to the feature of the split. In an oblique node, it is shared among the features that push the row
+to its side, in proportion to their pushes; `src/core/contributions.hpp` has the definition.
 """
 
 from typing import NamedTuple
@@ -16,18 +16,18 @@ from sketchforest._utils.typing import Matrix
 
 
 class Contributions(NamedTuple):
-    """To the values of k outputs for one row: ``base + added.sum(axis=0)`` is ``scores``."""
+    """Contributions to k outputs of one row: ``base + added.sum(axis=0)`` equals ``scores``."""
 
-    base: np.ndarray  # (k,) means of all training rows that the trees saw
+    base: np.ndarray  # (k,) means over the bags of the trees
     scores: np.ndarray  # (k,)
-    features: np.ndarray  # (f,) those that were asked for on the row's way
+    features: np.ndarray  # (f,) features of the splits that the row went through
     added: np.ndarray  # (f, k)
 
 
 def contributions(
     predictor: ForestPredictor, x: Matrix, Y: np.ndarray, labels: np.ndarray
 ) -> Contributions:
-    """For the one row x; Y, (n_train, k), are these labels or outputs of the training rows."""
+    """Contributions for the single row x; Y (n_train, k) has these labels of the training rows."""
     forest, outputs = predictor.forest, np.ascontiguousarray(Y, np.float64)
     leaves, seen = find_leaves(forest, x), seen_by_oblique_trees(forest, x)
     base, scores, features, added = _core.contributions(

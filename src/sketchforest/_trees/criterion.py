@@ -1,4 +1,4 @@
-"""Split criteria. One object says all there is to know of a criterion, here and in model files."""
+"""Split criteria. One object describes a criterion completely, here and in model files."""
 
 import math
 from dataclasses import dataclass
@@ -8,17 +8,17 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Criterion:
-    """The impurity that splits reduce, what leaves predict, and what goes with it."""
+    """The impurity that splits reduce, what leaves predict, and what the criterion allows."""
 
     name: str  # in model files
     native_name: str  # of the core's implementation
-    native_name_for_labels: str = ""  # where labels, unlike classes, have one of their own
-    # scikit-learn's unit of impurity in the core's: one bit in nats, for example.
+    native_name_for_labels: str = ""  # for multi-label Y
+    # scikit-learn's unit of impurity in units of the core, such as one bit in nats.
     unit: float = 1.0
     label_unit: float = 1.0
     predicts_medians: bool = False  # leaves predict means otherwise
-    # Projections preserve variances, and so do powers of two that Y is divided by. Oblique splits
-    # follow the direction of the largest variance.
+    # Only variances survive a projection, or dividing Y by a power of two. Oblique splits follow
+    # the direction of largest variance.
     allows_projection: bool = False
     allows_shift: bool = True  # whether a constant may be added to Y
     is_for_counts: bool = False  # Y must not be negative
@@ -48,9 +48,8 @@ class Criterion:
             )
 
 
-VARIANCE = Criterion(
-    "variance", "variance", "variance", label_unit=0.5, allows_projection=True
-)  # of indicators, it is the Gini impurity: 2 p (1 - p) of a label is twice its variance
+# For indicators, this is the Gini impurity: 2 p (1 - p) is twice the variance of a label.
+VARIANCE = Criterion("variance", "variance", "variance", label_unit=0.5, allows_projection=True)
 ENTROPY = Criterion("entropy", "entropy", "label_entropy", unit=math.log(2), label_unit=math.log(2))
 POISSON = Criterion("poisson", "poisson", allows_shift=False, is_for_counts=True)
 ABSOLUTE_ERROR = Criterion("absolute_error", "absolute_error", predicts_medians=True)

@@ -1,7 +1,7 @@
-"""X, coded: each value becomes its rank among the distinct values of its feature.
+"""Encoding of X: each value becomes its rank among the distinct values of its feature.
 
-Codes are exact (32 bits where 16 are too few, so nothing is binned) and small, and a search over
-them sorts and compares integers.
+Codes are exact: if 16 bits are too few, they have 32, and nothing is binned. Codes are small, and
+the search for splits sorts and compares integers.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,27 +19,27 @@ from sketchforest._utils.typing import Matrix
 Result = TypeVar("Result")
 SparseMatrix: TypeAlias = sparse.csr_array | sparse.csr_matrix | sparse.csc_array
 
-# Above this share of non-zeros a column is cheaper to read whole than by its entries, and its
-# codes take less memory than entries with their row numbers.
+# With more non-zeros than this share, reading whole columns is cheaper than reading entries, and
+# codes take less memory than entries with row numbers.
 DENSE_SHARE = 0.25
-# Columns are coded in blocks of about this size, and Ctrl-C is heard in between.
+# Columns are encoded in blocks of about this size, with a check for Ctrl-C after each block, or in
+# this many blocks, so that all threads finish at about the same time.
 COLUMN_BLOCK_BYTES = 1 << 24
-# Or in so many blocks, so that threads end at about the same time.
 COLUMN_BLOCKS = 16
-# Rows that are coded at a time: whole tiles, of codes that share lines of the cache.
+# Rows are encoded in whole tiles, whose codes share cache lines.
 ROW_TILE = 32
 ROW_BLOCK_CELLS = 1 << 22
-# A node keeps the number of its feature in 31 bits.
+# Nodes store the index of their feature in 31 bits.
 MOST_FEATURES = np.iinfo(np.int32).max
 
 
 class EncodedX(OwnedArrays, _core.Codes):
     """Codes of X, dense (n_features, n_rows) or sparse by row.
 
-    `codes` is None where X is sparse and each feature has one value besides zero: that an entry
-    is there says it all. `row_codes` are dense codes once more, by row: small nodes read them so.
-    `column_size` counts the entries of each feature. Where `values` is None, X is coded by value:
-    codes are the values themselves, as numbers that sort as they do.
+    `codes` is None if X is sparse and each feature has only one value besides zero. `row_codes` is
+    a row-major copy of dense codes, which small nodes read. `column_size` counts the entries of
+    each feature. If `values` is None, X is encoded by value: codes are the values themselves, as
+    integers that sort like them.
     """
 
     FIELDS = (
@@ -49,12 +49,12 @@ class EncodedX(OwnedArrays, _core.Codes):
 
 
 def encode(X: Matrix, random_cuts: bool = False, n_jobs: int | None = None) -> EncodedX:
-    """Codes of X (n_rows, n_features), a numeric array or a scipy CSR or CSC matrix.
+    """Encode X (n_rows, n_features), a numeric array or a scipy CSR or CSC matrix.
 
-    Whether the codes are dense or sparse follows from the share of non-zeros, not from the type.
-    Random cuts need values and no order, so that dense X is coded by value where floats will do.
-    So is X of very many distinct values, whose ranks take no fewer bits than they do, and a table
-    of values besides: trees are the same, and grow a tenth slower.
+    Whether codes are dense or sparse depends on the share of non-zeros, not on the type of X.
+    Random cuts need values but no order, so dense X of float32 is encoded by value. So is X with
+    very many distinct values, whose ranks take as many bits plus a table of values: the trees are
+    the same and grow a tenth slower.
     """
     if X.shape[1] > MOST_FEATURES:
         raise ValueError(
@@ -64,8 +64,8 @@ def encode(X: Matrix, random_cuts: bool = False, n_jobs: int | None = None) -> E
     X = X if isinstance(X, np.ndarray) else canonical(X)
     if is_worth_sparse(X):
         return EncodedX(**_core.encode_csr(*csr_arrays(X), X.shape[1]))
-    # A stored entry takes a column number beside its value: with so many of them, X written out
-    # takes less than twice the memory, and dense codes are searched faster.
+    # Each stored entry has a column number beside its value. With this many entries, dense X takes
+    # less than twice the memory, and dense codes are searched faster.
     dense = X if isinstance(X, np.ndarray) else X.toarray()
     if float_type(X.dtype) is np.float64:
         return encode_ranks(dense, n_jobs)
@@ -74,14 +74,13 @@ def encode(X: Matrix, random_cuts: bool = False, n_jobs: int | None = None) -> E
 
 
 def is_worth_sparse(X: Matrix) -> bool:
-    """Whether X has so few values besides zero that these alone are stored."""
-    # A zero that is stored is a zero.
+    """Whether X has few enough non-zeros to store only these. Explicit zeros do not count."""
     n_nonzeros = np.count_nonzero(X) if isinstance(X, np.ndarray) else canonical(X).count_nonzero()
     return bool(n_nonzeros <= DENSE_SHARE * X.shape[0] * X.shape[1])
 
 
 def canonical(X: SparseMatrix) -> SparseMatrix:
-    """X with duplicate entries added up; X itself, never changed, where there are none."""
+    """X with duplicates summed, as a copy; X itself if there are none."""
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
@@ -89,12 +88,12 @@ def canonical(X: SparseMatrix) -> SparseMatrix:
 
 
 def float_type(dtype: np.dtype) -> type[np.floating]:
-    """The float that holds all values of the type: 32 bits for what fits, else 64."""
+    """float32 if it holds all values of the dtype, else float64."""
     return np.float32 if np.can_cast(dtype, np.float32) else np.float64
 
 
 def csr_arrays(X: Matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Values, columns and row starts of X as the core takes them."""
+    """Values, columns and row starts of X, as the core expects them."""
     rows = sparse.csr_array(X) if isinstance(X, np.ndarray) else X.tocsr()
     return (
         rows.data.astype(float_type(rows.dtype), copy=False),
@@ -104,7 +103,7 @@ def csr_arrays(X: Matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def encode_ranks(X: np.ndarray, n_jobs: int | None, by_row: bool = True) -> EncodedX:
-    """Codes of dense X by rank, whatever its share of zeros."""
+    """Encode dense X by rank, whatever its share of zeros."""
     narrow = _encode_ranks(X, n_jobs, np.uint16, by_row)
     coded = _encode_ranks(X, n_jobs, np.uint32, by_row) if narrow is None else narrow
     assert coded is not None  # 32 bits hold the ranks of all rows
@@ -117,8 +116,10 @@ def _encode_ranks(
     code_type: type[np.unsignedinteger],
     by_row: bool = True,
 ) -> EncodedX | None:
-    """None where codes need a wider type: 65,535 values and one code for missing ones fit into 16
-    bits. X may fill most of the memory, so that nothing is kept twice."""
+    """Return None if the type is too narrow: 16 bits hold 65,535 values and a code for missing.
+
+    X may fill most of the memory, so nothing is stored twice.
+    """
     n_rows, n_features = X.shape
     width = max(1, min(COLUMN_BLOCK_BYTES // (8 * n_rows), n_features // COLUMN_BLOCKS))
     codes: np.ndarray = np.empty((n_features, n_rows), code_type)
@@ -159,7 +160,7 @@ def _code_by_value(X: np.ndarray, n_jobs: int | None) -> EncodedX:
 def by_row_blocks(
     work: Callable[[int, int], None], n_rows: int, n_features: int, n_jobs: int | None
 ) -> None:
-    """work(first, last) for blocks of rows, on threads."""
+    """Call work(first, last) for blocks of rows, on threads."""
     size = max(ROW_TILE, ROW_BLOCK_CELLS // n_features // ROW_TILE * ROW_TILE)
     _by_blocks(work, n_rows, size, n_jobs)
 
@@ -172,5 +173,5 @@ def _by_blocks(
 
 
 def starts_of(sizes: np.ndarray | Sequence[int]) -> np.ndarray:
-    """(n + 1,) int64 places where pieces of these sizes begin, and where the last one ends."""
+    """(n + 1,) int64 offsets of consecutive pieces of these sizes, and the end of the last one."""
     return np.append(0, np.cumsum(sizes, dtype=np.int64)).astype(np.int64)

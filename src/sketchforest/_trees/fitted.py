@@ -17,21 +17,23 @@ from sketchforest._utils.lazy import locked_property
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fitted:
-    """Everything that is read of a fitted estimator. It never changes, so that any thread may use
-    it; whatever changes an estimator gives it another one."""
+    """The complete state of a fitted estimator.
+
+    It is immutable, so all threads may use it. Changing an estimator gives it a new `Fitted`.
+    """
 
     predictor: Predictor
     targets: Targets
     settings: GrowSettings
     n_features: int
-    feature_names: np.ndarray | None = None  # of a data frame with names of type str
-    fingerprint: str | None = None  # of X and the weights of its rows; None: of a single tree
+    feature_names: np.ndarray | None = None  # if X was a data frame with names of type str
+    fingerprint: str | None = None  # of X and row weights; None for a single tree
     row_hashes: np.ndarray | None = None  # of each training row; None: of an older model
-    f1_thresholds: F1Thresholds | None = None  # where rows were scored
+    f1_thresholds: F1Thresholds | None = None  # if rows were scored out-of-bag
     is_relabelled: bool = False
-    projection_stream: int | None = None  # of a single tree that was taken from a forest
-    out_of_bag: Mapping[str, Any] = field(default_factory=dict)  # public attributes, by name
-    attached: Mapping[str, Any] = field(default_factory=dict)  # the same, of names and texts
+    projection_stream: int | None = None  # for a single tree taken from a forest
+    out_of_bag: Mapping[str, Any] = field(default_factory=dict)  # public attributes by name
+    attached: Mapping[str, Any] = field(default_factory=dict)  # names and texts, by attribute name
 
     def __repr__(self) -> str:
         return (
@@ -44,22 +46,22 @@ class Fitted:
 
     @property
     def forest_predictor(self) -> ForestPredictor:
-        """Of trees that were grown on the same rows."""
+        """The predictor, unless the model is partitioned."""
         if not isinstance(self.predictor, ForestPredictor):
             raise TypeError(
-                "This needs one forest; the model is one of several parts, whose trees were grown "
-                "on other rows each. Use one of its `parts`."
+                "This needs a single forest; the model is partitioned, and its parts were grown on "
+                "different rows. Use one of its `parts`."
             )
         return self.predictor
 
     @property
     def labels(self) -> Labels:
-        """Of the training rows."""
+        """The labels of the training rows."""
         return self.targets.labels
 
     @locked_property
     def attributes(self) -> Mapping[str, Any]:
-        """The values that the estimator shows as attributes of its own."""
+        """Attributes that the estimator forwards."""
         known: dict[str, Any] = {
             "n_features_in_": self.n_features,
             "n_outputs_": self.targets.n_outputs,
@@ -70,13 +72,13 @@ class Fitted:
 
     @locked_property
     def tree_structure(self) -> TreeStructure:
-        """Of a single tree, by its nodes."""
+        """The nodes of a single tree."""
         return TreeStructure(self.forest, self.targets, self.n_features)
 
     def but(self, **changes: Any) -> "Fitted":
-        """The same trees and labels with something else said of them. What was derived stays."""
+        """A copy with changed fields that keeps everything derived from the trees and labels."""
         changed = replace(self, **changes)
         names = {"attributes", *(each.name for each in fields(self))}
-        derived = vars(self).copy()  # at once: another thread may be computing more
+        derived = vars(self).copy()  # in one step: another thread may be computing more
         vars(changed).update({name: v for name, v in derived.items() if name not in names})
         return changed

@@ -1,6 +1,7 @@
 """Growing one tree: draw its rows, sketch its outputs, grow.
 
-`grow_one` depends on its arguments alone, so that a tree can be grown anywhere, in any order.
+The result of `grow_one` depends only on its arguments, so trees may be grown anywhere, in any
+order.
 """
 
 from collections.abc import Callable
@@ -20,16 +21,16 @@ from sketchforest._trees.parts import Part, grow_in_parts
 from sketchforest._trees.problem import GrowSettings, ObliqueSettings, TrainingData
 from sketchforest._trees.random import Purpose, key
 
-# No tree has more; limits beyond it, which fit into no 32 bits, mean the same.
+# The most rows a tree can have. Larger limits, which 32 bits cannot hold, mean the same.
 MOST_ROWS = np.iinfo(np.int32).max
 OF_OBLIQUE = ("ridge", "n_steps", "n_power_steps", "n_refinements", "min_side", "weights_per_row")
 
 
 class KeptTrees(Protocol):
-    """Finished trees, kept somewhere for a fit that may be broken off."""
+    """A store of finished trees, for fits that may be interrupted."""
 
     def get(self, tree: int) -> Tree | None:
-        """None: it is yet to be grown."""
+        """The tree, or None if it has not been grown."""
 
     def put(self, tree: int, grown: Tree) -> None: ...
 
@@ -42,10 +43,10 @@ def grow_trees(
     verbose: int = 0,
     kept: KeptTrees | None = None,
 ) -> list[Tree]:
-    """The trees of these numbers, side by side on threads: on fewer, rather than without memory."""
+    """Grow these trees in parallel, on fewer threads if memory is short."""
     stop = _core.StopFlag()
     n_threads = n_threads_that_fit(n_jobs, tree_bytes(data, settings))
-    # Fewer trees than threads: a tree has several.
+    # With fewer trees than threads, each tree gets several threads.
     grower = tree_grower(data, settings, stop, max(1, n_threads // max(1, len(trees))))
     return run_all(
         grower if kept is None else partial(get_or_grow, kept, grower),
@@ -61,8 +62,8 @@ def grow_trees(
 def tree_grower(
     data: TrainingData, settings: GrowSettings, stop: _core.StopFlag, n_threads: int = 1
 ) -> Callable[[int], Tree]:
-    """Grows a tree by its number: all that it takes, to be sent to another process."""
-    # A partial, since a function inside a function is not sent to other processes.
+    """A function that grows a tree by its number and can be sent to another process."""
+    # A partial, because nested functions cannot be pickled.
     return partial(grow_one, data, settings, share_outputs(data, settings), stop, n_threads)
 
 
@@ -83,7 +84,7 @@ def grow_one(
     n_threads: int,
     tree: int,
 ) -> Tree:
-    """Tree number `tree` of a forest. `shared_outputs` is None where each tree has its own."""
+    """Grow tree number `tree` of a forest; `shared_outputs` is None if each tree has its own."""
     rows, weights = draw_bag(data, settings, tree)
     bag_weights = native_weights(rows, weights)
     if settings.is_oblique(tree):
@@ -107,13 +108,13 @@ def grow_one(
 
 @dataclass(frozen=True)
 class _Bag:
-    """The rows that a tree is grown on, distinct and ascending, or some of them."""
+    """The bag of a tree, distinct and ascending rows, or a part of it."""
 
     rows: np.ndarray
     weights: np.ndarray
-    outputs: Labels  # of these rows; sparse ones of all rows
-    is_oblique: bool = False  # the tree that is grown
-    scale: float = 1.0  # that outputs were divided by
+    outputs: Labels  # of these rows if dense, of all rows if sparse
+    is_oblique: bool = False
+    scale: float = 1.0  # outputs were divided by it
 
     @property
     def weight(self) -> float:
@@ -177,7 +178,7 @@ def _grow_part(
 
 
 def _shares(gains: np.ndarray) -> np.ndarray:
-    """Of each split in the gain of all: a float32 holds them, whatever the unit of the outputs."""
+    """The share of each split in the total gain: fits float32 for any unit of the outputs."""
     gains = np.maximum(gains, 0)
     total = gains.sum()
     return (gains / total if 0 < total < np.inf else np.zeros(len(gains))).astype(np.float32)
@@ -205,7 +206,7 @@ def _params(
     params.min_samples_split = min(limits.min_samples_split, MOST_ROWS)
     params.min_samples_leaf = min(limits.min_samples_leaf, MOST_ROWS)
     params.min_weight_leaf = settings.min_weight_fraction_leaf * bag.weight
-    # Without a limit, a split that gains nothing is made, as in scikit-learn: its children may.
+    # Without a limit, splits without gain are made, as in scikit-learn: their children may gain.
     limit = settings.min_impurity_decrease
     gain = limit * bag.weight / settings.impurity_scale if limit > 0 else -np.inf
     params.min_gain = np.ldexp(gain, -2 * data.label_exponent) / bag.scale**2

@@ -1,4 +1,4 @@
-"""Nodes under scikit-learn's numbers: those of leaves, and of the ways to them."""
+"""Leaves and decision paths, with nodes numbered as in scikit-learn."""
 
 import numpy as np
 from scipy import sparse
@@ -8,16 +8,16 @@ from sketchforest._trees.model import Forest
 
 
 def leaf_numbers(forest: Forest, leaves: np.ndarray) -> np.ndarray:
-    """(n_rows, n_trees) scikit-learn's numbers of leaves that are numbered within each tree."""
+    """(n_rows, n_trees) node numbers of leaves, as in scikit-learn."""
     hierarchy = forest.hierarchy
     return hierarchy.numbers[hierarchy.n_inner + forest.first_leaves + leaves]
 
 
 def decision_paths(forest: Forest, leaves: np.ndarray) -> tuple[sparse.csr_array, np.ndarray]:
-    """The nodes on the way of each row to its leaves (n_rows, n_trees), by tree.
+    """The nodes between the roots and the leaves (n_rows, n_trees) of each row.
 
-    (n_rows, nodes of all trees) CSR with 1 for them, and (n_trees + 1,) the first of the columns
-    that belong to each tree, where its nodes have scikit-learn's numbers.
+    Returns (n_rows, nodes of all trees) CSR with ones, and the (n_trees + 1,) first column of each
+    tree. Within a tree, nodes are numbered as in scikit-learn.
     """
     columns, row_start, first_node = _core.decision_paths(forest, np.ascontiguousarray(leaves))
     entries = (np.ones(len(columns), np.int64), columns, row_start)

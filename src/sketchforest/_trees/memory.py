@@ -1,4 +1,4 @@
-"""How much memory there is, and how much a tree takes while it grows."""
+"""Available memory, and the memory that a tree needs while it grows."""
 
 import os
 from pathlib import Path
@@ -9,18 +9,17 @@ from sketchforest._trees.model import SparseRows
 from sketchforest._trees.parallel import count_threads
 from sketchforest._trees.problem import GrowSettings, TrainingData
 
-# Of a row of the bag, besides its outputs: its numbers and weight in each level of the tree (32
-# bytes), where it is drawn, sorted and parted (48), and at most one node that parts it from another
-# (96).
+# Per row of the bag, besides its outputs: indices and weight in each row subset (32 bytes),
+# drawing, sorting and partitioning (48), and at most one node (96).
 BYTES_PER_ROW = 176
-# Levels of a tree are copies of its rows, each a quarter of the one above or smaller.
+# A row subset copies rows, and is at most a quarter of the one above.
 LEVELS = 4 / 3
-# Of what is free, trees may take so much: other programs are at work, too.
+# Share of the free memory that trees may take, since other programs run, too.
 SHARE = 0.8
 
 
 def memory_size() -> int:
-    """Of the machine or the container, in bytes; 0 where it is not known."""
+    """Memory of the machine or container in bytes; 0 if unknown."""
     try:
         size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
@@ -29,18 +28,18 @@ def memory_size() -> int:
     return size if limit is None else min(size, limit)
 
 
-def check_fits(needed: float, what: str, way_out: str) -> None:
-    """Refuses `what`, a beginning of a sentence, where it takes more bytes than there are."""
+def check_fits(needed: float, what: str, how_to_fix: str) -> None:
+    """Raise if the memory is too small. `what` is the beginning of the error message."""
     memory = memory_size()
     if memory and needed > memory:
         raise MemoryError(
-            f"{what} {needed / 2**30:.1f} GiB of the {memory / 2**30:.1f} GiB that there are. "
-            f"{way_out}"
+            f"{what} {needed / 2**30:.1f} GiB, but there are only {memory / 2**30:.1f} GiB of "
+            f"memory. {how_to_fix}"
         )
 
 
 def free_memory() -> int | None:
-    """Bytes that can be taken without swapping; None where it is not known."""
+    """Bytes available without swapping; None if unknown."""
     free = _available()
     limit, used = _control_group("memory.max"), _control_group("memory.current")
     if limit is None or used is None:
@@ -49,15 +48,14 @@ def free_memory() -> int | None:
 
 
 def tree_bytes(data: TrainingData, settings: GrowSettings) -> int:
-    """About what a tree takes while it grows, beyond what all of them share: at most, of the kinds
-    of trees that the forest has."""
+    """About how many bytes a growing tree needs, the most of all tree types in the forest."""
     oblique = settings.oblique
     of_oblique = 0 if oblique is None else _oblique_tree_bytes(data, oblique.n_components)
     return of_oblique if data.X is None else max(of_oblique, _axis_aligned_bytes(data, settings))
 
 
 def n_threads_that_fit(n_jobs: int | None, bytes_each: int) -> int:
-    """As many threads as n_jobs asks for, or fewer where memory is short, but one at least."""
+    """The number of threads for n_jobs, or fewer if memory is short, but at least one."""
     wanted = count_threads(n_jobs)
     free = free_memory() if wanted > 1 else None
     return wanted if free is None else max(1, min(wanted, int(SHARE * free) // max(1, bytes_each)))
@@ -71,7 +69,7 @@ def _axis_aligned_bytes(data: TrainingData, settings: GrowSettings) -> int:
 
 
 def _oblique_tree_bytes(data: TrainingData, n_components: int | None) -> int:
-    # Outputs are kept as they are and centred; a node has copies of its rows of sparse X.
+    # Outputs are stored twice, once centred; a node copies its rows of sparse X.
     X = data.oblique_rows
     copied = 0 if X is None or X.row_start is None else 8 * len(X.values)
     n_features = 0 if X is None else X.n_features
@@ -80,12 +78,12 @@ def _oblique_tree_bytes(data: TrainingData, n_components: int | None) -> int:
 
 
 def _output_bytes(data: TrainingData, n_components: int | None) -> float:
-    """Of one row."""
+    """Bytes of the outputs of one row."""
     if n_components is not None:
         return 4 * n_components
     if isinstance(data.labels, SparseRows):
-        # A cache line, and the labels themselves. Where labels are counted, in levels of up to
-        # 65,536 rows, it is two lines: 8 MB in all, and not in the sum.
+        # A cache line and the labels themselves. Counted labels, in subsets of up to 65,536 rows,
+        # take two lines; these 8 MB are neglected.
         return 64 + 16 * len(data.labels.columns) / max(1, data.labels.n_rows)
     return 8 * data.labels.shape[1]
 
@@ -100,7 +98,7 @@ def _available() -> int | None:
 
 
 def _control_group(name: str) -> int | None:
-    """What a container says of itself; None where there is none, or no limit."""
+    """A number from the control group of a container; None without a container or limit."""
     try:
         said = Path("/sys/fs/cgroup", name).read_text().strip()
     except OSError:

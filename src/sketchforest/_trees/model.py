@@ -1,6 +1,6 @@
-"""Trees and forests as flat, fixed-width arrays.
+"""Trees and forests as flat arrays.
 
-Leaves hold training rows. Labels are stored once, and a prediction averages them.
+Leaves store training rows. Labels are stored once, and predictions average them.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ MISSING_LEFT = np.uint32(1 << 31)
 
 
 class SparseRows(OwnedArrays, _core.SparseRows):
-    """A sparse matrix by rows. `values` is None where all are 1."""
+    """A sparse matrix by rows; `values` is None if all are 1."""
 
     FIELDS = ("row_start", "columns", "values", "n_columns")
 
@@ -50,7 +50,7 @@ class SparseRows(OwnedArrays, _core.SparseRows):
 
     @locked_property
     def without_absent_columns(self) -> "SparseRows":
-        """The columns that have entries alone, numbered anew."""
+        """Only the columns that have entries, renumbered."""
         place = np.zeros(self.n_columns, np.int32)
         place[self.occurring] = np.arange(len(self.occurring), dtype=np.int32)
         columns = place[self.columns]
@@ -67,13 +67,15 @@ Labels = SparseRows | np.ndarray
 
 @dataclass(frozen=True)
 class Directions:
-    """Of oblique nodes: node i has the entries [start[i], start[i + 1]), by column. A weight is the
-    upper half of a float. Nodes without entries are split by one feature."""
+    """Directions of oblique nodes: node i has the entries [start[i], start[i + 1]), by column.
+
+    A weight is the upper half of a float32. Nodes without entries split on one feature.
+    """
 
     start: np.ndarray
     columns: np.ndarray
     weights: np.ndarray
-    feature_map: FeatureMap  # what the features are that they add up
+    feature_map: FeatureMap  # from X to the summed features
 
     @property
     def values(self) -> np.ndarray:
@@ -83,12 +85,12 @@ class Directions:
 
 @dataclass(frozen=True)
 class ForestDirections(Directions):
-    """Of the nodes of all trees, counted on; all have one feature map."""
+    """Directions of the nodes of all trees, which share a feature map."""
 
     is_oblique: np.ndarray  # (n_trees,) uint8
 
     def between(self, first: int, end: int) -> Directions:
-        """Those of the nodes of one tree."""
+        """The directions of the nodes of one tree."""
         start = self.start[first : end + 1]
         entries = slice(start[0], start[-1])
         columns, weights = self.columns[entries], self.weights[entries]
@@ -99,20 +101,20 @@ class ForestDirections(Directions):
 class Tree:
     """One grown tree.
 
-    A row of `nodes` is (feature, threshold, left child, right child) in 32 bits each: the
-    feature's highest bit says that missing values go left, the threshold is a float32, a child
-    below zero is leaf number -1 - child. `thresholds` holds doubles where float32 does not
-    separate the training values.
+    A row of `nodes` is (feature, threshold, left child, right child), 32 bits each. The highest bit
+    of the feature means that missing values go left, the threshold is a float32, and a negative
+    child is leaf number -1 - child. `thresholds` has doubles, if float32 does not separate the
+    training values.
     """
 
     nodes: np.ndarray
     thresholds: np.ndarray | None
-    gains: np.ndarray | None  # None: left out of a compact file
+    gains: np.ndarray | None  # None if left out of a compact file
     member_start: np.ndarray
     members: np.ndarray
     weights: np.ndarray | None
     depth: int
-    directions: Directions | None = None  # of an oblique tree
+    directions: Directions | None = None  # for an oblique tree
 
     @property
     def n_leaves(self) -> int:
@@ -120,12 +122,12 @@ class Tree:
 
     @property
     def member_weights(self) -> np.ndarray:
-        """(n_members,) doubles."""
+        """(n_members,) float64."""
         return np.ones(len(self.members)) if self.weights is None else self.weights.astype(float)
 
     @property
     def wide_thresholds(self) -> np.ndarray:
-        """(n_nodes,) doubles."""
+        """(n_nodes,) float64."""
         if self.thresholds is not None:
             return self.thresholds
         return np.ascontiguousarray(self.nodes[:, 1]).view(np.float32).astype(float)
@@ -136,8 +138,10 @@ class Tree:
         return sparse.csr_array(entries, shape=(self.n_leaves, n_rows))
 
     def leaf_means(self, Y: np.ndarray | sparse.csr_array) -> np.ndarray | sparse.csr_array:
-        """(n_leaves, n_outputs) weighted means of training outputs: sums, divided once, so that
-        what all rows of a leaf have is its mean."""
+        """(n_leaves, n_outputs) weighted means of training outputs.
+
+        Sums are divided once, so the mean of equal values is exact.
+        """
         rows = self.rows_in_leaves(Y.shape[0])
         sums, totals = rows @ Y, rows.sum(axis=1)
         if isinstance(sums, np.ndarray):
@@ -147,14 +151,14 @@ class Tree:
 
 
 class Forest(OwnedArrays, _core.Forest):
-    """The trees, one after the other, in one array for each field of `Tree`.
+    """The trees one after the other, in one array per field of `Tree`.
 
-    `leaf_start` and `tree_members` are the first places of each tree in `member_start` and in
-    `members`. Whatever is not a forest of `n_features` features, whose leaves hold rows below
-    `n_rows`, is a ValueError; `n_threads` look for it.
+    `leaf_start` and `tree_members` are the offsets of each tree in `member_start` and `members`.
+    Anything but a valid forest of `n_features` features and `n_rows` training rows raises a
+    ValueError. `n_threads` is the number of threads for this validation.
     """
 
-    # The largest first, as they are joined.
+    # Largest first: the order in which they are joined.
     OF_TREES: ClassVar = ("nodes", "members", "member_start", "gains", "thresholds", "weights")
     ARRAYS: ClassVar = (*OF_TREES, "depths", "node_start", "leaf_start", "tree_members")
     FIELDS = (*ARRAYS, "n_features", "n_rows", "directions")
@@ -174,7 +178,7 @@ class Forest(OwnedArrays, _core.Forest):
     def from_trees(
         cls, trees: Sequence[Tree], n_features: int, n_rows: int, n_jobs: int | None = 1
     ) -> "Forest":
-        # Memory that is new to the process comes slowly, but to several threads at once.
+        # The system hands out new memory slowly, but to several threads at once.
         joined = run_blocks(partial(_joined, trees), cls.OF_TREES, n_jobs=n_jobs)
         return cls(
             **dict(zip(cls.OF_TREES, joined, strict=True)),
@@ -190,7 +194,7 @@ class Forest(OwnedArrays, _core.Forest):
 
     @locked_property
     def directions(self) -> "ForestDirections | None":
-        """Of the nodes of all trees, where some are oblique."""
+        """Directions of the nodes of all trees; None if no tree is oblique."""
         if self._feature_map is None:
             return None
         return ForestDirections(
@@ -202,27 +206,22 @@ class Forest(OwnedArrays, _core.Forest):
         )
 
     @property
-    def leaves_per_tree(self) -> np.ndarray:
-        """(n_trees,) number of leaves; a tree has one more place in `member_start`."""
-        return np.diff(self.leaf_start) - 1
-
-    @property
     def n_leaves(self) -> int:
         return len(self.member_start) - self.n_trees
 
     @property
     def first_leaves(self) -> np.ndarray:
-        """(n_trees,) number of each tree's first leaf, where leaves of all trees are counted on."""
+        """(n_trees,) index of the first leaf of each tree among all leaves of the forest."""
         return self.leaf_start[:-1] - np.arange(self.n_trees)
 
     def leaf_bounds(self) -> np.ndarray:
-        """(n_leaves + 1,) places in `members` between which each leaf of each tree lies."""
+        """(n_leaves + 1,) bounds in `members` of each leaf of each tree."""
         bounds = self.member_start + np.repeat(self.tree_members[:-1], np.diff(self.leaf_start))
-        # The end of a tree's last leaf is the beginning of the next tree's first one.
+        # The last leaf of a tree ends where the first leaf of the next tree begins.
         return np.delete(bounds, self.leaf_start[1:-1] - 1)
 
     def in_bag(self) -> sparse.csr_array:
-        """(n_rows, n_trees) with an entry where the tree was grown on the row."""
+        """(n_rows, n_trees) with an entry if the tree was grown on the row."""
         tree_of_member = np.repeat(np.arange(self.n_trees), np.diff(self.tree_members))
         entries = (np.ones(len(self.members), bool), (self.members, tree_of_member))
         return sparse.csr_array(entries, shape=(self.n_rows, self.n_trees))
@@ -243,7 +242,7 @@ class Forest(OwnedArrays, _core.Forest):
         )
 
     def only(self, index: int) -> "Forest":
-        """A forest of one tree, as views of this one's arrays."""
+        """A forest of one tree, as views of the arrays of this one."""
         return Forest.from_trees([self.tree(index)], self.n_features, self.n_rows)
 
     def _directions_of(self, index: int) -> Directions | None:
@@ -256,13 +255,15 @@ class Forest(OwnedArrays, _core.Forest):
 
     @locked_property
     def used_features(self) -> tuple[np.ndarray, np.ndarray]:
-        """The features that splits use, ascending, and of each the mean over the trees of its share
-        in a tree's decrease of impurity. An oblique node's is shared by its features in proportion
-        to their squared weights."""
+        """The features in splits, ascending, and their importances.
+
+        An importance is the share of a feature in the decrease of impurity, averaged over trees.
+        The features of an oblique node share its decrease in proportion to their squared weights.
+        """
         if self.gains is None:
             raise ValueError(
-                "feature_importances_ needs the gains of the splits; this model was saved with "
-                "compact=True, which left them out. Save it without."
+                "feature_importances_ needs the gains of the splits, which this model was saved "
+                "without. Save it without compact=True."
             )
         used, importances = _core.importances(self, self.gains)
         total = importances.sum()
@@ -270,14 +271,14 @@ class Forest(OwnedArrays, _core.Forest):
 
 
 def _joined(trees: Sequence[Tree], name: str) -> np.ndarray | None:
-    """The arrays of all trees, one after the other; of a single tree, its own."""
+    """The arrays of all trees, one after the other; a single tree's array is not copied."""
     arrays = [getattr(tree, name) for tree in trees]
     lacks_it = [array is None for array in arrays]
     if all(lacks_it) or (name == "gains" and any(lacks_it)):
         return None
     if name == "thresholds":
         arrays = [tree.wide_thresholds for tree in trees]
-    if name == "weights":  # bytes, or doubles as soon as one tree has them
+    if name == "weights":  # uint8, or float64 if some tree has float64
         arrays = [
             np.ones(len(tree.members), np.uint8) if tree.weights is None else tree.weights
             for tree in trees

@@ -1,5 +1,4 @@
-"""What the training rows in a node, and not only in a leaf, have in common: means or medians, and
-how far they are from them."""
+"""Means or medians of the training rows in each node, inner nodes included, and impurities."""
 
 from collections.abc import Iterator
 
@@ -10,21 +9,21 @@ from sketchforest import _core
 from sketchforest._trees.model import Forest
 from sketchforest._trees.targets import Targets
 
-# Means are made for as many labels at a time as take about so much memory.
+# Labels are processed in blocks whose means take about this much memory.
 BLOCK_BYTES = 1 << 25
 
 
 class NodeMeans:
-    """Of a forest of one tree, whose nodes have scikit-learn's numbers."""
+    """Means in the nodes of a single tree, numbered as in scikit-learn."""
 
     def __init__(self, forest: Forest, targets: Targets) -> None:
         self._forest, self._targets = forest, targets
         self._takes_medians = targets.criterion.predicts_medians
-        # (n_nodes,) rows in each node, and their weight
+        # (n_nodes,) number and weight of the rows in each node
         self.n_rows, self.weights = _core.node_sizes(forest)
 
     def values(self) -> np.ndarray:
-        """(n_nodes, n_labels) means, or medians where they are what a leaf predicts."""
+        """(n_nodes, n_labels) means, or medians if leaves predict medians."""
         blocks = [
             _core.node_values(self._forest, labels, self._takes_medians)
             for labels in self._blocks()
@@ -32,7 +31,7 @@ class NodeMeans:
         return np.concatenate(blocks, axis=1)
 
     def of_leaves(self) -> sparse.csr_array:
-        """(leaves, n_labels) means or medians that are not zero, by the leaves' own order."""
+        """(n_leaves, n_labels) non-zero means or medians, in the order of the leaves."""
         if self._takes_medians:
             hierarchy = self._forest.hierarchy
             return sparse.csr_array(self.values()[hierarchy.numbers[hierarchy.n_inner :]])
@@ -43,7 +42,7 @@ class NodeMeans:
         return means
 
     def impurity(self) -> np.ndarray:
-        """(n_nodes,) as scikit-learn defines it, by the criterion; the mean over the outputs."""
+        """(n_nodes,) impurity by the criterion, averaged over outputs, as in scikit-learn."""
         criterion = _core.Impurity[self._targets.native_criterion]
         are_labels = self._targets.is_classification
         total = np.zeros(len(self.n_rows))
@@ -53,7 +52,7 @@ class NodeMeans:
         return total * self._targets.impurity_scale
 
     def _blocks(self) -> Iterator[np.ndarray]:
-        """(n_train, n) labels, some columns after the other."""
+        """(n_train, n) dense labels, in blocks of columns."""
         labels = self._targets.labels
         Y = labels if isinstance(labels, np.ndarray) else labels.to_csr(np.float64).tocsc()
         width = max(1, BLOCK_BYTES // (8 * max(len(self.n_rows), labels.shape[0])))

@@ -1,9 +1,9 @@
-"""X as oblique trees see it: features on scales that can be compared.
+"""X for oblique trees: features on comparable scales.
 
-Dense features enter by their rank, so that a tree does not depend on the unit of a feature, or, for
-real outputs, which may be nearly linear in a feature, by their standardized value. Sparse counts
-and indicators enter as log(1 + x) times the inverse document frequency, in rows of unit length, as
-text does; other sparse values, which somebody has weighted already, on one scale for all.
+Dense features are replaced by their ranks, so trees do not depend on the units of features. For
+real outputs, which may be nearly linear in a feature, they are standardized instead. Sparse counts
+and indicators become log(1 + x) times the inverse document frequency, in rows of unit length, as is
+usual for text. Other sparse values are taken to be weighted already, and share one scale.
 """
 
 from dataclasses import dataclass
@@ -22,26 +22,26 @@ from sketchforest._trees.encoding import (
 from sketchforest._trees.owned_arrays import OwnedArrays
 from sketchforest._utils.typing import Matrix
 
-# Ranks are told apart in so many steps; 64 were as good on eight sets, and more no better.
+# Maximum number of bins per feature; on eight data sets, 64 were as good, and more were no better.
 MOST_LEVELS = 256
-# New values may lie outside of what was seen, but not so far that their squares are no floats.
+# New values are clipped here, so that their squares do not overflow.
 FARTHEST = 1e6
 
 
 class ObliqueX(OwnedArrays, _core.FloatRows):
-    """Rows of floats, dense with zeros up to a multiple of 8 features, or sparse."""
+    """Rows of float32, sparse, or dense and padded to a multiple of 8 features."""
 
     FIELDS = ("values", "row_start", "columns", "n_features")
 
 
 @dataclass(frozen=True)
 class FeatureMap:
-    """From X to what oblique trees see, learnt on training rows."""
+    """The map from X to the features of oblique trees, learned on training rows."""
 
     n_features: int
-    idf: np.ndarray | None = None  # of counts
-    scale: np.ndarray | None = None  # (1,) of other sparse values
-    level_start: np.ndarray | None = None  # of dense features, as the native core reads them
+    idf: np.ndarray | None = None  # for counts
+    scale: np.ndarray | None = None  # (1,) for other sparse values
+    level_start: np.ndarray | None = None  # bins of dense features, for the core
     bounds: np.ndarray | None = None
     levels: np.ndarray | None = None
     mean: np.ndarray | None = None  # of dense features that enter by value
@@ -59,7 +59,7 @@ class FeatureMap:
         rows = sparse.csr_array(canonical(sparse.csr_array(X)))
         values = rows.data[~np.isnan(rows.data)]
         if (values < 0).any() or (values != np.round(values)).any():
-            # One scale for all, so that squares neither overflow nor vanish.
+            # With one scale for all, squares neither overflow nor underflow.
             return cls(X.shape[1], scale=np.array([np.abs(values).max()], np.float64))
         counts = np.bincount(rows.indices[rows.data != 0], minlength=X.shape[1])
         idf = np.log((1 + X.shape[0]) / (1 + counts)) + 1
@@ -106,7 +106,7 @@ class FeatureMap:
         def find_block(first: int, last: int) -> None:
             _core.apply_bins(dense[first:last], *table, out[first:last])
 
-        # A value is looked for in so many steps, each about as long as the coding of a cell.
+        # A binary search takes this many steps, each about as long as encoding a cell.
         n_steps = MOST_LEVELS.bit_length()
         by_row_blocks(find_block, len(dense), n_steps * self.n_features, n_jobs)
         return ObliqueX(values=out, n_features=self.n_features)
@@ -134,5 +134,5 @@ def _in_rows_of_unit_length(values: np.ndarray, row_start: np.ndarray) -> np.nda
     n_entries = np.diff(row_start)
     row = np.repeat(np.arange(len(n_entries)), n_entries)
     squares = np.bincount(row, weights=values.astype(np.float64) ** 2, minlength=len(n_entries))
-    lengths = np.sqrt(np.where(squares > 0, squares, 1))  # an empty row stays one
+    lengths = np.sqrt(np.where(squares > 0, squares, 1))  # an empty row stays empty
     return values / lengths[row]

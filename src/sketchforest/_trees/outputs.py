@@ -1,4 +1,4 @@
-"""What trees search their splits on: a sketch Z of the labels, or the labels themselves."""
+"""The outputs on which splits are searched: a sketch Z of the labels, or the labels themselves."""
 
 import numpy as np
 from scipy import sparse
@@ -19,17 +19,17 @@ from sketchforest.projection import (
     sketch,
 )
 
-# A sparse projection of up to this many cells is written out: whole rows of it are added faster
-# than single entries.
+# Sparse projections of up to this many cells are made dense: adding whole rows is faster than
+# adding single entries.
 DENSE_PROJECTION_CELLS = 1 << 24
-# Projections that draw the rows of P alike, whatever the number of labels is.
+# Projections whose rows are distributed alike for any number of labels.
 _WITH_ROWS_ALIKE = (GaussianProjection, RademacherProjection, AchlioptasProjection)
-# One label in so many occurs: the others are left out of P.
+# Absent labels are left out of P if no more than one label in this many occurs.
 MANY_ABSENT = 2
 
 
 def share_outputs(data: TrainingData, settings: GrowSettings) -> Labels | None:
-    """The outputs that all trees are grown on: one Z, or the labels; None if each has its own."""
+    """The outputs of all trees, a common Z or the labels; None if each tree has its own."""
     projection, labels = settings.projection, data.labels
     if not data.criterion.allows_projection:
         return _outputs_without_padding(labels, data.criterion)
@@ -45,7 +45,7 @@ def share_outputs(data: TrainingData, settings: GrowSettings) -> Labels | None:
 def draw_matrix(
     labels: Labels, settings: GrowSettings, address: int
 ) -> np.ndarray | sparse.csr_array:
-    """The matrix P of one tree, or of all (SHARED), drawn from its stream."""
+    """The matrix P of one tree, or of all trees (SHARED), drawn from its stream."""
     present = _without_absent(labels, settings)
     P = _draw(present, settings, address)
     if present is labels:
@@ -57,8 +57,11 @@ def draw_matrix(
 
 
 def _without_absent(labels: Labels, settings: GrowSettings) -> Labels:
-    """Where most labels do not occur, those that do: the others add nothing to Z, and to draw their
-    rows of P would take longer than to grow a tree."""
+    """The labels that occur, if most do not.
+
+    Absent labels add nothing to Z, and drawing their rows of P would take longer than growing a
+    tree.
+    """
     if not isinstance(labels, SparseRows) or not isinstance(settings.projection, _WITH_ROWS_ALIKE):
         return labels
     are_many_absent = 0 < MANY_ABSENT * len(labels.occurring) <= labels.n_columns
@@ -69,12 +72,12 @@ def _draw(labels: Labels, settings: GrowSettings, address: int) -> np.ndarray | 
     rng = generator(settings.seed, address, Purpose.PROJECTION)
     assert settings.n_components is not None  # there is a projection
     looks_at_labels = getattr(settings.projection, "fits_labels", False)
-    Y = _as_matrix(labels) if looks_at_labels else labels  # else only its shape is asked for
+    Y = _as_matrix(labels) if looks_at_labels else labels  # else only its shape is used
     return matrix(settings.projection, Y, settings.n_components, rng)
 
 
 def sketch_bag(labels: Labels, settings: GrowSettings, tree: int, rows: np.ndarray) -> np.ndarray:
-    """Z of the rows: only what the tree will look at is projected."""
+    """Z of the rows in the bag; no other rows are projected."""
     if isinstance(settings.projection, TransformerProjection):
         rng = generator(settings.seed, tree, Purpose.PROJECTION)
         Z = settings.projection.fit_transform(_as_matrix(labels), rng)
@@ -93,7 +96,7 @@ def sketch_bag(labels: Labels, settings: GrowSettings, tree: int, rows: np.ndarr
 def _original_outputs(labels: Labels) -> Labels:
     if isinstance(labels, np.ndarray):
         return _as_outputs(labels)
-    # A vector of eight outputs is added in the time of one or two single ones.
+    # Adding a vector of eight outputs takes as long as adding one or two single numbers.
     labels_per_row = len(labels.columns) / max(labels.n_rows, 1)
     if padded_width(labels.n_columns) <= 8 * max(1.0, labels_per_row):
         return _as_outputs(labels.to_csr().toarray())
@@ -103,7 +106,7 @@ def _original_outputs(labels: Labels) -> Labels:
 def _outputs_without_padding(labels: Labels, criterion: Criterion) -> Labels:
     if isinstance(labels, np.ndarray):
         return np.ascontiguousarray(labels)
-    # Zeros have their place in the order that a median is found in.
+    # Medians need the zeros, too.
     return labels.to_csr().toarray() if criterion.predicts_medians else labels
 
 
@@ -112,12 +115,12 @@ def _as_matrix(labels: Labels) -> np.ndarray | sparse.csr_array:
 
 
 def _as_outputs(Z: Matrix) -> np.ndarray:
-    # Sparse, it is made dense: n_samples x n_components, not x n_labels.
+    # Making Z dense is fine: it has n_components columns, not n_labels.
     return _padded(Z if isinstance(Z, np.ndarray) else Z.toarray())
 
 
 def padded_width(n_components: int) -> int:
-    """Components a row with padding: what the vector kernels take."""
+    """Components per row with the padding that the vector kernels need."""
     if n_components == 1:
         return 1
     return 4 if n_components <= 4 else -(-n_components // 8) * 8
@@ -133,8 +136,10 @@ def _padded(Z: np.ndarray) -> np.ndarray:
 
 
 def oblique_scale(data: TrainingData) -> float:
-    """What real outputs are divided by, where the squares of their floats would overflow or
-    vanish; directions do not depend on it."""
+    """Divisor of real outputs whose squares would overflow or underflow in float32.
+
+    Directions do not depend on it.
+    """
     if not isinstance(data.labels, np.ndarray):
         return 1.0
     drawable = data.labels if data.rows is None else data.labels[data.rows]
@@ -145,8 +150,10 @@ def oblique_scale(data: TrainingData) -> float:
 def oblique_outputs(
     labels: Labels, settings: GrowSettings, tree: int, rows: np.ndarray, scale: float
 ) -> np.ndarray:
-    """Z of the rows for an oblique tree, in floats, padded to a multiple of 8. Few labels are
-    projected upwards: that tells no more of them, but makes trees different."""
+    """Z of the rows for an oblique tree, float32, padded to a multiple of 8.
+
+    Few labels are projected to more dimensions: this adds no information, but makes trees differ.
+    """
     oblique = settings.oblique
     assert oblique is not None
     if isinstance(labels, np.ndarray):

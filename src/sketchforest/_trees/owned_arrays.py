@@ -1,4 +1,4 @@
-"""Native objects as values: they are pickled and copied by the arrays that they hold."""
+"""Native objects that own arrays, pickled and copied by their arrays."""
 
 from typing import Any, ClassVar
 
@@ -6,10 +6,9 @@ import numpy as np
 
 
 class OwnedArrays:
-    """A native object that holds the arrays it was made of, and checked them once. They are
-    read-only; it is pickled and copied by them."""
+    """A native object that owns its arrays: validated once, read-only from then on."""
 
-    FIELDS: ClassVar[tuple[str, ...]]  # None where one is not given
+    FIELDS: ClassVar[tuple[str, ...]]  # those left out are None
 
     def __init__(self, **fields: Any) -> None:
         super().__init__(**dict.fromkeys(self.FIELDS) | fields)
@@ -22,7 +21,7 @@ class OwnedArrays:
 
 
 def _made(kind: type[OwnedArrays], fields: dict[str, Any]) -> OwnedArrays:
-    # What arrives in messages of other processes lies anywhere.
+    # Arrays in messages from other processes may be unaligned.
     return kind(**{name: _aligned(value) for name, value in fields.items()})
 
 

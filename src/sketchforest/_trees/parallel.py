@@ -1,4 +1,4 @@
-"""Many trees, or many blocks of rows: threads, progress and interrupts."""
+"""Run many tasks, such as trees or blocks of rows: threads, progress and interrupts."""
 
 import _thread
 import mmap
@@ -14,12 +14,12 @@ from sklearn.utils.parallel import Parallel, delayed
 from sketchforest import _core
 from sketchforest._utils.progress import stage, watched
 
-# That a thread is begun with: its stack, and what it takes before its first task.
+# Memory for a new thread: its stack, and what it needs before its first task.
 THREAD_BYTES = 1 << 25
 
 
 class StoppedError(Exception):
-    """Work that was stopped from outside, since other work failed or was broken off."""
+    """Work that was stopped because other work failed or was interrupted."""
 
 
 Task = TypeVar("Task")
@@ -27,8 +27,10 @@ Result = TypeVar("Result")
 
 
 def count_threads(n_jobs: int | None) -> int:
-    """How many `n_jobs` means; joblib's own function warns in processes of a pool, where it thinks
-    of processes."""
+    """The number of threads for `n_jobs`.
+
+    joblib's own function counts processes, and warns inside the processes of a pool.
+    """
     backend, usual = get_active_backend(prefer="threads")
     return int(backend.effective_n_jobs(usual if n_jobs is None else n_jobs))
 
@@ -43,12 +45,14 @@ def run_all(
     verbose: int = 0,
     on_abort: Callable[[], None] = lambda: None,
 ) -> list[Result]:
-    """work(task) for each task, results in order. `on_abort` is called when the run is broken off,
-    by an error or by Ctrl-C; no thread of ours is at work any more when this returns or raises.
+    """Call work(task) for each task; return the results in order.
 
-    The native core releases the GIL, so threads are enough; another backend of joblib is used
-    where the user has set one. The threads, of which there are no more than `most_threads`, are
-    our own: joblib looks for results every ten milliseconds, in which several trees are grown.
+    `on_abort` is called on an error or Ctrl-C. No thread is still working when this returns or
+    raises.
+
+    The core releases the GIL, so threads suffice. If the user has set another joblib backend, that
+    is used. The threads, at most `most_threads`, are our own: joblib polls for results every ten
+    milliseconds, long enough to grow several trees.
     """
     with (
         _results(work, tasks, n_jobs, most_threads, on_abort) as results,
@@ -64,7 +68,7 @@ def run_blocks(
     n_jobs: int | None,
     on_abort: Callable[[], None] = lambda: None,
 ) -> list[Result]:
-    """work(task) for each short task, results in order, on threads that share memory."""
+    """Like `run_all`, always on threads, for short tasks."""
     with _on_threads(work, tasks, n_jobs, on_abort) as results:
         return list(results)
 
@@ -79,7 +83,7 @@ def _results(
 ) -> Iterator[Iterable[Result]]:
     backend, _ = get_active_backend(prefer="threads")
     if len(tasks) > 1 and not getattr(backend, "uses_threads", False):
-        # Some backends, multiprocessing among them, give all results at once.
+        # Some backends, such as multiprocessing, return all results at once.
         is_lazy = getattr(backend, "supports_return_generator", False)
         return_as = "generator" if is_lazy else "list"
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as=return_as)
@@ -89,7 +93,7 @@ def _results(
             on_abort()
             raise
         return
-    # Of scikit-learn, which a projection of the user's may ask for.
+    # A user-defined projection may read scikit-learn's configuration.
     configured = partial(config_context, **get_config())
     n_threads = count_threads(n_jobs)
     if most_threads is not None:
@@ -106,30 +110,32 @@ def _on_threads(
     on_abort: Callable[[], None] = lambda: None,
     around_thread: Callable[[], AbstractContextManager[object]] = nullcontext,
 ) -> Iterator[Iterable[Result]]:
-    """Results in order. This thread and others take one task after the other.
+    """Yield results in order. This thread and others take one task after the other.
 
-    An executor that is interrupted while it takes on work may hang, and so may a thread that finds
-    no memory to begin. Here nobody waits for a thread that has not begun: this one does all the
-    work, if need be. No task is begun after an error or Ctrl-C, and no thread is left: one that is
-    in the native core when Python shuts down brings the process down.
+    An executor may hang if it is interrupted while work is submitted, and so may a thread that has
+    no memory to start. Here nothing waits for a thread that has not started: if need be, this
+    thread does all the work. No task starts after an error or Ctrl-C, and no thread is left behind:
+    one that is in the core when Python shuts down would crash the process.
     """
-    # When the process ends, threads other than the one that ends it rest.
+    # Other threads no longer run while the interpreter shuts down.
     n_threads = 1 if _core.is_closing() else min(count_threads(n_jobs), len(tasks))
     shared = _SharedTasks(work, tasks, on_abort, around_thread)
     try:
         for _ in range(n_threads - 1):
-            shared.begin_thread()
+            shared.start_thread()
         yield shared.results()
     except BaseException:
-        on_abort()  # before the threads are waited for
+        on_abort()  # before waiting for the threads
         raise
     finally:
         shared.stop()
 
 
 class _SharedTasks(Generic[Task, Result]):
-    """Tasks that several threads take from, and their results. What threads say is said without
-    taking memory, of which there may be none."""
+    """Tasks shared by several threads, and their results.
+
+    Threads report without allocating memory, because there may be none left.
+    """
 
     def __init__(
         self,
@@ -140,17 +146,17 @@ class _SharedTasks(Generic[Task, Result]):
     ) -> None:
         self._work, self._tasks, self._on_abort = work, tasks, on_abort
         self._around_thread = around_thread
-        self._numbers = list(range(len(tasks)))[::-1]  # that are to be begun
+        self._numbers = list(range(len(tasks)))[::-1]  # not yet started, in reverse
         self._found: list[Result | None] = [None] * len(tasks)
         self._is_found = bytearray(len(tasks))
         self._error: BaseException | None = None  # the first one
-        self._at_work: list[_thread.LockType] = []  # held by a thread while it is at work
+        self._at_work: list[_thread.LockType] = []  # each held by a working thread
         self._is_stopped = False
 
-    def begin_thread(self) -> None:
-        """Fewer threads do the same, where there is no memory for more."""
+    def start_thread(self) -> None:
+        """Start a thread if there is memory for it."""
         with suppress(RuntimeError, MemoryError, OSError):
-            mmap.mmap(-1, THREAD_BYTES).close()  # is there so much?
+            mmap.mmap(-1, THREAD_BYTES).close()  # raises if there is not
             _thread.start_new_thread(self._help, (_thread.allocate_lock(),))
 
     def results(self) -> Iterator[Result]:
@@ -159,14 +165,14 @@ class _SharedTasks(Generic[Task, Result]):
             while next_one < len(self._tasks) and self._is_found[next_one]:
                 yield self._given_away(next_one)
                 next_one += 1
-        self._wait()  # after an error, too: it may be a consequence of another one
+        self._wait()  # even after an error, which may have been caused by another one
         if self._error is not None:
             raise self._error
         for number in range(next_one, len(self._tasks)):
             yield self._given_away(number)
 
     def stop(self) -> None:
-        """Returns when no thread is at work; Ctrl-C, once more, does not leave one behind."""
+        """Wait until no thread is working, even if Ctrl-C is pressed again."""
         self._is_stopped = True
         while True:
             try:
@@ -186,7 +192,7 @@ class _SharedTasks(Generic[Task, Result]):
                 self._at_work.remove(at_work)
 
     def _take_one(self) -> bool:
-        """Whether there was a task, and nothing has failed."""
+        """Run the next task. Return whether there was one and nothing has failed."""
         try:
             if self._is_stopped or not self._numbers:
                 return False
@@ -197,10 +203,10 @@ class _SharedTasks(Generic[Task, Result]):
             self._found[number] = self._work(self._tasks[number])
             self._is_found[number] = True
         except BaseException as error:
-            self._is_stopped = True  # nothing is begun after an error
+            self._is_stopped = True  # no task starts after an error
             if self._error is None or isinstance(self._error, StoppedError):
                 self._error = error
-            self._on_abort()  # by the one that failed: others may be at a task of minutes
+            self._on_abort()  # at once: other tasks may take minutes
             return False
         return True
 
@@ -209,8 +215,8 @@ class _SharedTasks(Generic[Task, Result]):
         return result  # type: ignore[return-value]
 
     def _wait(self) -> None:
-        # An interrupt may leave a lock with this thread (see `lock_of`): it is of a thread that has
-        # ended, and off the list.
+        # An interrupt may leave this thread with a lock (see `lock_of`). Its owner has ended then,
+        # and it is no longer in the list.
         while at_work := next(iter(self._at_work), None):
             with at_work:
                 pass

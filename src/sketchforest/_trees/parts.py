@@ -1,8 +1,8 @@
-"""A large tree is grown in parts, which several threads take on.
+"""Large trees are grown in parts, by several threads.
 
-A part is a node with all that is below it, grown as a tree of its own from a stream of its own, so
-that it is the same whoever grows it, and when. Parts are handed over where the native core would
-number the rows of a node anew in any case, so that they cost next to nothing.
+A part is a node with everything below it, grown as a tree from its own random stream. So it is the
+same whichever thread grows it, and when. Parts begin where the core would renumber the rows of a
+node anyway, so they cost next to nothing.
 
 The products with all rows of a node, which an oblique tree is made of, are shared by threads as
 well: its largest nodes are worked on by all of them, one after the other, and its parts are
@@ -21,10 +21,10 @@ from sketchforest._trees.model import Forest, Tree
 from sketchforest._trees.parallel import run_blocks
 from sketchforest._trees.random import part_key
 
-# A tree of no more rows is grown as a whole, as most are, and so is a part of no more.
+# Trees and parts of up to this many rows are grown as a whole.
 WHOLE_TREE_ROWS = 1 << 16
 WHOLE_PART_ROWS = 1 << 14
-# Of the rows of a part, those of a part below it, at most; nodes of few rows stay where they are.
+# A part has at most this share of the rows of the part above it; nodes of few rows stay in it.
 LARGEST_SHARE = 1 / 4
 LARGEST_OBLIQUE_SHARE = 1 / 16
 LEAST_ROWS = 1 << 12
@@ -34,11 +34,11 @@ PIECE_ROWS = 1 << 12
 
 @dataclass(frozen=True)
 class Part:
-    """A node of a tree that is to be grown. `positions` of its rows in the bag; None: all."""
+    """A node to grow. `positions` are those of its rows in the bag; None means all."""
 
     positions: np.ndarray | None
     n_rows: int
-    key: int  # of the stream that it is grown from
+    key: int  # of its random stream
     depth: int = 0
     is_shared: bool = False  # by threads, in its largest nodes
 
@@ -48,7 +48,7 @@ class Part:
 
     @property
     def sizes_below(self) -> _core.PartSizes:
-        """The nodes that are left as leaves, to be parts of their own."""
+        """The sizes of nodes that are left as leaves, to become parts."""
         share = LARGEST_OBLIQUE_SHARE if self.is_shared else LARGEST_SHARE
         return _core.PartSizes(LEAST_ROWS, int(self.n_rows * share) if self.is_large else 0)
 
@@ -57,19 +57,19 @@ class Part:
         return PIECE_ROWS if self.is_shared and self.is_large else 0
 
 
-# The tree of a part, whose members are positions among the part's rows, and (leaf, depth) of each
-# of its leaves that is a part in turn.
+# Returns the tree of a part, whose members are positions among the part's rows, and (leaf, depth)
+# of each leaf that is a part in turn.
 GrowPart: TypeAlias = Callable[[Part], tuple[Tree, np.ndarray]]
 
 
 def grow_in_parts(
     grow: GrowPart, root: Part, n_threads: int, on_abort: Callable[[], None] = lambda: None
 ) -> Tree:
-    """The whole tree; its members are positions in the bag."""
+    """Grow the whole tree; its members are positions in the bag."""
     parts, trees, leaves = [root], list[Tree](), list[tuple[int, int]]()
     while len(trees) < len(parts):
         waiting = parts[len(trees) :]
-        is_alone = len(waiting) == 1  # as most trees are
+        is_alone = len(waiting) == 1  # most trees have one part
         grown = [grow(*waiting)] if is_alone else _largest_first(grow, waiting, n_threads, on_abort)
         for part, (grown_tree, below) in zip(waiting, grown, strict=True):
             tree = _in_whole(grown_tree, part)
@@ -80,7 +80,7 @@ def grow_in_parts(
 
 
 def _in_whole(tree: Tree, part: Part) -> Tree:
-    """With positions in the bag."""
+    """The tree of a part, with positions in the bag as members."""
     return tree if part.positions is None else replace(tree, members=part.positions[tree.members])
 
 
@@ -94,7 +94,7 @@ def _parts_below(part: Part, tree: Tree, leaves: np.ndarray) -> Iterator[Part]:
 def _largest_first(
     grow: GrowPart, parts: list[Part], n_threads: int, on_abort: Callable[[], None]
 ) -> list[tuple[Tree, np.ndarray]]:
-    """Grown trees in the order of the parts. The largest is begun first, lest it be waited for."""
+    """Grow the largest parts first, so that none is waited for at the end; keep their order."""
     order = np.argsort([-part.n_rows for part in parts], kind="stable")
     tasks = [parts[place] for place in order]
     grown = run_blocks(grow, tasks, n_jobs=n_threads, on_abort=on_abort)
@@ -102,8 +102,8 @@ def _largest_first(
 
 
 def _joined(parts: list[Part], trees: list[Tree], leaves: np.ndarray) -> Tree:
-    """One tree, where the j-th of `leaves`, pairs of a tree and its leaf, is tree j + 1."""
-    # Gains are doubles until they are shares of all.
+    """Join trees into one: number j of `leaves`, a pair (tree, leaf), becomes tree j + 1."""
+    # Gains stay float64 until they are shares of the total.
     bare = [replace(tree, gains=None) for tree in trees]
     forest = Forest.from_trees(bare, MOST_FEATURES, parts[0].n_rows)
     nodes, member_start, members = _core.join_parts(forest, leaves)

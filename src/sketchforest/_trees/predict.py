@@ -1,4 +1,4 @@
-"""Predicting: find the leaf of each row in each tree, then average the training rows in them."""
+"""Prediction: find the leaf of each row in each tree, then average the training rows in them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -20,25 +20,27 @@ from sketchforest._utils.typing import Matrix
 
 Result = TypeVar("Result")
 
-# Leaves to find, and numbers to add, in one piece of work: some milliseconds, so that Ctrl-C is
-# heard, and a table of leaves that stays in the cache.
+# Leaves to find and numbers to add per task: a few milliseconds, so that Ctrl-C is noticed, and few
+# enough for the leaves to stay in the cache.
 SMALL_BLOCK = 128
 BLOCK_CELLS = 1 << 17
 BLOCK_ADDITIONS = 1 << 23
-# With leaves of this many training rows on average, a table of leaf means is smaller and faster
-# to average than the rows themselves.
+# If leaves have this many training rows on average, a table of leaf means is smaller and faster to
+# average than the rows themselves.
 BIG_LEAF = 4
-MOST_TABULATED = np.iinfo(np.int32).max  # leaves, which are counted by 32 bits
+MOST_TABULATED = np.iinfo(np.int32).max  # leaves; their indices have 32 bits
 
 
 Floating: TypeAlias = type[np.floating]
-TreesOfRows: TypeAlias = sparse.csr_array | None  # (n_rows, n_trees), with an entry for each
+TreesOfRows: TypeAlias = sparse.csr_array | None  # (n_rows, n_trees), an entry per pair
 
 
 class Kept(NamedTuple):
-    """Which averages of a row are kept, as floats of this type: those that are not zero, or the k
-    largest, or those above a threshold, one for all outputs or one for each; and the largest of a
-    row even if it is not, where there must be at least one."""
+    """Which averages of a row to keep: all non-zeros, the k largest, or those above a threshold.
+
+    There is one threshold for all outputs, or one per output. With `at_least_one`, the largest
+    average of a row is kept even if it is below.
+    """
 
     dtype: Floating
     k: int | None = None
@@ -46,7 +48,7 @@ class Kept(NamedTuple):
     at_least_one: bool = False
 
     def of(self, rows: sparse.csr_array) -> sparse.csr_array:
-        """Changes the rows, of which the k largest are chosen already."""
+        """Apply the thresholds to rows, in place; the k largest are chosen already."""
         if self.above is None:
             return rows
         is_kept = rows.data > (
@@ -60,39 +62,42 @@ class Kept(NamedTuple):
 
 
 class Predictor(Protocol):
-    """What a fitted model is asked for: averages over its trees of the labels of training rows, on
-    threads. Rows are checked already."""
+    """Averages of the labels of training rows over the trees of a fitted model, on threads.
+
+    X has been validated.
+    """
 
     def average(
         self, X: Matrix, n_jobs: int | None, dtype: Floating, exclude: TreesOfRows = None
     ) -> np.ndarray:
-        """(n_rows, n_outputs) averages, dense. Trees that `exclude` (n_rows, n_trees) marks for a
-        row are left out of its average, here and in `average_sparse`."""
+        """(n_rows, n_outputs) dense averages.
+
+        The trees that `exclude` (n_rows, n_trees) marks for a row are left out of its average.
+        """
         ...
 
     def average_sparse(
         self, X: Matrix, n_jobs: int | None, kept: Kept, exclude: TreesOfRows = None
     ) -> sparse.csr_array:
-        """(n_rows, n_outputs) averages, of which the others are zero."""
+        """(n_rows, n_outputs) averages with those that are not kept removed."""
         ...
 
     def largest(self, X: Matrix, n_jobs: int | None) -> np.ndarray:
-        """(n_rows,) output of the largest average, the first of several."""
+        """(n_rows,) index of the largest average; the first of several."""
         ...
 
     def best(self, X: Matrix, n_jobs: int | None, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """The k best outputs of each row and their averages, both (n_rows, k), best first."""
+        """The k best outputs per row and their averages, both (n_rows, k), best first."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class ForestPredictor:
-    """Averages over trees of the labels of the training rows in the leaves, or of the medians of
-    each leaf."""
+    """Averages the labels of the training rows in the leaves, or the medians of the leaves."""
 
     forest: Forest
     labels: Labels
-    may_tabulate: bool = True  # leaf means, where that pays
+    may_tabulate: bool = True  # leaf means, if that is faster
     takes_medians: bool = False
     label_weights: np.ndarray | None = None  # (n_labels,) by which averages are reweighted
 
@@ -105,7 +110,7 @@ class ForestPredictor:
 
     @classmethod
     def of_training_rows(cls, forest: Forest) -> "ForestPredictor":
-        """Averages the training rows themselves: the weight of each in a prediction."""
+        """A predictor of the weight of each training row in a prediction."""
         n_train = forest.n_rows
         rows = np.arange(n_train, dtype=np.int32)
         one_each = np.arange(n_train + 1, dtype=np.int64)
@@ -137,7 +142,7 @@ class ForestPredictor:
         return sparse.vstack(self._by_blocks(average, X, n_jobs, exclude=exclude), format="csr")
 
     def largest(self, X: Matrix, n_jobs: int | None) -> np.ndarray:
-        """As argmax of the averages, which are never held for more than a block of rows."""
+        """argmax of the averages, which are computed for one block of rows at a time."""
         n_outputs = self.labels.shape[1]
 
         def find_largest(block: slice, leaves: np.ndarray) -> np.ndarray:
@@ -184,18 +189,18 @@ class ForestPredictor:
         more_additions: int = 0,
         exclude: TreesOfRows = None,
     ) -> list[Result]:
-        if isinstance(self.values, SparseRows):  # a thread has a sum for each output, and a mark
+        if isinstance(self.values, SparseRows):  # each thread has a sum and a mark per output
             n_threads, n_outputs = min(X.shape[0], count_threads(n_jobs)), self.values.shape[1]
             what = f"The sums of {n_outputs} outputs on {n_threads} threads take"
-            way_out = "Use n_jobs=1, or leave out labels that no row has."
-            check_fits(9 * n_outputs * n_threads, what, way_out)
+            how_to_fix = "Use n_jobs=1, or leave out labels that no row has."
+            check_fits(9 * n_outputs * n_threads, what, how_to_fix)
         additions = self._additions_per_row + more_additions
         return by_blocks(work, self.forest, X, n_jobs, additions, exclude)
 
     @locked_property
     def _leaves_and_values(self) -> tuple[_core.Leaves, Labels]:
-        """The labels themselves, or a table of leaf means where leaves are big or labels few."""
-        # Oblique trees have leaves of some rows, whose sparse labels are added up soon enough.
+        """The labels themselves, or a table of leaf means if leaves are big or labels few."""
+        # Oblique trees have leaves of a few rows, whose sparse labels are fast to add up.
         is_soon_added = self.forest.directions is not None and isinstance(self.labels, SparseRows)
         big_leaf = 4 * BIG_LEAF if is_soon_added else BIG_LEAF
         has_big_leaves = len(self.forest.members) >= big_leaf * self.forest.n_leaves
@@ -213,16 +218,16 @@ class ForestPredictor:
 
     @property
     def values(self) -> Labels:
-        """A row of values for each member of the leaves."""
+        """One row of values per member of the leaves."""
         return self._leaves_and_values[1]
 
     @locked_property
     def _additions_per_row(self) -> int:
-        """About what it takes to average the leaves that one row falls into."""
+        """About how many additions average the leaves of one row."""
         width: float = self.values.shape[1]
         if isinstance(self.values, SparseRows):
             width = len(self.values.columns) / self.values.n_rows
-        # A row falls into a large leaf more often than into a small one.
+        # Rows fall into large leaves more often than into small ones.
         rows_per_leaf = 1.0
         if self.leaves is self.forest:
             sizes = np.diff(self.forest.leaf_bounds()).astype(float)
@@ -230,12 +235,12 @@ class ForestPredictor:
         return 1 + int(self.forest.n_trees * rows_per_leaf * width)
 
     def __reduce__(self) -> tuple[type["ForestPredictor"], tuple[Any, ...]]:
-        # What is derived is made anew when it is needed.
+        # Derived values are recomputed on demand.
         return ForestPredictor, tuple(getattr(self, each.name) for each in fields(self))
 
 
 def first_largest(rows: sparse.csr_array) -> np.ndarray:
-    """Places in the data of the largest entry of each row that has one; of equal ones the first."""
+    """Positions in `data` of the largest entry of each non-empty row; the first of equal ones."""
     sizes = np.diff(rows.indptr)
     filled = np.flatnonzero(sizes)
     if not len(filled):
@@ -247,7 +252,7 @@ def first_largest(rows: sparse.csr_array) -> np.ndarray:
 
 
 def find_leaves(forest: Forest, X: Matrix) -> np.ndarray:
-    """(n_rows, n_trees) number of the leaf, within its tree, that each row falls into."""
+    """(n_rows, n_trees) index, within its tree, of the leaf of each row."""
     seen = seen_by_oblique_trees(forest, X)
     if isinstance(X, np.ndarray):
         return _core.leaves_dense(forest, X.astype(float_type(X.dtype), copy=False), seen)
@@ -255,12 +260,12 @@ def find_leaves(forest: Forest, X: Matrix) -> np.ndarray:
 
 
 def seen_by_oblique_trees(forest: Forest, X: Matrix) -> ObliqueX | None:
-    """X as oblique trees see it, where there are some."""
+    """X for the oblique trees; None if there are none."""
     return None if forest.directions is None else forest.directions.feature_map.transform(X)
 
 
 def leaves_of(forest: Forest, X: Matrix, n_jobs: int | None) -> np.ndarray:
-    """The same, on threads."""
+    """`find_leaves` on threads."""
     return np.concatenate(by_blocks(lambda block, leaves: leaves, forest, X, n_jobs))
 
 
@@ -272,8 +277,10 @@ def by_blocks(
     additions_per_row: int = 1,
     exclude: TreesOfRows = None,
 ) -> list[Result]:
-    """work(rows, their leaves in all trees) for blocks of rows, on threads; a leaf is -1 in the
-    trees that `exclude` marks for the row."""
+    """Call work(rows, leaves) for blocks of rows, on threads.
+
+    `leaves` are those of the rows in all trees, or -1 in the trees that `exclude` marks.
+    """
     n_rows = X.shape[0]
     rows_of_X = X if isinstance(X, np.ndarray) else X.tocsr()
 
@@ -283,8 +290,8 @@ def by_blocks(
             leaves[exclude[block].nonzero()] = -1
         return work(block, leaves)
 
-    # Enough blocks for all threads to end at about the same time, but not so small that a tree is
-    # fetched for a few rows.
+    # Enough blocks for all threads to finish at about the same time, but not so small that trees
+    # are fetched for a few rows.
     even = max(SMALL_BLOCK, -(-n_rows // (4 * count_threads(n_jobs))))
     limits = BLOCK_CELLS // forest.n_trees, BLOCK_ADDITIONS // additions_per_row
     size = max(1, min(1024, even, *limits))
@@ -293,18 +300,18 @@ def by_blocks(
 
 
 def check_fits_memory(
-    shape: tuple[int, int], dtype: type[np.floating], way_out: str, name: str = "X"
+    shape: tuple[int, int], dtype: type[np.floating], how_to_fix: str, name: str = "X"
 ) -> None:
-    """Refuses a dense result that is larger than the memory of the machine, or of the container."""
+    """Raise if a dense result is larger than the memory of the machine or container."""
     what = (
         f"{name} must have few enough rows for a dense result; got {shape[0]} rows and "
         f"{shape[1]} outputs, which take"
     )
-    check_fits(shape[0] * shape[1] * np.dtype(dtype).itemsize, what, way_out)
+    check_fits(shape[0] * shape[1] * np.dtype(dtype).itemsize, what, how_to_fix)
 
 
 def _leaf_table(forest: Forest) -> _core.Leaves:
-    """A forest of as many leaves, of which each holds a row of its own."""
+    """The same leaves, each with one row of its own."""
     first_places = np.repeat(forest.leaf_start[:-1], np.diff(forest.leaf_start))
     return _core.Leaves(
         leaf_start=forest.leaf_start,
@@ -317,11 +324,11 @@ def _leaf_table(forest: Forest) -> _core.Leaves:
 
 
 def _leaf_values(forest: Forest, labels: Labels, takes_medians: bool) -> Labels:
-    """(all leaves of all trees, n_outputs) weighted means, or medians, of the labels."""
+    """(leaves of all trees, n_outputs) weighted means, or medians, of the labels."""
     Y = labels if isinstance(labels, np.ndarray) else labels.to_csr(np.float64)
     if takes_medians and not isinstance(Y, np.ndarray):
         Y = Y.toarray()
-    # Tree by tree, so that Ctrl-C is heard in between.
+    # Tree by tree, with a chance for Ctrl-C after each.
     of_leaves = _medians if takes_medians else Tree.leaf_means
     values = [of_leaves(forest.tree(index), Y) for index in range(forest.n_trees)]
     if isinstance(labels, np.ndarray):

@@ -1,7 +1,8 @@
-"""Minimal cost-complexity pruning: the weakest split of a tree is undone, then the next.
+"""Minimal cost-complexity pruning: remove the weakest split of a tree, then the next.
 
-A tree costs the impurity of its leaves, each by its share of the rows, and alpha for each leaf. A
-split is undone from that alpha on at which the node costs no more as a leaf than its branch does.
+The cost of a tree is the impurity of its leaves, weighted by their shares of the rows, plus alpha
+per leaf. A split is removed from the alpha on at which the node as a leaf costs no more than its
+branch.
 """
 
 from dataclasses import replace
@@ -15,21 +16,25 @@ from sketchforest._trees.targets import Targets
 
 
 def leaf_costs(tree: Forest, targets: Targets) -> np.ndarray:
-    """(all nodes,) impurity that each node of a single tree would add as a leaf."""
+    """(n_nodes,) impurity that each node of a single tree would add as a leaf."""
     means = NodeMeans(tree, targets)
     costs = means.weights * means.impurity() / means.weights[0]
     return costs[tree.hierarchy.numbers]
 
 
 def pruning_path(tree: Forest, targets: Targets) -> tuple[np.ndarray, np.ndarray]:
-    """Of a single tree, the whole one first: the alphas from which on a smaller tree is cheaper,
-    and the impurities of these trees."""
+    """The alphas at which smaller subtrees become cheaper, and the impurities of these subtrees.
+
+    The whole tree comes first.
+    """
     return tree.hierarchy.prune(leaf_costs(tree, targets), np.inf)[0]
 
 
 def prune(tree: Tree, targets: Targets, alpha: float) -> Tree:
-    """The smallest of the trees, cut off at some nodes, that are cheapest at this alpha. Where
-    inner nodes were, leaves hold the rows below them."""
+    """The smallest of the subtrees that are cheapest at this alpha.
+
+    An inner node that becomes a leaf gets all rows below it.
+    """
     single = Forest.from_trees([tree], MOST_FEATURES, targets.labels.shape[0])
     _, pruned, depth = single.hierarchy.prune(leaf_costs(single, targets), alpha)
     kept, children, leaf_of_leaf = pruned
@@ -54,7 +59,7 @@ def prune(tree: Tree, targets: Targets, alpha: float) -> Tree:
 
 
 def _only(directions: Directions, nodes: np.ndarray) -> Directions:
-    """Of these nodes alone, ascending."""
+    """The directions of these nodes only, which are ascending."""
     sizes = np.diff(directions.start)
     is_kept = np.zeros(len(sizes), bool)
     is_kept[nodes] = True

@@ -1,14 +1,14 @@
 """Random streams by address.
 
-A stream belongs to (seed, tree, purpose), so that what a tree draws does not depend on threads, on
-order, or on the other trees, and a forest grown in steps is the forest grown at once.
+Each stream belongs to (seed, tree, purpose). So a tree does not depend on threads, order or other
+trees, and a forest grown in steps equals one grown at once.
 """
 
 from enum import IntEnum
 
 import numpy as np
 
-SHARED = 2**32 - 1  # the "tree" of what all trees share
+SHARED = 2**32 - 1  # the tree number of streams that all trees share
 
 
 class Purpose(IntEnum):
@@ -19,8 +19,9 @@ class Purpose(IntEnum):
 
 
 class TreeSeed(int):
-    """The random_state of one tree of a forest: an integer like another, which knows the streams
-    that the tree was grown from. So a clone of it, fitted to the rows of its bag, is the same tree.
+    """The random_state of one tree of a forest: an int that remembers the tree's random streams.
+
+    So a clone of the tree, fitted to the rows of its bag, is the same tree.
     """
 
     seed: int
@@ -28,7 +29,7 @@ class TreeSeed(int):
 
     @classmethod
     def of(cls, seed: int, tree: int) -> "TreeSeed":
-        # An integer of its own for each tree, for whoever sees no more than that.
+        # A different int for each tree, for code that only sees the int.
         made = cls(key(seed, tree, Purpose.SPLITS) >> 33)
         made.seed, made.tree = seed, tree
         return made
@@ -45,7 +46,7 @@ def key(seed: int, tree: int, purpose: Purpose) -> int:
 
 
 def part_key(of_whole: int, part: int) -> int:
-    """The key of a part of what has a key."""
+    """The key of a part of a tree or part."""
     return _hashed(of_whole, part)
 
 

@@ -15,14 +15,14 @@ from sketchforest._utils.lazy import locked_property
 from sketchforest._utils.sparse import checked_if_sparse
 from sketchforest._utils.typing import Matrix
 
-# What scikit-learn writes where a leaf has no child, and no feature or threshold.
+# scikit-learn's placeholders in leaves: for children, and for features and thresholds.
 NO_CHILD = -1
 NO_SPLIT = -2
 OF_SPLITS_BY_ONE_FEATURE = ("feature", "threshold", "missing_go_to_left")
 
 
 class TreeStructure:
-    """A tree by its nodes: each node, then what is on its left, then what is on its right.
+    """The nodes of a tree, numbered as in scikit-learn: a node, its left and its right subtree.
 
     Attributes
     ----------
@@ -32,19 +32,18 @@ class TreeStructure:
     children_left, children_right : (node_count,) arrays
         -1 in a leaf.
     feature, threshold : (node_count,) arrays
-        -2 in a leaf. A row goes left where its value is at most the threshold. An oblique tree has
-        neither.
+        -2 in a leaf. A row goes left if its value is at most the threshold. Not for oblique trees.
     missing_go_to_left : (node_count,) uint8 array
     n_node_samples, weighted_n_node_samples : (node_count,) arrays
-        Rows of the tree's bag in the node, and their weight.
+        Number and weight of the rows of the bag in the node.
     impurity : (node_count,) array
-        Of the outputs themselves, whatever they were projected to.
+        Impurity of the original outputs, even if they were projected.
     value : (node_count, n_outputs, max_n_classes) array
-        Means of outputs (medians, where the criterion is the absolute error), or shares of classes.
+        Means of outputs (medians for the absolute error), or shares of classes.
     """
 
     def __init__(self, forest: Forest, targets: Targets, n_features: int) -> None:
-        """Of a forest of one tree."""
+        """`forest` has a single tree."""
         self._forest, self._targets = forest, targets
         hierarchy = forest.hierarchy
         self.n_leaves = forest.n_leaves
@@ -72,15 +71,14 @@ class TreeStructure:
     def __getattr__(self, name: str) -> np.ndarray:
         if name in OF_SPLITS_BY_ONE_FEATURE:
             raise AttributeError(
-                f"tree_.{name} is for trees that split by one feature at a node; this one is "
+                f"tree_.{name} needs a tree that splits on one feature at a time; this one is "
                 "oblique. Use sketchforest.explain, or an estimator without oblique trees."
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @locked_property
     def value(self) -> np.ndarray:
-        """(node_count, n_outputs, max_n_classes) means or medians of outputs, or shares of
-        classes."""
+        """(node_count, n_outputs, max_n_classes) means or medians, or shares of classes."""
         shape = self.node_count, self.n_outputs, self.max_n_classes
         what = (
             f"tree_.value must fit into memory; the table of {self.node_count} nodes and "
@@ -99,11 +97,11 @@ class TreeStructure:
 
     @locked_property
     def impurity(self) -> np.ndarray:
-        """(node_count,) by the criterion of the tree; of several outputs the mean."""
+        """(node_count,) impurity by the criterion of the tree, averaged over outputs."""
         return self._means.impurity()
 
     def compute_feature_importances(self, normalize: bool = True) -> np.ndarray:
-        """(n_features,) decrease of `impurity` by the splits of each feature, as a share of all."""
+        """(n_features,) share of the splits of each feature in the decrease of `impurity`."""
         is_inner = self.children_left >= 0
         weighted = self.weighted_n_node_samples * self.impurity
         left, right = self.children_left[is_inner], self.children_right[is_inner]
@@ -120,16 +118,15 @@ class TreeStructure:
         return ordered
 
     def apply(self, X: Matrix) -> np.ndarray:
-        """(n_samples,) number of the leaf of each row of a numeric array or CSR matrix."""
+        """(n_samples,) node number of the leaf of each row."""
         return leaf_numbers(self._forest, self._leaves_of(X))[:, 0]
 
     def decision_path(self, X: Matrix) -> sparse.csr_array:
-        """(n_samples, node_count) CSR with 1 for the nodes on the way of each row."""
+        """(n_samples, node_count) CSR with ones for the nodes that each row passes through."""
         return decision_paths(self._forest, self._leaves_of(X))[0]
 
     def predict(self, X: Matrix) -> np.ndarray:
-        """(n_samples, n_outputs, max_n_classes) values of the leaf of each row; without the middle
-        for one output."""
+        """(n_samples, n_outputs, max_n_classes) leaf values; one output has no second axis."""
         values = self.value[self.apply(X)]
         return values[:, 0] if self.n_outputs == 1 else values
 
@@ -140,5 +137,5 @@ class TreeStructure:
         return find_leaves(self._forest, checked_if_sparse("X", X))
 
     def __reduce__(self) -> tuple[type["TreeStructure"], tuple[Forest, Targets, int]]:
-        # Tables are made anew when they are needed.
+        # Tables are recomputed on demand.
         return TreeStructure, (self._forest, self._targets, self.n_features)

@@ -1,4 +1,4 @@
-"""The labels of the training rows, and when labels are predicted."""
+"""The labels of the training rows, and thresholds of decisions."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,18 +11,18 @@ from sketchforest._trees.model import Labels, SparseRows
 
 @dataclass(frozen=True)
 class Targets:
-    """The labels of the training rows, and the form in which they were given."""
+    """The labels of the training rows, and the form in which Y was passed."""
 
     labels: Labels
     is_sparse: bool
-    classes: np.ndarray | None = None  # where each row has one class
+    classes: np.ndarray | None = None  # if each row has one class
     dtype: np.dtype | None = None  # of a classifier's Y
-    is_vector: bool = False  # one real output, given as (n_samples,)
-    label_names: np.ndarray | None = None  # of a data frame with names of type str
-    is_spmatrix: bool = False  # sparse, in scipy's container of the older interface
-    # Of several columns of classes, whose indicators are the labels, one column after the other.
+    is_vector: bool = False  # one real output, passed as (n_samples,)
+    label_names: np.ndarray | None = None  # if Y was a data frame with names of type str
+    is_spmatrix: bool = False  # a scipy matrix rather than array
+    # For several columns of classes. The labels are their indicators, one column after the other.
     column_classes: tuple[np.ndarray, ...] | None = None
-    criterion: Criterion = VARIANCE  # by which trees are grown and pruned
+    criterion: Criterion = VARIANCE
     is_balanced: bool = False  # rare labels count more
 
     @property
@@ -31,7 +31,7 @@ class Targets:
 
     @property
     def is_indicator(self) -> bool:
-        """Whether rows have labels, and not classes or real outputs."""
+        """Whether rows have labels, rather than classes or real outputs."""
         return self.is_classification and not self.has_classes
 
     @property
@@ -45,7 +45,7 @@ class Targets:
 
     @property
     def classes_by_output(self) -> list[np.ndarray]:
-        """The classes of each output; none where outputs are real."""
+        """The classes of each output; empty for real outputs."""
         if self.column_classes is not None:
             return list(self.column_classes)
         if self.classes is not None:
@@ -62,13 +62,15 @@ class Targets:
         return np.array([len(classes) for classes in self.classes_by_output], dtype=np.intp)
 
     def by_column(self, of_classes: np.ndarray) -> list[np.ndarray]:
-        """The columns of (n, labels) values that belong to each column of classes."""
+        """Split (n, n_labels) values by column of classes."""
         ends = np.cumsum(self.classes_per_output)[:-1]
         return np.split(of_classes, ends, axis=1)
 
     def most_probable(self, of_classes: np.ndarray) -> np.ndarray:
-        """(n, columns of classes) the class of the largest of (n, labels) values, in each column;
-        of equal ones the first."""
+        """(n, n_columns) most probable class in each column, given (n, n_labels) values.
+
+        The first of equally probable classes is chosen.
+        """
         largest = [found.argmax(axis=1) for found in self.by_column(of_classes)]
         return np.stack(list(map(np.take, self.classes_by_output, largest)), axis=1)
 
@@ -83,24 +85,24 @@ class Targets:
         return self.criterion.native_name_of(are_labels=self.is_indicator)
 
     def equals(self, other: "Targets") -> bool:
-        """Whether the rows have the same labels or classes, in whatever container."""
+        """Whether the rows have the same labels or classes, in any container."""
         mine, theirs = _arrays_of(self), _arrays_of(other)
         has_same_shape = self.labels.shape == other.labels.shape and len(mine) == len(theirs)
         return has_same_shape and all(map(_is_same, mine, theirs))
 
     @property
     def class_labels(self) -> SparseRows:
-        """The labels of a classifier, which are sparse however they were given."""
+        """The labels of a classifier, which are always stored sparse."""
         assert isinstance(self.labels, SparseRows)
         return self.labels
 
 
 class F1Thresholds(NamedTuple):
-    """Probabilities that make F1 largest where labels above them are predicted."""
+    """Thresholds that maximize F1: labels with higher probabilities are predicted."""
 
     for_all: np.float32
     for_each: np.ndarray  # (n_labels,) float32
-    at_least_one: bool = True  # the most probable label of a row, where none is above
+    at_least_one: bool = True  # predict the most probable label of a row if none is above
 
 
 def _arrays_of(targets: Targets) -> list[np.ndarray | None]:

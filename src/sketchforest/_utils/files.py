@@ -122,7 +122,7 @@ def _new_draft(parent: Path, prefix: str) -> tuple[Path, int | None]:
             return folder, None
         with suppress(FileNotFoundError, BlockingIOError):
             return folder, _hold(folder, os.O_RDONLY)
-    raise OSError(errno.EAGAIN, "Other processes keep removing its drafts", str(parent))
+    raise OSError(errno.EAGAIN, "Other processes keep removing its temporary folders", str(parent))
 
 
 def _sweep(parent: Path, prefix: str) -> None:

@@ -170,7 +170,7 @@ def read_training_file(
     if format == "fasttext":
         if columns != Columns():
             raise ValueError(
-                "format must not be fasttext if columns are named: such files have none."
+                "format must not be fasttext if columns are named; such files have no columns."
             )
         columns = Columns(text=(FASTTEXT_TEXT,), tags=FASTTEXT_LABELS)
     if is_table and columns.tags is None and not columns.labels:

@@ -210,7 +210,7 @@ def _named(path: AnyPath, header: Header, names: Sequence[str], source: Path | N
             raise bad_file(path, None, f"label {shown(name)} {origin}matches {how_many}")
         chosen += found
     if not chosen or len(set(chosen)) < len(chosen):
-        raise bad_file(source or path, None, "there must be labels, and none of them twice")
+        raise bad_file(source or path, None, "there must be labels, each named once")
     return sorted(chosen)  # in the order of the file, however they were named
 
 

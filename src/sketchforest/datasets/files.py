@@ -133,7 +133,7 @@ def recognise(path: AnyPath) -> str:
             return "svmlight"
         reason = f"the format is unknown; pass one of {', '.join(FORMATS)}, or csv for a table"
         raise bad_file(path, number, reason)
-    raise bad_file(path, None, "it has nothing but comments and blank lines")
+    raise bad_file(path, None, "it contains only comments and blank lines")
 
 
 def is_packed_by_zip(path: AnyPath) -> bool:

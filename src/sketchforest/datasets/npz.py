@@ -90,7 +90,7 @@ def _matrix(path: AnyPath, name: str, arrays: dict[str, np.ndarray]) -> sparse.c
         arrays[f"{name}_{part}"] for part in ("data", "indices", "indptr", "shape")
     )
     if shape.dtype.kind not in "iu" or shape.shape != (2,) or data.ndim != 1 or shape.min() < 0:
-        raise bad_file(path, None, f"{name}_shape must be two counts, and {name}_data 1-d")
+        raise bad_file(path, None, f"{name}_shape must be two counts, and {name}_data must be 1-d")
     n_rows, n_columns = map(int, shape)
     try:
         if len(data) != len(indices):

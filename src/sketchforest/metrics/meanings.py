@@ -46,7 +46,9 @@ _MEANINGS = {
     "micro_f1": Meaning("micro F1", "F1 of all decisions together", "higher"),
     "macro_f1": Meaning("macro F1", "mean F1 of the labels", "higher"),
     "average_precision": Meaning("average precision", "how well labels rank rows", "higher"),
-    "calibration_error": Meaning("calibration error", "gap of probability and frequency", "lower"),
+    "calibration_error": Meaning(
+        "calibration error", "gap between probability and frequency", "lower"
+    ),
     "r2": Meaning("R²", "fraction of the variance explained", "higher"),
     "mean_absolute_error": Meaning("mean absolute error", "in the unit of the outputs", "lower"),
     "root_mean_squared_error": Meaning("RMSE", "large errors count more", "lower"),

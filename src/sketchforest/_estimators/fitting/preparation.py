@@ -92,8 +92,8 @@ def prepare(
         np.isscalar(params.threshold) and params.threshold in (DEFAULT, GLOBAL)
     ):
         raise ValueError(
-            "threshold must be left out for classes, of which the most probable is predicted; got "
-            f"{params.threshold!r}. It is for indicator matrices Y."
+            "threshold must be left out for classes, since the most probable one is predicted; got "
+            f"{params.threshold!r}. Thresholds apply to indicator matrices Y."
         )
     check_same_length(X, targets.labels.shape[0])
     weights = check_sample_weight(sample_weight, X.shape[0])

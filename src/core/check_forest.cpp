@@ -1,5 +1,4 @@
 #include <exception>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -78,7 +77,7 @@ void in_parts(std::size_t n_parts, Work work) {
     for (std::size_t number = 1; number < n_parts; ++number) {
         try {
             threads.emplace_back(run, number);
-        } catch (const std::system_error&) {
+        } catch (const std::exception&) {  // no more threads, or no memory for one
             run(number);
         }
     }

@@ -1,13 +1,13 @@
 #include "team.hpp"
 
-#include <system_error>
+#include <exception>
 
 namespace sketchforest {
 
 Team::Team(std::size_t n_threads) {
     try {
         while (threads_.size() + 1 < n_threads) threads_.emplace_back([this] { help(); });
-    } catch (const std::system_error&) {  // no more threads: those that there are do the work
+    } catch (const std::exception&) {  // no more threads, or no memory: those there are do the work
     }
 }
 

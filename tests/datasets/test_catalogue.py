@@ -1,5 +1,6 @@
 """The catalogue says what is true of the data, and finds or fetches them."""
 
+import csv
 import hashlib
 import json
 import os
@@ -20,6 +21,7 @@ from sketchforest.datasets import (
     describe,
     list_datasets,
     load,
+    make_multilabel,
     read,
     write,
 )
@@ -101,6 +103,51 @@ def test_files_are_found_beside_each_other_or_in_a_folder_of_their_name(tmp_path
     (folder / "emotions-test.arff").write_text(TRAIN.replace("{a,b,c}", "{a,c,b}") + "3,c,1\n")
     with pytest.raises(ValueError, match=r"its feature_names differ from those of emotions-train"):
         load("emotions", tmp_path / "deep")
+
+
+@pytest.mark.parametrize("folder", [".", "mybib"])
+@pytest.mark.parametrize("names", [("mybib-train.txt", "mybib-test.txt"), ("mybib.svm",)])
+def test_every_data_set_that_can_be_loaded_is_listed(tmp_path, folder, names):
+    data = make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3)
+    (tmp_path / folder).mkdir(exist_ok=True)
+    for name in names:
+        write(data, tmp_path / folder / name)
+    (tmp_path / folder / "notes.txt").write_text("Made by hand.\n")
+    assert list_datasets(tmp_path) == ["mybib"]
+    assert load("mybib", tmp_path).X.shape == (20 * len(names), 10)
+
+
+def test_the_sets_of_the_accuracy_table_have_a_source():
+    table = Path(__file__).parents[2] / "docs" / "accuracy-100-trees.csv"
+    with table.open() as file:
+        names = {row["dataset"] for row in csv.DictReader(file)}
+    assert len(names) > 20
+    for name in names:
+        assert describe(name).homepage.startswith("http")
+
+
+def test_an_archive_keeps_the_hierarchy_of_the_labels(tmp_path):
+    lines = ["@relation genes", "@attribute x numeric", "@attribute class hierarchical a,a/b,a/b/c"]
+    (tmp_path / "genes.arff").write_text("\n".join([*lines, "@data", "1.5,a/b"]) + "\n")
+    data = load("genes", tmp_path)
+    assert data.ontology.parents == ((), (0,), (1,))
+    write(data, tmp_path / "again.npz")
+    again = load("again", tmp_path)
+    assert again.ontology.parents == data.ontology.parents
+    assert again.ontology.names.tolist() == ["a", "a/b", "a/b/c"]
+    arrays = dict(np.load(tmp_path / "again.npz"))
+    for edges, said in (([[0, 3]], "pairs of node numbers"), ([[0, 1], [1, 0]], "is not valid")):
+        np.savez(tmp_path / "bad.npz", **{**arrays, "hierarchy_edges": np.array(edges)})
+        with pytest.raises(ValueError, match=said):
+            load("bad", tmp_path)
+
+
+def test_hierarchical_sets_come_with_their_hierarchy(home):
+    if home is None or "enron-hierarchical" not in list_datasets(home):
+        pytest.skip("SKETCHFOREST_DATA names no folder with enron-hierarchical")
+    data = load("enron-hierarchical", home)
+    assert data.ontology.n_labels == data.Y.shape[1]
+    assert data.ontology.depths.max() == 3
 
 
 def test_the_folder_in_the_home_directory_is_the_last_resort(tmp_path, monkeypatch):

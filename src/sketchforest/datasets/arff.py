@@ -75,8 +75,10 @@ def read_arff(
     # Where a sparse row leaves out such an attribute, X or Y gets a one.
     n_filled = sum(a.kind == "nominal" and a.positive != 1 for a in header.attributes)
     check_filled(path, matrix.shape[0], n_filled, reader.n_given)
+    ontology = None
     if is_hierarchy:
-        Y, label_names = _hierarchical_labels(path, header, reader, ancestors)
+        ontology = _ontology(path, header.attributes[header.hierarchical or 0])
+        Y, label_names = _hierarchical_labels(path, header, reader, ontology, ancestors)
     else:
         Y, label_names = _flat_labels(path, header, reader, matrix, chosen)
     features = [at for at in range(len(header.attributes)) if at not in {*left_out, *chosen}]
@@ -87,6 +89,7 @@ def read_arff(
         Y=Y,
         feature_names=np.array(feature_names, np.str_),
         label_names=np.array(label_names, np.str_),
+        ontology=ontology,
     )
 
 
@@ -312,10 +315,9 @@ def _ontology(path: AnyPath, attribute: Attribute) -> Ontology:
 
 
 def _hierarchical_labels(
-    path: AnyPath, header: Header, reader: ArffRows, ancestors: bool
+    path: AnyPath, header: Header, reader: ArffRows, ontology: Ontology, ancestors: bool
 ) -> tuple[sparse.csr_array, list[str]]:
     attribute = header.attributes[header.hierarchical or 0]
-    ontology = _ontology(path, attribute)
     names = [] if ontology.names is None else ontology.names.tolist()
     positions = {name: at for at, name in enumerate(names)}
     rows = Rows(path)

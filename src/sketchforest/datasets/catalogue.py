@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -13,10 +14,11 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest.datasets._shared_docs import described
-from sketchforest.datasets._text import COMPRESSED, AnyPath, bad_file
+from sketchforest.datasets._text import COMPRESSED, AnyPath, bad_file, first_line
 from sketchforest.datasets.dataset import Dataset
 from sketchforest.datasets.download import SourceFile, fetch
 from sketchforest.datasets.files import ReadOptions, read
+from sketchforest.datasets.xc import is_xc_header
 
 DATA_VARIABLE = "SKETCHFOREST_DATA"
 _HOME = "~/sketchforest_data"
@@ -144,8 +146,23 @@ def list_datasets(data_home: AnyPath | None = None) -> list[str]:
     >>> isinstance(list_datasets(), list)
     True
     """
-    archives = {path.stem for home in data_folders(data_home) for path in home.glob("*.npz")}
-    return sorted(archives | {name for name in catalogue() if find(name, data_home)})
+    found = {name for home in data_folders(data_home) for name in _names_in(home)}
+    return sorted(name for name in found | {*catalogue()} if find(name, data_home))
+
+
+def _names_in(home: Path) -> Iterator[str]:
+    """Names of files that look like data sets, directly in a folder or in one of their name."""
+    for path in [*home.glob("*"), *home.glob("*/*")]:
+        suffix = next((each for each in (*_SUFFIXES, ".npz") if path.name.endswith(each)), None)
+        name = path.name.removesuffix(suffix or "").removesuffix("-train")
+        if name.endswith("-test"):  # the training file has the name of the set
+            continue
+        is_direct = path.parent == home
+        if suffix is None or not (is_direct or (path.parent.name == name and suffix != ".npz")):
+            continue
+        # Other files are called .txt, too.
+        if not suffix.startswith(".txt") or is_xc_header(first_line(path)):
+            yield name
 
 
 def find(name: str, data_home: AnyPath | None = None) -> list[Path]:

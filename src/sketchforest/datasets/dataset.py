@@ -6,13 +6,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from sketchforest.ontology import Ontology
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """A multi-label problem: X (n_samples, n_features), Y (n_samples, n_labels), both CSR.
 
     ``feature_names`` and ``label_names`` are None if unknown. ``splits`` maps "train" and "test" to
-    row indices, and is empty if the source has no split.
+    row indices, and is empty if the source has no split. ``ontology`` is the hierarchy of the
+    labels, if there is one.
 
     Examples
     --------
@@ -30,6 +33,7 @@ class Dataset:
     feature_names: npt.NDArray[np.str_] | None = None
     label_names: npt.NDArray[np.str_] | None = None
     splits: dict[str, npt.NDArray[np.integer]] = field(default_factory=dict)
+    ontology: Ontology | None = None
 
     def __repr__(self) -> str:
         (n_samples, n_features), n_labels = self.X.shape, self.Y.shape[1]

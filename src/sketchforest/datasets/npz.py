@@ -14,6 +14,7 @@ from sketchforest.datasets._shared_docs import round_trip
 from sketchforest.datasets._text import AnyPath, bad_file
 from sketchforest.datasets._writing import check_finite
 from sketchforest.datasets.dataset import Dataset
+from sketchforest.ontology import Ontology
 
 _REQUIRED = ("X_data", "X_indices", "X_indptr", "X_shape", "Y_indices", "Y_indptr", "Y_shape")
 _PARTS = ("train", "test")
@@ -24,7 +25,8 @@ def load_npz(path: AnyPath) -> Dataset:
     """Read an archive of ``X_data, X_indices, X_indptr, X_shape`` and ``Y_...``.
 
     Y holds only ones, so ``Y_data`` is not stored. ``train_rows`` with ``test_rows``,
-    ``feature_names`` and ``label_names`` are optional.
+    ``feature_names`` and ``label_names`` are optional, as are ``hierarchy_nodes`` (names) with
+    ``hierarchy_edges`` (pairs of the numbers of a parent and a child node; -1 is the root).
     """
     arrays = _read_arrays(path)
     X = _matrix(path, "X", arrays)
@@ -34,12 +36,14 @@ def load_npz(path: AnyPath) -> Dataset:
         raise bad_file(path, None, f"X has {X.shape[0]} rows and Y has {Y.shape[0]}")
     if X.data.dtype.kind not in "biuf" or np.isinf(X.data).any():
         raise bad_file(path, None, "X_data must be numbers, or NaN if missing, without infinity")
+    label_names = _names(path, "label_names", arrays, Y.shape[1])
     return Dataset(
         name=Path(path).stem,
         X=X,
         Y=Y,
         feature_names=_names(path, "feature_names", arrays, X.shape[1]),
-        label_names=_names(path, "label_names", arrays, Y.shape[1]),
+        label_names=label_names,
+        ontology=_hierarchy(path, arrays, label_names),
         splits={
             part: _split(path, f"{part}_rows", arrays, X.shape[0])
             for part in _PARTS
@@ -66,6 +70,8 @@ def write_npz(dataset: Dataset, path: AnyPath) -> None:
     for key in ("feature_names", "label_names"):
         if (names := getattr(dataset, key)) is not None:
             arrays[key] = np.asarray(names, np.str_)
+    if dataset.ontology is not None:
+        arrays |= _hierarchy_arrays(dataset.ontology, arrays.get("label_names"))
     with written_whole(path) as draft, draft.open("wb") as file:
         np.savez_compressed(file, **arrays)
 
@@ -111,6 +117,37 @@ def _names(
     if names is not None and (names.dtype.kind != "U" or names.shape != (count,)):
         raise bad_file(path, None, f"{key} must be {count} strings")
     return names
+
+
+def _hierarchy(
+    path: AnyPath, arrays: dict[str, np.ndarray], label_names: np.ndarray | None
+) -> Ontology | None:
+    if "hierarchy_edges" not in arrays:
+        return None
+    nodes, edges = arrays.get("hierarchy_nodes"), arrays["hierarchy_edges"]
+    if label_names is None or nodes is None or nodes.dtype.kind != "U" or nodes.ndim != 1:
+        raise bad_file(path, None, "hierarchy_edges need label_names and hierarchy_nodes, names")
+    is_valid = edges.dtype.kind in "iu" and edges.ndim == 2 and edges.shape[1] == 2
+    if not is_valid or np.any((edges < -1) | (edges >= len(nodes))) or np.any(edges[:, 1] < 0):
+        raise bad_file(path, None, "hierarchy_edges must be pairs of node numbers")
+    names = nodes.tolist()
+    pairs = [(names[child], names[parent]) for parent, child in edges.tolist() if parent >= 0]
+    try:
+        return Ontology.from_edges(pairs, label_names)
+    except ValueError as error:
+        raise bad_file(path, None, f"the hierarchy is not valid ({error})") from None
+
+
+def _hierarchy_arrays(ontology: Ontology, label_names: np.ndarray | None) -> dict[str, np.ndarray]:
+    names = ontology.names if label_names is None else label_names
+    if names is None:
+        raise ValueError("label_names must be given to write an ontology; got None.")
+    edges = [(parent, label) for label, above in enumerate(ontology.parents) for parent in above]
+    return {
+        "label_names": names,
+        "hierarchy_nodes": names,
+        "hierarchy_edges": np.array(edges, np.int32).reshape(-1, 2),
+    }
 
 
 def _split(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sketchforest._utils.registry import ESTIMATORS, estimator_class
 
 if TYPE_CHECKING:
+    from sketchforest._evaluation.cross_validation import evaluate
     from sketchforest.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
     from sketchforest.forest import RandomForestClassifier, RandomForestRegressor, load_forest
     from sketchforest.sketch_forest import SketchForestClassifier, SketchForestRegressor
@@ -35,9 +36,14 @@ __all__ = [
     "SketchForestClassifier",
     "SketchForestRegressor",
     "Tagger",
+    "evaluate",
     "load_forest",
 ]
-_OTHERS = {"Tagger": "tagger", "load_forest": "forest"}  # and their modules
+_OTHERS = {  # and their modules
+    "Tagger": "tagger",
+    "evaluate": "_evaluation.cross_validation",
+    "load_forest": "forest",
+}
 _SUBMODULES = (
     "dask",
     "datasets",

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sketchforest._utils.display import aligned, as_frame, html_table, shortened
+from sketchforest._utils.tables import latex_table, write_csv
 
 if TYPE_CHECKING:
+    import os
+
     from pandas import DataFrame
 
 LABEL_COLUMNS = (
@@ -60,6 +63,34 @@ class LabelTable:
     def to_frame(self) -> "DataFrame":
         """A data frame with the columns LABEL_COLUMNS, most frequent labels first."""
         return as_frame(self._columns())
+
+    def to_csv(self, path: "str | os.PathLike[str]") -> None:
+        """Write the table of all labels as CSV, most frequent labels first.
+
+        Parameters
+        ----------
+        path : str or path
+        """
+        write_csv(path, LABEL_COLUMNS, self.rows())
+
+    def to_latex(self, n: int = SHOWN, caption: str | None = None) -> str:
+        """The n most frequent labels as a LaTeX table, for the package booktabs.
+
+        Parameters
+        ----------
+        n : int, default=10
+        caption : str, optional
+
+        Returns
+        -------
+        str
+        """
+        header = ["label", "true", "predicted", "precision", "recall", "F1", "AP"]
+        rows = [
+            [name, n_true, n_predicted, *(f"{value:.3f}" for value in shares[:-1])]
+            for name, n_true, n_predicted, _, *shares in self.rows()[:n]
+        ]
+        return latex_table(header, rows, caption)
 
     def __repr__(self) -> str:
         rows = self.rows()[:SHOWN]

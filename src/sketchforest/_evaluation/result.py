@@ -8,9 +8,12 @@ from sketchforest._estimators.predicting.decisions import Decided
 from sketchforest._evaluation.label_table import LabelTable
 from sketchforest._utils.display import aligned, as_frame, html_table, new_axes, tidy
 from sketchforest._utils.evaluation_pictures import draw_calibration, draw_curve, draw_labels
+from sketchforest._utils.tables import latex_table, write_csv
 from sketchforest.metrics.meanings import meaning
 
 if TYPE_CHECKING:
+    import os
+
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
@@ -124,6 +127,33 @@ class Evaluation:
         _, says, better = zip(*map(meaning, self.scores), strict=True)
         columns = (list(self.scores), list(self.scores.values()), says, better)
         return as_frame(dict(zip(("score", "value", "says", "better"), columns, strict=True)))
+
+    def to_csv(self, path: "str | os.PathLike[str]") -> None:
+        """Write the table of `to_frame` as CSV.
+
+        Parameters
+        ----------
+        path : str or path
+        """
+        rows = [
+            [name, value, *meaning(name)[1:]]  # its title is for people
+            for name, value in self.scores.items()
+        ]
+        write_csv(path, ("score", "value", "says", "better"), rows)
+
+    def to_latex(self, caption: str | None = None) -> str:
+        """The scores as a LaTeX table, for the package booktabs.
+
+        Parameters
+        ----------
+        caption : str, optional
+
+        Returns
+        -------
+        str
+        """
+        rows = [[meaning(name).title, _shown(name, v)] for name, v in self.scores.items()]
+        return latex_table(["score", "value"], rows, caption)
 
     def plot(self, axes: "Sequence[Axes] | None" = None) -> "Sequence[Axes]":
         """Plot precision and nDCG of the k best labels, F1 of each label, and calibration."""

@@ -1,7 +1,7 @@
 """Plots of an evaluation."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,3 +41,20 @@ def draw_calibration(axes: "Axes", bins: "Sequence[tuple[float, float, int]]") -
     axes.set_ylabel("observed frequency")
     axes.set_xlim(-0.03, 1.03)
     axes.set_ylim(-0.03, 1.03)
+
+
+def draw_thresholds(axes: "Axes", curve: Sequence[Any]) -> None:
+    """`curve` has threshold, precision, recall and f1 of each decision."""
+    shown = [each for each in curve if each.n_predicted]
+    thresholds = [each.threshold for each in shown]
+    for name, color, style in (
+        ("precision", ORANGE, "--"),
+        ("recall", GREY, ":"),
+        ("F1", BLUE, "-"),
+    ):
+        values = [getattr(each, name.lower()) for each in shown]
+        axes.plot(thresholds, values, color=color, linestyle=style, label=name)
+    axes.set_title("Decisions by threshold", loc="left")
+    axes.set_xlabel("threshold")
+    axes.set_ylim(0, 1.03)
+    axes.legend(edgecolor="none")

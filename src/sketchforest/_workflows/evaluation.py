@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 from sketchforest._estimators.predicting.training_rows import find_training_rows
+from sketchforest._evaluation.fitted import evaluate_rows
 from sketchforest._features import Model
 from sketchforest._workflows.model_input import read_labelled, training_format
 from sketchforest._workflows.models import training_rows_of_file
 from sketchforest.datasets._text import AnyPath
 from sketchforest.datasets.columns import Columns
-from sketchforest.evaluation import Evaluation, evaluate_rows
+from sketchforest.evaluation import Evaluation
 
 
 def evaluate_file(

@@ -9,6 +9,7 @@ import numpy as np
 
 from sketchforest._estimators.fitting.out_of_bag import expected_score
 from sketchforest._estimators.predicting.decisions import f1_kind
+from sketchforest._evaluation.fitted import evaluate_rows
 from sketchforest._features import Model
 from sketchforest._features.encoder import (
     Records,
@@ -47,7 +48,7 @@ from sketchforest.datasets.table_files import (
     TABLE_FORMATS,
     open_table,
 )
-from sketchforest.evaluation import Evaluation, evaluate_rows
+from sketchforest.evaluation import Evaluation
 
 Params = dict[str, Any]  # of an estimator, by name
 

@@ -8,6 +8,26 @@ from scipy import sparse
 N_BINS = 10
 
 
+def column_counts(matrix: sparse.sparray) -> np.ndarray:
+    """(n_columns,) number of non-zeros."""
+    found = sparse.csr_array(matrix, copy=True)
+    found.eliminate_zeros()
+    return np.bincount(found.indices, minlength=found.shape[1])
+
+
+def f1_scores(n_true: np.ndarray, n_predicted: np.ndarray, n_hits: np.ndarray) -> dict[str, float]:
+    """F1 of all decisions, and the mean F1 of the labels that occur or are predicted."""
+    total = n_true + n_predicted
+    is_there = total > 0
+    if not is_there.any():
+        return {"micro_f1": 0.0, "macro_f1": 0.0}
+    of_labels = 2 * n_hits[is_there] / total[is_there]
+    return {
+        "micro_f1": float(2 * n_hits.sum() / total.sum()),
+        "macro_f1": float(of_labels.mean()),
+    }
+
+
 def average_precisions(truth: sparse.csr_array, scores: sparse.csr_array) -> np.ndarray:
     """(n_labels,) average precision of each label, as in scikit-learn; NaN if no row has the label.
 

@@ -64,8 +64,6 @@ __all__ = [
     "log_loss",
     "lrap",
     "lrap_scorer",
-    "lrap",
-    "lrap_scorer",
     "ndcg_at_k",
     "ndcg_at_k_scorer",
     "precision_at_k",

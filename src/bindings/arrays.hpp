@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
@@ -87,6 +88,7 @@ std::pair<T*, nb::object> new_matrix(std::size_t n_rows, std::size_t n_columns) 
 inline nb::handle numpy_array;
 
 // The parts of the module, by subject.
+void bind_boosting(nb::module_& m);
 void bind_encoding(nb::module_& m);
 void bind_growing(nb::module_& m);
 void bind_held(nb::module_& m);

@@ -74,6 +74,7 @@ NB_MODULE(_core, m) {
     sketchforest::bind_growing(m);
     sketchforest::bind_hierarchy(m);
     sketchforest::bind_held(m);
+    sketchforest::bind_boosting(m);
     sketchforest::bind_predicting(m);
     sketchforest::bind_ranking(m);
 }

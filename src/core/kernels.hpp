@@ -196,6 +196,37 @@ struct GradientStep {
     float* gradient;
 };
 
+// ---- boosting
+
+// A row of sketched gradients has its weight, a one that counts it, and its gradients, padded with
+// zeros to `stride` numbers, 4 or a multiple of 8. A bin of a histogram is the sum of its rows.
+constexpr std::size_t before_gradients = 2;
+
+// Rows of a node, in any order.
+struct GradientRows {
+    const std::uint32_t* rows;
+    std::size_t n_rows;
+    const float* gradients;  // in the same order
+    std::size_t stride;
+};
+
+// The bins of one feature, of which the last holds missing values.
+struct BinScan {
+    const double* bins;  // `stride` numbers each
+    std::size_t n_bins;  // without the last one
+    const double* total;
+    std::size_t stride;
+    double min_rows;  // of a child
+    double l2;
+    double* left;  // scratch of `stride` numbers, where there are more than 16
+};
+// Bins up to `bin` go left. A score of -infinity: there is no cut.
+struct BinCut {
+    double score = -std::numeric_limits<double>::infinity();
+    std::uint32_t bin = 0;
+    bool missing_left = false;
+};
+
 struct Kernels {
     SplitPoint (*scan_float)(const Scan&, const Limits&, const DenseNode&, const Score& best);
     SplitPoint (*scan_double)(const Scan&, const Limits&, const DenseNode&, const Score& best);
@@ -251,6 +282,20 @@ struct Kernels {
     void (*dense_times)(const DenseRows&, const float* w, float* out);
     void (*dense_times_and_back)(const DenseRows&, const float* w, const float* weights, float* out,
                                  float* back);
+    // Adds rows to the bins of one feature, or of all features of sparse X by their places.
+    void (*add_to_bins)(const GradientRows&, const std::uint8_t* bin_of_row, double* histogram);
+    void (*add_to_places)(const GradientRows&, const std::int64_t* row_start,
+                          const std::uint32_t* places, double* histogram);
+    BinCut (*find_bin_cut)(const BinScan&);
+    // Gradients and second derivatives of n binary outputs that are absent, and of one group of
+    // classes whose class is another one. Both return the loss where `wants_loss`.
+    double (*absent_label_gradients)(const float* scores, std::size_t n, float* gradients,
+                                     float* hessians, bool wants_loss);
+    double (*softmax_gradients)(const float* scores, std::size_t n, float* gradients,
+                                float* hessians, bool wants_loss);
+    // z = g P, of n rows of `stride` numbers.
+    void (*sketch_gradients)(const float* g, std::size_t n, const float* p, std::size_t stride,
+                             float* z);
 };
 
 const Kernels& kernels();  // those in use, see instruction_sets.hpp

@@ -30,6 +30,12 @@ const Kernels table = {
     .dense_transposed_times = dense_transposed_times,
     .dense_times = dense_times,
     .dense_times_and_back = dense_times_and_back,
+    .add_to_bins = add_to_bins,
+    .add_to_places = add_to_places,
+    .find_bin_cut = find_bin_cut,
+    .absent_label_gradients = absent_label_gradients,
+    .softmax_gradients = softmax_gradients,
+    .sketch_gradients = sketch_gradients,
 };
 
 }  // namespace sketchforest::LEVEL

@@ -42,6 +42,15 @@ void dense_transposed_times(const DenseRows&, const float* v, float* out);
 void dense_times(const DenseRows&, const float* w, float* out);
 void dense_times_and_back(const DenseRows&, const float* w, const float* weights, float* out,
                           float* back);
+void add_to_bins(const GradientRows&, const std::uint8_t* bin_of_row, double* histogram);
+void add_to_places(const GradientRows&, const std::int64_t* row_start, const std::uint32_t* places,
+                   double* histogram);
+BinCut find_bin_cut(const BinScan&);
+double absent_label_gradients(const float* scores, std::size_t n, float* gradients, float* hessians,
+                              bool wants_loss);
+double softmax_gradients(const float* scores, std::size_t n, float* gradients, float* hessians,
+                         bool wants_loss);
+void sketch_gradients(const float* g, std::size_t n, const float* p, std::size_t stride, float* z);
 
 extern const Kernels table;
 

@@ -1,0 +1,1 @@
+"""Gradient boosting: binning, losses, the loop, and the fitted model."""

@@ -19,15 +19,18 @@ MAY_IMPORT = {
     "projection": {"_core"},
     "_trees": {"_core", "projection"},
     "_selection": {"_core", "_trees", "metrics", "projection"},
-    "_saving": {"_core", "_trees", "projection"},
-    "_estimators": {"_selection", "_saving", "_trees", "metrics", "ontology", "projection"},
+    "_boosting": {"_core", "_trees", "metrics", "projection"},
+    "_saving": {"_boosting", "_core", "_trees", "projection"},
+    "_estimators": {"_boosting", "_selection", "_saving", "_trees", "metrics", "ontology", "projection"},
 }
-PUBLIC = {"tree", "forest", "extra_trees", "sketch_forest", "explain", "evaluation", "export"}
+PUBLIC = {"tree", "forest", "extra_trees", "sketch_forest", "boosting", "explain"}
+PUBLIC |= {"evaluation", "export"}
 FEATURES = {"_estimators", "_saving", "datasets", "explain"}
 MAY_IMPORT |= {
     "tree": {"_estimators", "_trees", "projection"},
     "forest": {"_estimators", "_saving", "projection", "tree"},
     "extra_trees": {"_estimators", "projection", "tree"},
+    "boosting": {"_estimators"},
     "sketch_forest": {"_estimators", "projection", "tree"},
     "explain": {"_estimators"},
     "_evaluation": {"_estimators", "metrics"},

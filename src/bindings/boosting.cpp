@@ -1,8 +1,8 @@
 // Boosted trees, and the scores that they are added to.
 #include "boosting.hpp"
 
-#include "owned_arrays.hpp"
 #include "native_work.hpp"
+#include "owned_arrays.hpp"
 #include "stop.hpp"
 
 namespace sketchforest {
@@ -140,8 +140,9 @@ double losses(const OwnedScores& held, Rows rows, std::size_t n_threads) {
 }  // namespace
 
 void bind_boosting(nb::module_& m) {
-    nb::class_<OwnedBinnedX, OwnedArrays>(m, "BinnedX").def(
-        "__init__", [](OwnedBinnedX* self, const nb::kwargs& given) { new (self) OwnedBinnedX(given); });
+    nb::class_<OwnedBinnedX, OwnedArrays>(m, "BinnedX")
+        .def("__init__",
+             [](OwnedBinnedX* self, const nb::kwargs& given) { new (self) OwnedBinnedX(given); });
     nb::class_<BoostParams, TreeLimits>(m, "BoostParams")
         .def(nb::init<>())
         .def_rw("max_features", &BoostParams::max_features)

@@ -86,7 +86,6 @@ void add_leaf_values(const Scores& scores, const std::int32_t* leaf_of, const fl
                      std::size_t n_threads);
 
 // The sum of the weighted losses of the rows.
-double sum_losses(const Scores& scores, std::span<const std::uint32_t> rows,
-                  std::size_t n_threads);
+double sum_losses(const Scores& scores, std::span<const std::uint32_t> rows, std::size_t n_threads);
 
 }  // namespace sketchforest

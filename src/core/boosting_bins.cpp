@@ -43,8 +43,9 @@ void check(const BinnedX& bins, std::size_t n_places) {
         const std::int64_t first = bins.row_start[row], end = bins.row_start[row + 1];
         require(first <= end && end <= static_cast<std::int64_t>(n_places), "rows do not add up");
         for (std::int64_t at = first; at < end; ++at)
-            require(bins.places[at] < n_bins && (at == first || bins.places[at - 1] < bins.places[at]),
-                    "a value lies in no bin");
+            require(
+                bins.places[at] < n_bins && (at == first || bins.places[at - 1] < bins.places[at]),
+                "a value lies in no bin");
     }
     require(bins.row_start[bins.n_rows] == static_cast<std::int64_t>(n_places),
             "rows do not add up");

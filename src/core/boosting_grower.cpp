@@ -90,7 +90,8 @@ class Grower {
         const Split& cut = parent.split;
         const auto right_number = static_cast<std::uint32_t>(leaves_.size());
         tree_.nodes.push_back({static_cast<std::int32_t>(cut.feature),
-                               static_cast<std::int32_t>(cut.bin), cut.missing_left,
+                               static_cast<std::int32_t>(cut.bin),
+                               cut.missing_left,
                                {-1 - static_cast<std::int32_t>(number),
                                 -1 - static_cast<std::int32_t>(right_number)}});
         tree_.gains.push_back(cut.gain);
@@ -175,7 +176,8 @@ class Grower {
         // Threads are not woken for what is done sooner.
         constexpr std::size_t few = 1 << 14;
         const std::size_t n_blocks = n_feature_blocks();
-        const std::size_t n_cells = bins_.bin_start[bins_.n_features] + leaf.n_rows() * n_features();
+        const std::size_t n_cells =
+            bins_.bin_start[bins_.n_features] + leaf.n_rows() * n_features();
         if (n_cells < few)
             for (std::size_t block = 0; block < n_blocks; ++block) work_on(block);
         else
@@ -219,10 +221,11 @@ class Grower {
 
     Split best_split(const Leaf& leaf, std::uint32_t feature) const {
         AlignedVector<double> scratch(stride_ > 16 ? stride_ : 0);
-        const BinCut cut = kernels().find_bin_cut(
-            {leaf.histogram->data() + bins_.bin_start[feature] * stride_, bins_.n_known(feature),
-             leaf.total.data(), stride_, static_cast<double>(std::max(1u, params_.min_samples_leaf)),
-             params_.l2, scratch.data()});
+        const BinCut cut =
+            kernels().find_bin_cut({leaf.histogram->data() + bins_.bin_start[feature] * stride_,
+                                    bins_.n_known(feature), leaf.total.data(), stride_,
+                                    static_cast<double>(std::max(1u, params_.min_samples_leaf)),
+                                    params_.l2, scratch.data()});
         const double before = score(leaf.total);
         // Of equal gradients, gains are nothing but rounding.
         const double gain = cut.score - before;
@@ -249,7 +252,8 @@ class Grower {
                       static_cast<std::uint64_t>(leaf.side));
         std::vector<std::uint32_t> drawn = features_;
         for (std::uint32_t i = 0; i < params_.max_features; ++i)
-            std::swap(drawn[i], drawn[i + stream.below(static_cast<std::uint32_t>(n_features()) - i)]);
+            std::swap(drawn[i],
+                      drawn[i + stream.below(static_cast<std::uint32_t>(n_features()) - i)]);
         drawn.resize(params_.max_features);
         std::sort(drawn.begin(), drawn.end());
         return drawn;

@@ -82,7 +82,8 @@ void sum_piece(const Scores& scores, std::span<const std::uint32_t> rows, bool s
     for (std::size_t first = 0; first < rows.size(); first += float_rows) {
         std::fill(sums.begin(), sums.end(), 0.0f);
         std::fill(others.begin(), others.end(), 0.0f);
-        for (const std::uint32_t row : rows.subspan(first, std::min(float_rows, rows.size() - first))) {
+        for (const std::uint32_t row :
+             rows.subspan(first, std::min(float_rows, rows.size() - first))) {
             row_gradients.find(row);
             const float* g = row_gradients.gradients();
             const float* h = squares ? g : row_gradients.hessians();

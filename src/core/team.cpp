@@ -1,6 +1,7 @@
 #include "team.hpp"
 
 #include <exception>
+#include <utility>
 
 namespace sketchforest {
 
@@ -37,6 +38,7 @@ void Team::run(std::size_t n_tasks, const std::function<void(std::size_t)>& work
     take_tasks();
     std::unique_lock lock(mutex_);
     ends_.wait(lock, [this] { return n_busy_ == 0; });
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
 void Team::help() {
@@ -54,7 +56,13 @@ void Team::help() {
 }
 
 void Team::take_tasks() {
-    for (std::size_t task = next_++; task < n_tasks_; task = next_++) (*work_)(task);
+    try {
+        for (std::size_t task = next_++; task < n_tasks_; task = next_++) (*work_)(task);
+    } catch (...) {
+        next_ = n_tasks_;  // no task is begun after an error
+        const std::lock_guard lock(mutex_);
+        if (!error_) error_ = std::current_exception();
+    }
 }
 
 }  // namespace sketchforest

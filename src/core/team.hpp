@@ -5,6 +5,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -20,7 +21,8 @@ class Team {
     Team(const Team&) = delete;
     Team& operator=(const Team&) = delete;
 
-    // work(task) for each task, on any thread, in any order; it must not throw.
+    // work(task) for each task, on any thread, in any order. Throws the first error when no thread
+    // is at work any more.
     void run(std::size_t n_tasks, const std::function<void(std::size_t)>& work);
 
   private:
@@ -33,6 +35,7 @@ class Team {
     const std::function<void(std::size_t)>* work_ = nullptr;
     std::size_t n_tasks_ = 0;
     std::atomic<std::size_t> next_{0};
+    std::exception_ptr error_;
     std::size_t n_busy_ = 0, round_ = 0;
     bool is_over_ = false;
 };

@@ -11,6 +11,7 @@ from sketchforest._utils.registry import ESTIMATORS, estimator_class
 
 if TYPE_CHECKING:
     from sketchforest._evaluation.cross_validation import evaluate
+    from sketchforest.boosting import SketchBoostingClassifier, SketchBoostingRegressor
     from sketchforest.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
     from sketchforest.forest import RandomForestClassifier, RandomForestRegressor, load_forest
     from sketchforest.sketch_forest import SketchForestClassifier, SketchForestRegressor
@@ -33,6 +34,8 @@ __all__ = [
     "ExtraTreesRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "SketchBoostingClassifier",
+    "SketchBoostingRegressor",
     "SketchForestClassifier",
     "SketchForestRegressor",
     "Tagger",

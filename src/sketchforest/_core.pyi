@@ -178,6 +178,60 @@ class ObliqueParams(TreeLimits):
     piece_rows: int
     n_threads: int
 
+class BoostParams(TreeLimits):
+    max_features: int
+    l2: float
+
+class BinnedX:
+    def __init__(self, **fields: object) -> None: ...
+
+class Loss(Enum):
+    squared_error = ...
+    cross_entropy = ...
+    softmax = ...
+
+class Scores:
+    """Scores of rows and outputs, changed in place. What is computed is not changed."""
+
+    def __init__(self, values: NDArray[np.float32], loss: Loss, **fields: object) -> None: ...
+    @property
+    def groups(self) -> NDArray[np.int64] | None: ...
+    def sketch(
+        self, rows: NDArray[np.uint32], p: NDArray[np.float32] | None, n_threads: int
+    ) -> NDArray[np.float32]:
+        """Weight, one and sketched gradients of these rows, padded; zeros for the others."""
+
+    def leaf_sums(
+        self,
+        rows: NDArray[np.uint32],
+        leaf_start: NDArray[np.int64],
+        squares: bool,
+        n_threads: int,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Sums of gradients over the rows of each leaf, and of second derivatives or squares."""
+
+    def add(
+        self, leaf_of: NDArray[np.int32], values: NDArray[np.float32], n_threads: int
+    ) -> None: ...
+    def loss(self, rows: NDArray[np.uint32], n_threads: int) -> float: ...
+
+def grow_boosted(
+    bins: BinnedX,
+    gradients: NDArray[np.float32],
+    rows: NDArray[np.uint32],
+    params: BoostParams,
+    n_threads: int,
+) -> tuple[
+    NDArray[np.int32],
+    NDArray[np.float64],
+    NDArray[np.int32],
+    NDArray[np.uint32],
+    NDArray[np.int64],
+    int,
+]:
+    """(feature, bin, missing left, children) of each node, gains, the leaf of each row, the rows of
+    the bag by leaf, where each leaf begins, and the depth."""
+
 class StopFlag:
     def set(self) -> None: ...
 

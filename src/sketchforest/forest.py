@@ -3,7 +3,10 @@
 import os
 from typing import TYPE_CHECKING
 
+from sklearn.base import BaseEstimator
+
 from sketchforest._estimators.base import TreesEstimator
+from sketchforest._estimators.boosting import BoostingEstimator
 from sketchforest._estimators.constructors import (
     CartParameters,
     ClassificationCriterion,
@@ -14,7 +17,7 @@ from sketchforest._estimators.constructors import (
     Threshold,
 )
 from sketchforest._estimators.forest_mixin import ForestMixin
-from sketchforest._estimators.parameters import Parameters
+from sketchforest._estimators.parameters import Parameters, check_parameters
 from sketchforest._estimators.predicting.partitioned import PartitionedForest, combine_partitions
 from sketchforest._estimators.shared_docs import estimator
 from sketchforest._estimators.trees import TreesClassifier, TreesRegressor
@@ -83,7 +86,7 @@ class RandomForestRegressor(
 
 def load_forest(
     path: str | os.PathLike[str], mmap: bool = True
-) -> "TreesEstimator | PartitionedForest | Tagger":
+) -> "TreesEstimator | BoostingEstimator | PartitionedForest | Tagger":
     """Load a saved estimator of any class, or a tagger.
 
     Parameters
@@ -113,5 +116,16 @@ def load_forest(
     """
     if os.path.isdir(path):
         return combine_partitions(load_parts(path, estimator_class, Parameters.of, mmap))
-    loaded: TreesEstimator = load_estimator(path, estimator_class, Parameters.of, mmap)
-    return tagger_of(loaded) if hasattr(loaded, "tagger_") else loaded
+    loaded: TreesEstimator | BoostingEstimator = load_estimator(
+        path, estimator_class, _check_parameters, mmap
+    )
+    if isinstance(loaded, TreesEstimator) and hasattr(loaded, "tagger_"):
+        return tagger_of(loaded)
+    return loaded
+
+
+def _check_parameters(estimator: BaseEstimator) -> None:
+    if isinstance(estimator, BoostingEstimator):
+        check_parameters(estimator.get_params(deep=False))
+    else:
+        Parameters.of(estimator)

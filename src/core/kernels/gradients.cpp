@@ -100,8 +100,7 @@ void sketch(const float* g, std::size_t n, const float* p, std::size_t stride, f
         for (; at + n_sums <= n; at += n_sums)
             for (std::size_t s = 0; s < n_sums; ++s)
                 for (std::size_t v = 0; v < V; ++v)
-                    sums[s][v] +=
-                        g[at + s] * load<float, L>(p + (at + s) * stride + first + v * L);
+                    sums[s][v] += g[at + s] * load<float, L>(p + (at + s) * stride + first + v * L);
         for (; at < n; ++at)
             for (std::size_t v = 0; v < V; ++v)
                 sums[0][v] += g[at] * load<float, L>(p + at * stride + first + v * L);

@@ -11,13 +11,13 @@ from scipy import sparse
 
 from sketchforest import _core
 from sketchforest._trees.encoding import canonical, encode_ranks, is_worth_sparse, starts_of
-from sketchforest._trees.held import Held
+from sketchforest._trees.owned_arrays import OwnedArrays
 from sketchforest._utils.typing import Matrix
 
 MAX_BINS = 255
 
 
-class BinnedX(Held, _core.Bins):
+class BinnedX(OwnedArrays, _core.BinnedX):
     """Bins of X, dense (n_features, n_rows) or sparse by row."""
 
     FIELDS = (
@@ -65,22 +65,26 @@ def bin_features(X: Matrix, n_jobs: int | None) -> Binned:
         X = X.toarray()
     coded = encode_ranks(X, n_jobs, by_row=False)
     codes = np.empty((coded.n_features, coded.n_rows), np.uint8)
-    start = coded.value_start
+    start, known, by_rank = coded.value_start, coded.values, coded.codes
+    assert start is not None and known is not None, "coded by rank"
+    assert by_rank is not None
     edges = []
     for feature in range(coded.n_features):
-        values = coded.values[start[feature] : start[feature + 1]].astype(np.float64)
-        counts = np.bincount(coded.codes[feature], minlength=len(values) + 1)[: len(values)]
+        values = known[start[feature] : start[feature + 1]].astype(np.float64)
+        counts = np.bincount(by_rank[feature], minlength=len(values) + 1)[: len(values)]
         bin_of_value, below, above = _bins_of(values, counts)
         edges.append((below, above))
         # Missing values have the code after the last value, and the bin after the last bin.
         bin_of_code = np.append(bin_of_value, len(below)).astype(np.uint8)
-        np.take(bin_of_code, coded.codes[feature], out=codes[feature])
+        np.take(bin_of_code, by_rank[feature], out=codes[feature])
     return _binned(coded.n_rows, edges, columns=codes)
 
 
 def _bins_of(values: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The bin of each distinct value, ascending; the largest value of each bin, and the smallest
     of the next."""
+    if not len(values):  # all are missing
+        return np.empty(0, np.int64), np.array([0.0]), np.array([np.inf])
     if len(values) <= MAX_BINS:
         bin_of_value = np.arange(len(values))
     else:
@@ -89,8 +93,6 @@ def _bins_of(values: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.nda
         _, bin_of_value = np.unique(share, return_inverse=True)
     is_last = np.append(bin_of_value[1:] != bin_of_value[:-1], True)
     below = values[is_last]
-    if not len(below):  # all values are missing
-        return bin_of_value, np.array([0.0]), np.array([np.inf])
     return bin_of_value, below, np.append(values[1:][is_last[:-1]], np.inf)
 
 
@@ -105,13 +107,17 @@ def _bin_sparse(X: sparse.csr_array) -> Binned:
         stored = columns.data[entries].astype(np.float64)
         is_missing = np.isnan(stored)
         known = stored[~is_missing]
-        values, counts = np.unique(np.append(known, 0.0), return_counts=True)
-        counts[np.searchsorted(values, 0.0)] += n_rows - len(stored) - 1
+        n_zeros = n_rows - len(stored)
+        values, counts = np.unique(np.append(known, np.zeros(min(n_zeros, 1))), return_counts=True)
+        zero = min(int(np.searchsorted(values, 0.0)), max(len(values) - 1, 0))
+        if n_zeros:
+            counts[zero] += n_zeros - 1
         bin_of_value, below, above = _bins_of(values, counts)
         of_stored = np.full(len(stored), len(below))
         of_stored[~is_missing] = bin_of_value[np.searchsorted(values, known)]
         places[entries] = first + of_stored
-        zero_place[feature] = first + bin_of_value[np.searchsorted(values, 0.0)]
+        # Of a column without zeros, the bin does not matter: no row lacks an entry.
+        zero_place[feature] = first + (bin_of_value[zero] if len(values) else 0)
         edges.append((below, above))
         first += len(below) + 1
     by_row = sparse.csr_array(sparse.csc_array((places, columns.indices, columns.indptr), X.shape))

@@ -203,6 +203,18 @@ RULES: dict[str, Rule] = {
     "splitter": Rule("'best', 'random' or 'oblique'", lambda v: v in ("best", "random", "oblique")),
     "oblique": Rule("a number in [0, 1]", lambda v: _is_between(v, 0, 1)),
     "ridge": _NOT_NEGATIVE,
+    # of boosting
+    "learning_rate": Rule("a number above 0", lambda v: _is_between(v, 0, 1e6) and v != 0),
+    "max_iter": _at_least(1),
+    "l2_regularization": _NOT_NEGATIVE,
+    "subsample": Rule("a number in (0, 1]", lambda v: _is_between(v, 0, 1) and v != 0),
+    "leaf_fit": Rule("'outputs' or 'linear'", lambda v: v in ("outputs", "linear")),
+    "early_stopping": Rule(
+        "True, False or 'auto'", lambda v: isinstance(v, bool | np.bool_) or v == "auto"
+    ),
+    "validation_fraction": _int_or_share(1, none=True),
+    "n_iter_no_change": _at_least(1),
+    "tol": _NOT_NEGATIVE,
 }
 
 

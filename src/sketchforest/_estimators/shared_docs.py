@@ -38,6 +38,8 @@ PARAMETERS = {
         "The other criteria are evaluated on the original outputs and need `projection` left at "
         "its default or None.",
     ),
+    "learning_rate": Described("float", "Factor of the values of all leaves."),
+    "max_iter": Described("int", "Maximum number of trees."),
     "max_depth": Described("int or None", "Maximum depth of a tree. None means no limit."),
     "min_samples_split": Described(
         "int or float",
@@ -75,6 +77,7 @@ PARAMETERS = {
     "bootstrap": Described(
         "bool", "Draw the rows of each tree with replacement. If False, each tree sees all rows."
     ),
+    "subsample": Described("float", "Fraction of rows drawn for each tree, without replacement."),
     "max_samples": Described(
         "int, float or None",
         "Number or fraction of rows drawn for each tree; None draws as many as there are. With "
@@ -96,6 +99,29 @@ PARAMETERS = {
         "Dimension m of the projection: an int, a fraction of the d outputs, floor(0.5 + ln d), "
         f"floor(0.5 + sqrt d) or d. None is 64, and keeps up to 64 outputs as they are{_AUTO}.",
     ),
+    "leaf_fit": Described(
+        '"outputs" or "linear"',
+        'How leaves are fitted: "outputs" fits each leaf to each output; "linear" grows the tree '
+        "on one random component and multiplies its steps by one factor per output.",
+    ),
+    "l2_regularization": Described(
+        "float",
+        "L2 penalty of leaf values, and of the gains of splits. It keeps the steps of rare labels "
+        "short.",
+    ),
+    "early_stopping": Described(
+        'bool or "auto"',
+        'Stop when the loss does not improve any more. "auto" does so for more than 10,000 rows.',
+    ),
+    "validation_fraction": Described(
+        "int, float or None",
+        "Number or fraction of rows held out for early stopping. None stops by the loss on the "
+        "training rows.",
+    ),
+    "n_iter_no_change": Described(
+        "int", "Stop after so many trees in a row that did not improve the loss."
+    ),
+    "tol": Described("float", "Smallest improvement of the mean loss that counts."),
     "shared_projection": Described(
         "bool",
         "Use one projection for all trees (algorithm 1 of the paper) instead of one per tree "
@@ -201,6 +227,39 @@ OF_MIXED_REGRESSORS = {
         'a fraction, and "4sqrt" is four times the square root of the number of features.',
     ),
 }
+OF_BOOSTING = {
+    "max_leaf_nodes": Described(
+        "int or None",
+        "Maximum number of leaves of a tree. The split of largest gain is made first.",
+    ),
+    "max_features": Described(
+        'int, float, "sqrt", "log2" or None',
+        "Number of features sampled at each split: an int, a fraction, the square root or the "
+        "base-2 logarithm of the number of features. None uses all of them.",
+    ),
+    "projection": Described(
+        "str, projection object or None",
+        '"gaussian", "rademacher", "achlioptas", "sparse", "hadamard" or "subsample" draws a new '
+        'sketch of the gradients for each tree; "norm-subsample" draws outputs by the norm of '
+        'their gradients, and "top-norm" takes those of largest norm. None searches splits on the '
+        "gradients of all outputs.",
+    ),
+    "n_components": Described(
+        'int, float, "log", "sqrt", "all" or None',
+        "Dimension m of the sketch: an int, a fraction of the d outputs, floor(0.5 + ln d), "
+        "floor(0.5 + sqrt d) or d. None is 6, and keeps up to 6 outputs as they are.",
+    ),
+    "warm_start": Described(
+        "bool",
+        "Keep the trees of the previous fit and add the missing ones, exactly as if grown at once. "
+        "X, y and sample_weight must be the same.",
+    ),
+    "threshold": Described(
+        'float, array or "top-K"',
+        "With many labels, `predict` returns those whose probability exceeds the threshold: one "
+        'number, or one per label. "top-K" returns the K most probable labels.',
+    ),
+}
 _OOB_ROWS = (
     " Unless bootstrap=True or max_samples is set, a fifth of the rows (at most {:,}) are left out "
     "of three in ten trees to compute it."
@@ -220,6 +279,16 @@ ATTRIBUTES = {
     ),
     "max_features_": Described("int", "Number of features sampled at each split."),
     "n_estimators_": Described("int", "Number of trees."),
+    "n_iter_": Described("int", "Number of trees."),
+    "train_score_": Described(
+        "(n_iter_ + 1,) array",
+        "Minus the mean loss on the training rows, before the first tree and after each; empty "
+        "without early stopping.",
+    ),
+    "validation_score_": Described(
+        "(n_iter_ + 1,) array", "The same on the held-out rows; empty if there are none."
+    ),
+    "do_early_stopping_": Described("bool", "Whether the fit could stop before `max_iter` trees."),
     "n_features_in_": Described("int", "Number of features."),
     "feature_names_in_": Described(
         "(n_features,) array", "Column names of X, if it is a data frame with string names."
@@ -255,6 +324,10 @@ A fit takes O(t k n log n m) time for dense X and balanced trees, with t trees, 
 n rows and m components. With `projection=None` and sparse Y, m is the number of labels per row.
 Only the non-zeros of sparse X count. A model takes O(t n) memory in addition to Y, whatever the
 number of labels."""
+NOTES_OF_BOOSTING = """\
+A tree takes O(n p m + n d) time, with n rows, p features, m components and d outputs; only the
+non-zeros of sparse X count. A fit keeps a float32 score for each row and output, and a model the
+values of each leaf for all outputs."""
 NOTES_OF_MIXED_FORESTS = """\
 An oblique node takes O(nnz + n m) time, with nnz the non-zeros of X in its rows. Oblique trees have
 few levels, so a fit takes a few times as long as that of a random forest. A model takes O(t n)
@@ -278,6 +351,8 @@ def estimator(cls: type[Instance]) -> type[Instance]:
 def _own_parameters(cls: type, names: list[str]) -> dict[str, Described]:
     own = {} if "n_estimators" in names else OF_TREES
     own = own | ({} if hasattr(cls, "predict_proba") else OF_REGRESSORS)
+    if "learning_rate" in names:
+        return own | OF_BOOSTING
     if "oblique" not in names:
         return own
     oob_score = (PARAMETERS | own)["oob_score"]
@@ -298,7 +373,9 @@ def _with_sections(cls: type, parameters: list[str]) -> str:
         title: "\n".join(entry(name, described[name], cls) for name in names)
         for title, names in (("Parameters", parameters), ("Attributes", attributes))
     }
-    if is_forest:
+    if "learning_rate" in parameters:
+        sections["Notes"] = NOTES_OF_BOOSTING
+    elif is_forest:
         sections["Notes"] = NOTES_OF_MIXED_FORESTS if "oblique" in parameters else NOTES_OF_FORESTS
     text, examples = inspect.cleandoc(cls.__doc__ or "").split("\nExamples\n", 1)
     made = [f"{title}\n{'-' * len(title)}\n{body}\n" for title, body in sections.items()]

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 
+from sketchforest._boosting.model import BoostedFitted, no_rows
+from sketchforest._saving.boosting import boosting_arrays, boosting_to_json, read_boosted
 from sketchforest._saving.container import CorruptModelError, NotAModelError
 from sketchforest._saving.json_values import Json, arguments, to_json, try_convert
 from sketchforest._saving.model_file import Model, read_model, write_model
@@ -100,7 +102,12 @@ def save_estimator(
         **_check_names(given, targets.labels.shape[1], fitted.n_features),
         "notes": state.get("notes_") if notes is None else notes,
     }
-    write_model(path, Model(forest, targets.labels, about, more))
+    labels = targets.labels
+    if isinstance(fitted, BoostedFitted):
+        about["boosting"] = boosting_to_json(fitted)
+        more |= boosting_arrays(fitted)
+        labels = fitted.boosted.trees.labels
+    write_model(path, Model(forest, labels, about, more))
 
 
 def load_estimator(
@@ -127,13 +134,19 @@ def _restored(
     """Build the estimator; any error other than CorruptModelError is a bug in this library."""
     forest, labels, about, more = model
     validate_description(about)
+    leaf_values = labels if "boosting" in about else None
+    if leaf_values is not None:  # there are no training rows
+        is_sparse = about["label_dtype"] is not None or about["state"].get("_sparse_labels", False)
+        labels = no_rows(leaf_values.shape[1], is_sparse=is_sparse)
     kind = find_class(about["estimator"])
     params = arguments(kind, about["params"])
     estimator = kind(**params)
     try_convert(check_params, estimator)
     if is_classifier(estimator) != (about["label_dtype"] is not None):
         raise CorruptModelError("labels do not match the estimator")
-    if "n_estimators" not in params and forest.n_trees > 1:
+    if (leaf_values is not None) != ("max_iter" in params):
+        raise CorruptModelError("trees do not match the estimator")
+    if "n_estimators" not in params and leaf_values is None and forest.n_trees > 1:
         raise CorruptModelError("a single tree with several trees")
     targets, state, names_in = _targets(about, labels), about["state"], about["feature_names_in"]
     if names_in is not None and len(names_in) != about["n_features_in"]:
@@ -168,6 +181,8 @@ def _restored(
         out_of_bag={name: state[name] for name in ("oob_score_",) if name in state},
         attached=attached | _row_attributes(more, labels.shape[0]),
     )
+    if leaf_values is not None:
+        fitted = read_boosted(fitted, leaf_values, about["boosting"], more)
     estimator._publish(fitted)
     return estimator
 

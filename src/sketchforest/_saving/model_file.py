@@ -37,13 +37,15 @@ from sketchforest._trees.model import Forest, Labels, SparseRows
 from sketchforest._trees.parallel import run_blocks
 
 FORMAT = "sketchforest"
-# 2 added oblique trees, 3 added checksums of arrays.
-FORMAT_VERSION = 3
+# 2 added oblique trees, 3 added checksums of arrays, 4 added boosting. Forests are written in the
+# last format that changed them, which earlier releases read.
+FORMAT_VERSION, FORMAT_VERSION_OF_FORESTS = 4, 3
 
 _LABEL_ARRAYS = ("row_start", "columns", "values")
 _MORE_ARRAYS = (
     *("thresholds", "threshold_for_all", "threshold_for_each", "idf"),
     *("row_hashes", "row_numbers", "row_ids", "row_ids_start", "row_texts", "row_texts_start"),
+    *("baseline", "scale", "train_scores", "validation_scores"),
 )
 _ARRAYS = {
     *(f"forest.{name}" for name in Forest.ARRAYS),
@@ -63,7 +65,8 @@ class Model(NamedTuple):
 
 
 def write_model(path: str | os.PathLike[str], model: Model) -> None:
-    about = {**model.about, "format_version": FORMAT_VERSION}
+    version = FORMAT_VERSION if "boosting" in model.about else FORMAT_VERSION_OF_FORESTS
+    about = {**model.about, "format_version": version}
     arrays = {f"forest.{name}": getattr(model.forest, name) for name in Forest.ARRAYS}
     arrays |= direction_arrays(model.forest.directions)
     if isinstance(model.labels, SparseRows):

@@ -67,6 +67,11 @@ REQUIRED: dict[str, Check] = {
 OPTIONAL: dict[str, Check] = {
     "library_version": _is(str),
     "n_label_columns": is_count,
+    "boosting": lambda value: (
+        isinstance(value, dict)
+        and value.keys() == {"stops_early"}
+        and isinstance(value["stops_early"], bool)
+    ),
     "text": _is(dict),
     "tagger": _is(dict),
     "column_classes": lambda value: (

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 class Registered(NamedTuple):
     module: str
-    command_line_name: str
+    command_line_name: str | None  # None: the command line has reports on forests only
 
 
 ESTIMATORS = {
@@ -24,8 +24,14 @@ ESTIMATORS = {
     "ExtraTreesRegressor": Registered("extra_trees", "extra-trees-regressor"),
     "DecisionTreeRegressor": Registered("tree", "decision-tree-regressor"),
     "ExtraTreeRegressor": Registered("tree", "extra-tree-regressor"),
+    "SketchBoostingClassifier": Registered("boosting", None),
+    "SketchBoostingRegressor": Registered("boosting", None),
 }
-COMMAND_LINE_NAMES = {entry.command_line_name: name for name, entry in ESTIMATORS.items()}
+COMMAND_LINE_NAMES = {
+    entry.command_line_name: name
+    for name, entry in ESTIMATORS.items()
+    if entry.command_line_name is not None
+}
 # The classifiers; each has a regressor whose name ends in -regressor.
 FORESTS_OF_LABELS = [
     name for name in COMMAND_LINE_NAMES if f"{name}-regressor" in COMMAND_LINE_NAMES
@@ -40,6 +46,8 @@ PROJECTIONS = {
     "sparse": "SparseProjection",
     "hadamard": "HadamardProjection",
     "subsample": "SubsampleProjection",
+    "norm-subsample": "NormSubsampleProjection",
+    "top-norm": "TopNormProjection",
     "pca": "PCAProjection",
 }
 

@@ -21,9 +21,11 @@ from sketchforest.projection._random import (
     AchlioptasProjection,
     GaussianProjection,
     HadamardProjection,
+    NormSubsampleProjection,
     RademacherProjection,
     SparseProjection,
     SubsampleProjection,
+    TopNormProjection,
 )
 from sketchforest.projection._transformer import TransformerProjection
 
@@ -31,11 +33,13 @@ __all__ = [
     "AchlioptasProjection",
     "GaussianProjection",
     "HadamardProjection",
+    "NormSubsampleProjection",
     "PCAProjection",
     "Projection",
     "RademacherProjection",
     "SparseProjection",
     "SubsampleProjection",
+    "TopNormProjection",
     "TransformerProjection",
     "sketch",
 ]

@@ -113,9 +113,77 @@ class SubsampleProjection(Projection):
         _check_reduces("subsample", n_labels, n_components)
         labels = rng.choice(n_labels, n_components, replace=False)
         scale = np.full(n_components, math.sqrt(n_labels / n_components), dtype=np.float32)
-        return sparse.csr_array(
-            (scale, (labels, np.arange(n_components))), shape=(n_labels, n_components)
-        )
+        return _chosen_labels(labels, scale, n_labels)
+
+
+class _ByNorm(Projection):
+    """Draws outputs by their norms."""
+
+    fits_labels = True
+
+    def fit(self, Y: Matrix, n_components: int, rng: np.random.Generator) -> sparse.csr_array:
+        squares = np.square(Y) if isinstance(Y, np.ndarray) else Y.multiply(Y)
+        return self.draw_by_norm(np.asarray(squares.sum(axis=0)).ravel(), n_components, rng)
+
+    def draw_by_norm(
+        self, squared_norms: np.ndarray, n_components: int, rng: np.random.Generator
+    ) -> sparse.csr_array:
+        """P (n_labels, n_components) for labels of these squared norms."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class NormSubsampleProjection(_ByNorm):
+    """One label per component, drawn with replacement in proportion to squared norms; CSR.
+
+    The scale preserves squared distances in expectation: frequent labels are drawn often, and count
+    less each time. Boosting uses the norms of gradients.
+
+    Examples
+    --------
+    >>> Y = np.array([[1.0, 0.0, 0.0], [0.0, 2.0, 0.0]])
+    >>> P = NormSubsampleProjection().fit(Y, 4, np.random.default_rng(0))
+    >>> bool(P.toarray()[2].any())  # a label without norm is never drawn
+    False
+    """
+
+    def draw_by_norm(
+        self, squared_norms: np.ndarray, n_components: int, rng: np.random.Generator
+    ) -> sparse.csr_array:
+        n_labels, total = len(squared_norms), squared_norms.sum()
+        shares = squared_norms / total if total > 0 else np.full(n_labels, 1 / n_labels)
+        labels = rng.choice(n_labels, n_components, p=shares)
+        scale = (1 / np.sqrt(n_components * shares[labels])).astype(np.float32)
+        return _chosen_labels(labels, scale, n_labels)
+
+
+@dataclass(frozen=True)
+class TopNormProjection(_ByNorm):
+    """The labels of largest norm, one per component; CSR. Nothing is random.
+
+    Examples
+    --------
+    >>> Y = np.array([[1.0, 0.0, 0.5], [0.0, 2.0, 0.0]])
+    >>> TopNormProjection().fit(Y, 2, np.random.default_rng(0)).toarray()
+    array([[0., 1.],
+           [1., 0.],
+           [0., 0.]], dtype=float32)
+    """
+
+    is_random = False
+
+    def draw_by_norm(
+        self, squared_norms: np.ndarray, n_components: int, rng: np.random.Generator
+    ) -> sparse.csr_array:
+        _check_reduces("top-norm", len(squared_norms), n_components)
+        labels = np.argsort(-squared_norms, kind="stable")[:n_components]
+        return _chosen_labels(labels, np.ones(n_components, np.float32), len(squared_norms))
+
+
+def _chosen_labels(labels: np.ndarray, scale: np.ndarray, n_labels: int) -> sparse.csr_array:
+    """One label per component, times its scale."""
+    shape = (n_labels, len(labels))
+    return sparse.csr_array((scale, (labels, np.arange(len(labels)))), shape=shape)
 
 
 def random_signs(n_labels: int, n_components: int, s: float, rng: np.random.Generator) -> Matrix:

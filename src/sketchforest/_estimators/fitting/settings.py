@@ -78,7 +78,7 @@ def grow_settings(
         n_components=m,
         impurity_scale=targets.impurity_scale,
         # Trees of a warm start continue the random streams of the first fit.
-        seed=_draw_seed(params.random_state) if earlier is None else earlier.settings.seed,
+        seed=draw_seed(params.random_state) if earlier is None else earlier.settings.seed,
         first_tree=params.random_state.tree if isinstance(params.random_state, TreeSeed) else 0,
         with_replacement=bool(params.bootstrap),
         shared_projection=bool(params.shared_projection),
@@ -194,7 +194,7 @@ def _n_draws(params: Parameters, targets: Targets, n_drawable: int) -> int | Non
     return n_draws
 
 
-def _draw_seed(random_state: RandomState) -> int:
+def draw_seed(random_state: RandomState) -> int:
     if isinstance(random_state, TreeSeed):
         return random_state.seed
     if isinstance(random_state, np.random.RandomState):

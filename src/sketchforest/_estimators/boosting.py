@@ -1,0 +1,191 @@
+"""What the two boosting estimators share: fitting, and the attributes and methods after it."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.utils import Tags
+
+from sketchforest._boosting.model import BoostedFitted
+from sketchforest._estimators.constructors import MaxFeatures, NComponents, RandomState, declared
+from sketchforest._estimators.fitted_state import FittedState
+from sketchforest._estimators.fitting.boosting import fit_boosting
+from sketchforest._estimators.fitting.preparation import advance
+from sketchforest._estimators.fitting.validation import check_features
+from sketchforest._estimators.parameters import check_parameters
+from sketchforest._saving.estimators import save_estimator
+from sketchforest._saving.json_values import Json
+from sketchforest._trees.predict import find_leaves
+from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
+from sketchforest.projection import ProjectionLike
+
+
+@declared
+class BoostingParameters:
+    learning_rate: float = 0.1
+    max_iter: int = 100
+    max_leaf_nodes: int | None = 31
+    max_depth: int | None = None
+    min_samples_leaf: int | float = 20
+    l2_regularization: float = 1.0
+    subsample: float = 1.0
+    max_features: MaxFeatures = None
+    projection: ProjectionLike = "gaussian"
+    n_components: NComponents = None
+    leaf_fit: Literal["outputs", "linear"] = "outputs"
+    early_stopping: Literal["auto"] | bool = "auto"
+    validation_fraction: int | float | None = 0.1
+    n_iter_no_change: int = 10
+    tol: float = 1e-7
+    n_jobs: int | None = None
+    random_state: RandomState = None
+    verbose: int = 0
+    warm_start: bool = False
+
+
+class _NeedsTrainingRows:
+    """A method of forests that boosting lacks."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, owner: type | None = None) -> Self:
+        if instance is None:
+            return self
+        raise AttributeError(
+            f"{self._name} needs leaves of training rows; those of {type(instance).__name__} hold "
+            "values. Use a forest."
+        )
+
+
+class BoostingEstimator(FittedState):
+    """Boosted trees; their leaves hold values of all outputs."""
+
+    leaf_weights, similar, relabel = (_NeedsTrainingRows() for _ in range(3))
+
+    def fit(self, X: MatrixLike, y: MatrixLike, sample_weight: WeightsLike = None) -> Self:
+        """Fit the estimator to training data.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, scipy sparse matrix or data frame
+            NaN means missing.
+        y : (n_samples, n_outputs) array, scipy sparse matrix or data frame, or (n_samples,) array
+            The labels Y. A classifier takes an indicator matrix of zeros and ones, one class per
+            row, or several columns of classes. A regressor takes numbers.
+        sample_weight : (n_samples,) array, optional
+            Rows with a weight of 0 are ignored.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        MemoryError
+            If a float32 score for each row and output does not fit in memory. A forest keeps none.
+        """
+        check_parameters(self.get_params(deep=False))
+        self._publish(fit_boosting(self, X, y, sample_weight))
+        advance(self.random_state)
+        return self
+
+    @property
+    def _boosted(self) -> BoostedFitted:
+        fitted = self.fitted_
+        assert isinstance(fitted, BoostedFitted)
+        return fitted
+
+    @property
+    def n_iter_(self) -> int:
+        """Number of trees."""
+        return self.fitted_.forest.n_trees
+
+    @property
+    def train_score_(self) -> np.ndarray:
+        """Minus the mean loss on the training rows, before the first tree and after each."""
+        return self._boosted.train_scores.copy()
+
+    @property
+    def validation_score_(self) -> np.ndarray:
+        """Minus the mean loss on the held-out rows, before the first tree and after each."""
+        return self._boosted.validation_scores.copy()
+
+    @property
+    def do_early_stopping_(self) -> bool:
+        """Whether the last fit could stop before `max_iter` trees."""
+        return self._boosted.stops_early
+
+    @property
+    def n_components_(self) -> int | None:
+        """Dimension of the sketch of the gradients; None if the outputs are not projected."""
+        return self.fitted_.settings.n_components
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """(n_features,) share of each feature in the gain of all splits. They sum to 1."""
+        fitted = self.fitted_
+        importances = np.zeros(fitted.n_features)
+        used, shares = fitted.forest.used_features
+        importances[used] = shares
+        return importances
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        label_names: Sequence[str] | None = None,
+        feature_names: Sequence[str] | None = None,
+        notes: dict[str, Json] | None = None,
+    ) -> None:
+        """Save the model to a file that `sketchforest.load_forest` reads.
+
+        The file holds arrays and JSON, and no code. It is written to a temporary file next to
+        `path`, which then replaces `path`.
+
+        Parameters
+        ----------
+        path : str or path
+        label_names, feature_names : sequences of str, optional
+            Loaded as `label_names_` and `feature_names_`.
+        notes : dict of JSON values, optional
+            Anything else worth keeping, loaded as `notes_`.
+        """
+        check_parameters(self.get_params(deep=False))  # loading rejects invalid parameters
+        names = {"label_names": label_names, "feature_names": feature_names}
+        given = {name: value for name, value in names.items() if value is not None}
+        save_estimator(self, path, names=given, notes=notes)
+
+    def apply(self, X: MatrixLike) -> np.ndarray:
+        """Return the number of the leaf that each row reaches in each tree.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array, sparse matrix or data frame
+
+        Returns
+        -------
+        (n_samples, n_trees) int array
+        """
+        fitted = self.fitted_
+        return find_leaves(fitted.forest, self._check_new(X, fitted))
+
+    @property
+    def _n_jobs(self) -> int | None:
+        n_jobs: int | None = self.n_jobs
+        return n_jobs
+
+    def _check_new(self, X: MatrixLike, fitted: Any) -> Matrix:
+        return check_features(self._with(fitted), X)
+
+    def _staged(self, X: MatrixLike) -> Iterator[np.ndarray]:
+        fitted = self._boosted
+        return fitted.boosted.staged(self._check_new(X, fitted))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.target_tags.multi_output = True
+        return tags

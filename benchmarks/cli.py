@@ -328,6 +328,17 @@ def costs(
     run_costs(out)
 
 
+@bench_app.command()
+def boosting(
+    regression: Annotated[Path, _option("Folder of regression sets, NAME.npz with X and Y.")],
+    out: _Study = _STUDY,
+) -> None:
+    """Compare boosting with XGBoost and forests (an hour)."""
+    from benchmarks.studies.boosting import run_boosting
+
+    run_boosting(regression, out)
+
+
 @app.command()
 def reproduce(
     what: Annotated[

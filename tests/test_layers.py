@@ -21,7 +21,15 @@ MAY_IMPORT = {
     "_selection": {"_core", "_trees", "metrics", "projection"},
     "_boosting": {"_core", "_trees", "metrics", "projection"},
     "_saving": {"_boosting", "_core", "_trees", "projection"},
-    "_estimators": {"_boosting", "_selection", "_saving", "_trees", "metrics", "ontology", "projection"},
+    "_estimators": {
+        "_boosting",
+        "_selection",
+        "_saving",
+        "_trees",
+        "metrics",
+        "ontology",
+        "projection",
+    },
 }
 PUBLIC = {"tree", "forest", "extra_trees", "sketch_forest", "boosting", "explain"}
 PUBLIC |= {"evaluation", "export"}

@@ -524,8 +524,8 @@ def test_a_wrong_n_components_is_named_with_its_rule_and_a_way_out(wrong):
 def test_a_wrong_projection_is_named_with_what_is_allowed(wrong):
     message = (
         "projection must be 'gaussian', 'rademacher', 'achlioptas', 'sparse', 'hadamard', "
-        "'subsample', 'pca', None, a Projection instance or a scikit-learn transformer; "
-        f"got {wrong!r}."
+        "'subsample', 'norm-subsample', 'top-norm', 'pca', None, a Projection instance or a "
+        f"scikit-learn transformer; got {wrong!r}."
     )
     with refused(message):
         resolve_projection(wrong)
@@ -618,3 +618,24 @@ def test_a_transformer_gives_a_row_for_each_row(cut):
     forest = RandomForestClassifier(3, projection=FunctionTransformer(cut))
     with pytest.raises(ValueError, match=r"one row per row of Y \(30\); Pipeline returned"):
         forest.fit(X, Y)
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_labels_drawn_by_norm_preserve_squared_distances_in_expectation(is_sparse):
+    rng = np.random.default_rng(0)
+    Y = rng.normal(size=(40, 12)) * np.logspace(-1, 1, 12)
+    y = Y[0] - Y[1]
+    given = sparse.csr_array(Y) if is_sparse else Y
+    lengths = [
+        np.square(y @ matrix("norm-subsample", given, 4, np.random.default_rng(seed))).sum()
+        for seed in range(4000)
+    ]
+    assert np.mean(lengths) == pytest.approx(y @ y, rel=0.05)
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_the_labels_of_largest_norm_are_kept_as_they_are(is_sparse):
+    Y = np.array([[1.0, 0, 3, 0], [1.0, 0, 0, -2]])
+    given = sparse.csr_array(Y) if is_sparse else Y
+    Z = sketch("top-norm", given, 2, np.random.default_rng(0))
+    np.testing.assert_array_equal(Z, Y[:, [2, 3]])

@@ -26,6 +26,7 @@ _TASKS = {
     "measure_large": "benchmarks.bench.measure_sizes",
     "measure_extreme": "benchmarks.bench.measure_extreme",
     "measure_costs": "benchmarks.studies.costs",
+    "measure_boosting": "benchmarks.studies.boosting",
 }
 
 

@@ -20,7 +20,7 @@ def bins_of(binned, n_rows):
     return found - binned.bin_start[:-1]
 
 
-def random_X(rng, n, kind):
+def random_features(rng, n, kind):
     X = rng.normal(size=(n, 4)).round(2).astype(np.float32)
     X[:, 1] = rng.integers(0, 3, size=n)
     X *= rng.random(X.shape) < 0.15
@@ -30,8 +30,8 @@ def random_X(rng, n, kind):
 
 
 @pytest.mark.parametrize("n", [1, 5, 200, 3000])
-def test_sparse_and_dense_X_have_the_same_bins(n):
-    X = random_X(np.random.default_rng(n), n, "sparse")
+def test_sparse_and_dense_features_have_the_same_bins(n):
+    X = random_features(np.random.default_rng(n), n, "sparse")
     thin = bin_features(X, 1)
     assert n < 200 or thin.X.row_start is not None
     assert is_worth_sparse(X) == (thin.X.row_start is not None)
@@ -44,7 +44,7 @@ def test_sparse_and_dense_X_have_the_same_bins(n):
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_thresholds_send_each_value_to_the_side_of_its_bin(kind):
-    X = random_X(np.random.default_rng(0), 2000, kind)
+    X = random_features(np.random.default_rng(0), 2000, kind)
     binned = bin_features(X, 1)
     codes = bins_of(binned, 2000)
     values = X if kind == "dense" else X.toarray()

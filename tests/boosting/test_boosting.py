@@ -300,12 +300,32 @@ def test_features_without_influence_are_not_important():
 
 def test_columns_of_classes_are_boosted_together():
     X, Y = numbers(400, 3)
-    columns = np.digitize(Y / Y.std(axis=0), [-0.5, 0.5]) + [10, 20, 30]
+    columns = np.array([10, 20, 30]) + np.digitize(Y / Y.std(axis=0), [-0.5, 0.5])
     model = small(SketchBoostingClassifier, max_iter=50).fit(X, columns)
     for p, known in zip(model.predict_proba(X), model.classes_, strict=True):
         assert p.shape == (400, len(known))
         np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-5)
     assert (model.predict(X) == columns).mean() > 0.8
+
+
+@pytest.mark.parametrize("case", ["labels", "classes", "numbers"])
+def test_contributions_add_up_to_the_score(case):
+    X, Y = {"labels": labels, "classes": classes, "numbers": numbers}[case]()
+    kind = SketchBoostingRegressor if case == "numbers" else SketchBoostingClassifier
+    model = small(kind).fit(X, Y)
+    names = list("abcd") if case == "classes" else list(range(9))
+    found = model.explain(X[[7]], label=names)
+    np.testing.assert_allclose(found.base + found.contributions.sum(axis=0), found.scores)
+    scores = found.scores
+    if case == "labels":
+        scores = expit(scores)
+    elif case == "classes":
+        scores = softmax(scores)
+    np.testing.assert_allclose(scores, predicted(model, X[[7]])[0], rtol=1e-5)
+    assert "training rows" not in repr(found)
+    # With as many rows as they have in training, leaves average to the base.
+    bases = np.mean([model.explain(x[None], label=names[0]).scores[0] for x in X])
+    assert found.base[0] == pytest.approx(bases, rel=1e-4, abs=1e-4 * np.abs(scores).max())
 
 
 # ---- errors

@@ -1,5 +1,7 @@
 """Trees, sums and losses of the native core against the definitions in reference_boosting.py."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import reference_boosting
@@ -33,7 +35,7 @@ def problem(seed, n=60, n_features=4, n_outputs=3):
 
 
 def codes_of(X):
-    """(n_rows, n_features) ranks of values, and the number of values of each feature, by sorting."""
+    """(n_rows, n_features) ranks of values, and the number of values of each feature."""
     dense = X if isinstance(X, np.ndarray) else X.toarray()
     n_known = [len(np.unique(x[~np.isnan(x)])) for x in dense.T]
     codes = [np.searchsorted(np.unique(x[~np.isnan(x)]), x) for x in dense.T]
@@ -66,7 +68,7 @@ def native_tree(X, Z, weights, rows, n_threads=1, max_features=None, **limits):
 def test_a_tree_is_the_one_of_the_definition(seed, limits):
     X, Z, weights = problem(seed)
     rows = np.arange(60) if seed % 4 else np.sort(np.random.default_rng(seed).permutation(60)[:40])
-    nodes, gains, leaf_of, by_leaf, leaf_start, depth = native_tree(X, Z, weights, rows, **limits)
+    nodes, gains, leaf_of, by_leaf, leaf_start, _ = native_tree(X, Z, weights, rows, **limits)
     codes, n_known = codes_of(X)
     expected, cuts = reference_boosting.grow(codes, n_known, Z, weights, rows, **limits)
     np.testing.assert_array_equal(leaf_of, expected)
@@ -113,7 +115,7 @@ def scored(loss, rng, n=300, weighted=True):
     values[0], values[1] = 60, -200  # where exp would overflow
     Y = (rng.random((n, 40)) < 0.1).astype(float)
     if loss == "softmax":
-        drawn = [rng.integers(a, b, size=n) for a, b in zip(groups, groups[1:], strict=False)]
+        drawn = [rng.integers(a, b, size=n) for a, b in pairwise(groups)]
         Y = sum(np.eye(40)[columns] for columns in drawn)
     labels = sparse.csr_array(Y)
     weights = rng.uniform(0.5, 2, size=n) if weighted else None
@@ -144,7 +146,7 @@ def test_gradients_and_their_sums_are_those_of_the_definition(loss):
     G, H = native.leaf_sums(rows, leaf_start, False, 1)
     squares = native.leaf_sums(rows, leaf_start, True, 1)[1]
     weighted = weights[:, None] * g
-    for leaf, (first, end) in enumerate(zip(leaf_start, leaf_start[1:], strict=False)):
+    for leaf, (first, end) in enumerate(pairwise(leaf_start)):
         inside = rows[first:end]
         np.testing.assert_allclose(G[leaf], weighted[inside].sum(axis=0), rtol=1e-4, atol=1e-4)
         np.testing.assert_allclose(H[leaf], weights[inside] @ h[inside], rtol=1e-4, atol=1e-4)
@@ -164,7 +166,7 @@ def test_the_sum_of_losses_is_that_of_the_definition(loss):
 @pytest.mark.parametrize("m", [1, 2, 6, 7, 14, 30, 40])
 def test_a_sketch_is_the_product_of_gradients_and_projection(m):
     rng = np.random.default_rng(2)
-    native, scores, Y, groups, weights = scored("cross_entropy", rng)
+    native, scores, Y, _, weights = scored("cross_entropy", rng)
     g, _ = reference_boosting.gradients(scores, Y, "cross_entropy")
     P = rng.normal(size=(40, m)).astype(np.float32)
     Z = native.sketch(np.arange(300, dtype=np.uint32), _padded(P), 1)
@@ -214,5 +216,5 @@ def wrong_bins():
 
 @pytest.mark.parametrize("fields", list(wrong_bins()))
 def test_bins_that_do_not_fit_are_refused(fields):
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=r"bin|bins|start|add up"):
         _core.BinnedX(**fields)

@@ -2,8 +2,6 @@
 
 import warnings
 
-import pytest
-from sklearn.base import is_classifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sketchforest import SketchBoostingClassifier, SketchBoostingRegressor

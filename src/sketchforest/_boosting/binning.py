@@ -66,7 +66,8 @@ def bin_features(X: Matrix, n_jobs: int | None) -> Binned:
     coded = encode_ranks(X, n_jobs, by_row=False)
     codes = np.empty((coded.n_features, coded.n_rows), np.uint8)
     start, known, by_rank = coded.value_start, coded.values, coded.codes
-    assert start is not None and known is not None, "coded by rank"
+    assert start is not None, "coded by rank"
+    assert known is not None
     assert by_rank is not None
     edges = []
     for feature in range(coded.n_features):

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest._boosting.scores import Output
+from sketchforest._trees.contributions import Contributions, contributions
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.model import Forest, Labels, SparseRows, Tree
 from sketchforest._trees.predict import (
@@ -75,6 +76,19 @@ class BoostedPredictor:
         found = [top_k(block, k) for _, block in self._blocks(X, n_jobs)]
         labels, scores = map(np.concatenate, zip(*found, strict=True))
         return labels.astype(np.int32), scores.astype(np.float32)
+
+    def contributions(self, x: Matrix, outputs: np.ndarray) -> Contributions:
+        """To the scores of these outputs, before the link function, for the one row x."""
+        values, n_trees = self.trees.labels, self.trees.forest.n_trees
+        assert isinstance(values, np.ndarray)
+        found = contributions(self.trees, x, values[:, outputs])
+        unit, start = n_trees * self.output.scale[outputs], self.output.baseline[outputs]
+        return Contributions(
+            start + unit * found.base,
+            start + unit * found.scores,
+            found.features,
+            unit * found.added,
+        )
 
     def staged(self, X: Matrix) -> Iterator[np.ndarray]:
         """Predictions after each tree."""

@@ -13,6 +13,7 @@ from sketchforest._estimators.fitted_state import FittedState
 from sketchforest._estimators.fitting.boosting import fit_boosting
 from sketchforest._estimators.fitting.preparation import advance
 from sketchforest._estimators.fitting.validation import check_features
+from sketchforest._estimators.inspection.explanation import Explanation, explain
 from sketchforest._estimators.parameters import check_parameters
 from sketchforest._saving.estimators import save_estimator
 from sketchforest._saving.json_values import Json
@@ -170,6 +171,28 @@ class BoostingEstimator(FittedState):
         """
         fitted = self.fitted_
         return find_leaves(fitted.forest, self._check_new(X, fitted))
+
+    def explain(
+        self, row: MatrixLike, label: str | int | Sequence[str | int] | None = None, k: int = 3
+    ) -> Explanation:
+        """Explain the scores of one row by its features.
+
+        Contributions add up from the mean score to the score of the row, before the link function:
+        log-odds for labels. Each step down a tree is credited to the feature of the split.
+
+        Parameters
+        ----------
+        row : (1, n_features) array, scipy sparse matrix or data frame
+        label : name, column number, or several of them, optional
+            The labels to explain, whether predicted or not. By default the k most probable ones, or
+            the first k outputs of a regressor.
+        k : int, default=3
+
+        Returns
+        -------
+        Explanation
+        """
+        return explain(self, row, k=k, label=label)
 
     @property
     def _n_jobs(self) -> int | None:

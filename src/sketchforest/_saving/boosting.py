@@ -38,7 +38,9 @@ def read_boosted(
     arrays = {name: _numbers(more, name) for name in ("baseline", "scale")}
     if any(array.shape != shape for array in arrays.values()) or (arrays["scale"] <= 0).any():
         raise CorruptModelError("baseline or scale do not match the outputs")
-    scores: dict[str, Any] = {name: _numbers(more, name) for name in ("train_scores", "validation_scores")}
+    scores: dict[str, Any] = {
+        name: _numbers(more, name) for name in ("train_scores", "validation_scores")
+    }
     output = output_of(fitted.targets, **arrays)
     known: dict[str, Any] = {field.name: getattr(fitted, field.name) for field in fields(Fitted)}
     known["predictor"] = BoostedPredictor.of(fitted.forest, values, output)

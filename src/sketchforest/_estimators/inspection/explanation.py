@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from sketchforest._boosting.model import BoostedFitted
 from sketchforest._estimators.base import weights_of_rows
 from sketchforest._estimators.inspection.names import (
     find_labels,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from sketchforest._estimators.base import TreesEstimator
+    from sketchforest._estimators.boosting import BoostingEstimator
 
 SHOWN = 10  # features and rows
 TEXT_WIDTH = 60
@@ -53,7 +55,9 @@ class Line(NamedTuple):
 class Explanation:
     """The scores of one row for k labels or outputs, and what they consist of.
 
-    ``scores`` equals ``base + contributions.sum(axis=0)``, and also ``weights @ votes``.
+    ``scores`` equals ``base + contributions.sum(axis=0)``, and also ``weights @ votes``. Scores of
+    boosted classifiers are log-odds, or logarithms of probabilities plus a constant for classes;
+    boosting has no training rows in its leaves.
 
     Attributes
     ----------
@@ -139,8 +143,10 @@ class Explanation:
             table = [["adds", "value", "feature"]]
             table += [[f"{adds:+.4f}", _shown(v), name] for name, v, adds in self.lines(at)]
             parts += [self._headline(at) + ":", aligned(table, right=(0, 1))]
-        title, table = self._row_table(TEXT_WIDTH)
-        return "\n".join([*parts, f"{title}:", aligned(table, right=(0, 1))])
+        if len(self.rows):
+            title, table = self._row_table(TEXT_WIDTH)
+            parts += [f"{title}:", aligned(table, right=(0, 1))]
+        return "\n".join(parts)
 
     def _repr_html_(self) -> str:
         tables = []
@@ -150,8 +156,9 @@ class Explanation:
             body = [[name, _shown(v), html_bar(adds, largest)] for name, v, adds in lines]
             header = ["feature", "value", "adds"]
             tables.append(html_table(header, body, self._headline(at), bars="adds"))
-        title, rows = self._row_table(200)
-        tables.append(html_table(["weight", "row", "labels", "text"], rows, title))
+        if len(self.rows):
+            title, rows = self._row_table(200)
+            tables.append(html_table(["weight", "row", "labels", "text"], rows, title))
         return "".join(tables)
 
     def to_frame(self) -> "DataFrame":
@@ -205,7 +212,7 @@ def _shown(value: float | None) -> str:
 
 
 def explain(
-    model: "TreesEstimator",
+    model: "TreesEstimator | BoostingEstimator",
     x: MatrixLike,
     k: int = 3,
     label: str | int | Sequence[str | int] | None = None,
@@ -241,8 +248,12 @@ def explain(
     n_jobs = model._n_jobs
     labels = find_labels(fitted, label) if label is not None else _best(fitted, row, k, n_jobs)
     Y = _columns(fitted.labels, labels)
-    found = contributions(fitted.forest_predictor, row, Y, labels)
-    weights = weights_of_rows(fitted, row, n_jobs)
+    if isinstance(fitted, BoostedFitted):  # leaves hold no training rows
+        found = fitted.boosted.contributions(row, labels)
+        weights = sparse.csr_array((1, 0))
+    else:
+        found = contributions(fitted.forest_predictor, row, Y, labels)
+        weights = weights_of_rows(fitted, row, n_jobs)
     order = np.argsort(-weights.data, kind="stable")
     rows = weights.indices[order]
     values = np.asarray(_columns(row, found.features), float).ravel()

@@ -81,7 +81,7 @@ class BoostedPredictor:
         """To the scores of these outputs, before the link function, for the one row x."""
         values, n_trees = self.trees.labels, self.trees.forest.n_trees
         assert isinstance(values, np.ndarray)
-        found = contributions(self.trees, x, values[:, outputs])
+        found = contributions(self.trees, x, values[:, outputs], outputs)
         unit, start = n_trees * self.output.scale[outputs], self.output.baseline[outputs]
         return Contributions(
             start + unit * found.base,

@@ -83,7 +83,7 @@ def to_onnx(model: "TreesEstimator") -> "ModelProto":
         nodes += decision
         constants.append(constant)
         outputs.insert(0, label)
-    X = helper.make_tensor_value_info("X", number, ["n_samples", model.n_features_in_])
+    X = helper.make_tensor_value_info("X", number, ["n_samples", model.fitted_.n_features])
     graph = helper.make_graph(nodes, type(model).__name__, [X], outputs, constants)
     opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", TREE_OPSET)]
     return helper.make_model(
@@ -120,7 +120,7 @@ def _tree_attributes(model: "TreesEstimator") -> dict[str, Any]:
     joined: dict[str, list[np.ndarray]] = {}
     for number in range(model.fitted_.forest.n_trees):
         single = model.fitted_.forest.only(number)
-        structure = TreeStructure(single, model.fitted_.targets, model.n_features_in_)
+        structure = TreeStructure(single, model.fitted_.targets, model.fitted_.n_features)
         for name, values in _nodes(structure).items():
             joined.setdefault(f"nodes_{name}", []).append(values)
         joined.setdefault("nodes_treeids", []).append(np.full(structure.node_count, number))

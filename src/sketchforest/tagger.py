@@ -16,8 +16,9 @@ from sketchforest._estimators.inspection.names import label_names
 from sketchforest._estimators.predicting.ranked import ranked_labels
 from sketchforest._estimators.trees import TreesClassifier
 from sketchforest._features.encoder import Records, RowEncoder, make_vectorizer
-from sketchforest._features.frames import as_block, as_records, as_texts, columns_of, is_frame
+from sketchforest._features.frames import as_block, as_records, as_texts, columns_of
 from sketchforest._features.tags import aligned, frequent, tag_targets
+from sketchforest._utils.frames import is_frame
 from sketchforest._utils.typing import Matrix, WeightsLike
 from sketchforest.evaluation import Evaluation, evaluate
 from sketchforest.explain import Explanation

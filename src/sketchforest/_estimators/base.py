@@ -25,6 +25,7 @@ from sketchforest._trees.model import Forest, Tree
 from sketchforest._trees.outputs import draw_matrix
 from sketchforest._trees.predict import ForestPredictor, Kept, leaves_of
 from sketchforest._trees.problem import GrowSettings
+from sketchforest._utils.frames import is_frame
 from sketchforest._utils.sparse import checked_if_sparse
 from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
 
@@ -50,7 +51,7 @@ class TreesEstimator(FittedState):
         Parameters
         ----------
         X : (n_samples, n_features) array, scipy sparse matrix or data frame
-            NaN means missing.
+            NaN means missing. Columns of categories or strings are one-hot encoded.
         y : (n_samples, n_outputs) array, scipy sparse matrix or data frame, or (n_samples,) array
             The labels Y. A classifier takes an indicator matrix of zeros and ones, one class per
             row, or several columns of classes. A regressor takes numbers.
@@ -82,6 +83,7 @@ class TreesEstimator(FittedState):
             features.names,
             prepared.fingerprint,
             prepared.row_hashes,
+            input_columns=features.columns,
         )
         names = {} if prepared.earlier is None else dict(prepared.earlier.attached)
         if targets.label_names is not None:
@@ -279,7 +281,10 @@ class TreesEstimator(FittedState):
             made: Matrix = checked_if_sparse("X", vectorizer.transform(X))
             check_width(made.shape[1], fitted.n_features)
             return made
-        return check_features(self._with(fitted), X)
+        columns = fitted.input_columns
+        if columns is not None and not is_frame(X):  # encoded already
+            fitted, columns = replace(fitted, feature_names=None, input_columns=None), None
+        return check_features(self._with(fitted), X, columns=columns)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -55,9 +55,9 @@ class RowEncoder:
         if texts is None and not table.categories:
             return cls(columns, table), others
         encoder = cls(columns, table, None, _find_scales(others, table.numbers) or None)
-        others = encoder.scale(others)
         if texts is None:
-            return encoder, others
+            return encoder, encoder.encode(records)
+        others = encoder.scale(others)
         terms = _fit_transform(vectorizer, texts)
         return replace(encoder, vectorizer=vectorizer), _prepend_terms(terms, others)
 
@@ -129,7 +129,7 @@ class RowEncoder:
     def encode(self, records: Records) -> Matrix:
         texts, others = records
         if self.vectorizer is None:
-            return self.scale(others) if self.table.categories else others
+            return self.scale(others) if self.scales else others
         assert texts is not None
         return _prepend_terms(self.vectorizer.transform(texts), self.scale(others))
 
@@ -171,6 +171,9 @@ def trained_columns(model: Model) -> Columns:
     """Return the columns of the training table; default columns if there was no table."""
     noted = getattr(model, "notes_", {}).get("columns", {})
     known = {f.name: noted[f.name] for f in fields(Columns) if noted.get(f.name)}
+    of_frame = model.fitted_.input_columns  # of a forest that encodes categories itself
+    if of_frame is not None:
+        known["categories"] = tuple(n for n, values in of_frame.items() if values is not None)
     return Columns(**{"tag_separator": USUAL_SEPARATOR} | known)
 
 

@@ -3,20 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from scipy import sparse
 
 from sketchforest._estimators.fitting.validation import check_is_collected
 from sketchforest._features.encoder import TEXT, Records
+from sketchforest._utils.frames import cells_of, is_frame, role_of
 from sketchforest.datasets.columns import Columns
 from sketchforest.datasets.table import TableFeatures
 from sketchforest.datasets.table_files import Block
 
 _ROWS = "the rows"  # instead of a file name, in error messages
-
-
-def is_frame(rows: object) -> bool:
-    return hasattr(rows, "columns") and hasattr(rows, "dtypes")
 
 
 def as_block(rows: Any, names: Sequence[str]) -> Block:
@@ -60,25 +56,6 @@ def as_texts(texts: Any) -> list[str]:
     return [text or "" for text in found]
 
 
-def cells_of(column: Any) -> list[Any]:
-    """Return the cells of a column or sequence; None where missing."""
-    if hasattr(column, "to_list") or hasattr(column, "tolist"):  # of pandas, polars or NumPy
-        cells = column.to_list() if hasattr(column, "to_list") else column.tolist()
-    else:
-        cells = list(column)
-    return [None if is_missing(cell) else cell for cell in cells]
-
-
-def is_missing(cell: object) -> bool:
-    """Whether a cell is None, NaN, NaT or pandas' NA, which equal nothing."""
-    if cell is None:
-        return True
-    if isinstance(cell, str | list | tuple | set | frozenset | dict | np.ndarray):
-        return False
-    equal = cell == cell
-    return not (isinstance(equal, bool | np.bool_) and equal)
-
-
 def columns_of(
     rows: Any,
     text_columns: Sequence[str],
@@ -114,21 +91,6 @@ def columns_of(
         roles[role_found].append(name)
     text, numbers, categories = map(tuple, roles.values())
     return Columns(text, numbers=numbers, categories=categories)
-
-
-def role_of(dtype: Any, column: Any) -> str | None:
-    """Return the role of a column by its type: text, number, category, or None for other types."""
-    word = str(dtype).lower()
-    if word.startswith(("category", "categorical", "enum")):
-        return "category"
-    if word == "object":
-        known = (cell for cell in cells_of(column) if cell is not None)
-        is_text = isinstance(next(known, ""), str)
-        return "text" if is_text else "number"
-    if word.startswith(("str", "string", "utf8", "large_string")):
-        return "text"
-    is_number = word.startswith(("int", "uint", "float", "bool", "decimal", "double", "sparse"))
-    return "number" if is_number else None
 
 
 def as_records(block: Block, columns: Columns) -> tuple[Records, TableFeatures]:

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sketchforest._features.frames import cells_of, is_frame, is_missing
-from sketchforest._utils.sparse import checked_csr
+from sketchforest._utils.frames import cells_of, is_frame, is_missing
+from sketchforest._utils.sparse import checked_csr, indicator_matrix
 from sketchforest.datasets.columns import split_tags
-from sketchforest.datasets.table import indicator_matrix, tag_matrix
+from sketchforest.datasets.table import tag_matrix
 
 
 def tag_targets(

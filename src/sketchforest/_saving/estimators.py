@@ -33,6 +33,7 @@ from sketchforest._trees.model import Forest, Labels, SparseRows
 from sketchforest._trees.predict import ForestPredictor
 from sketchforest._trees.problem import GrowSettings, ObliqueSettings
 from sketchforest._trees.targets import F1Thresholds, Targets
+from sketchforest._utils.frames import one_hot_names
 from sketchforest.projection import resolve_projection
 
 AT_LEAST_ONE = "_predicts_at_least_one"  # label per row; only written if false
@@ -95,6 +96,7 @@ def save_estimator(
         "is_projected": fitted.settings.projection is not None,
         "n_features_in": fitted.n_features,
         "feature_names_in": None if names_in is None else names_in.tolist(),
+        **({} if fitted.input_columns is None else {"input_columns": dict(fitted.input_columns)}),
         **_classes_to_json(targets.classes),
         "label_dtype": None if targets.dtype is None else targets.dtype.str,
         **text,
@@ -151,6 +153,11 @@ def _restored(
     targets, state, names_in = _targets(about, labels), about["state"], about["feature_names_in"]
     if names_in is not None and len(names_in) != about["n_features_in"]:
         raise CorruptModelError("feature_names_in do not match n_features_in")
+    columns = about.get("input_columns")
+    if columns is not None:
+        columns = {n: None if v is None else tuple(v) for n, v in columns.items()}
+        if names_in != one_hot_names(columns):
+            raise CorruptModelError("feature_names_in do not match the input columns")
     names = {name: about[name] for name in NAMES if about[name] is not None}
     try:
         _check_names(names, labels.shape[1], about["n_features_in"])
@@ -180,6 +187,7 @@ def _restored(
         projection_stream=state.get("_number"),
         out_of_bag={name: state[name] for name in ("oob_score_",) if name in state},
         attached=attached | _row_attributes(more, labels.shape[0]),
+        input_columns=columns,
     )
     if leaf_values is not None:
         fitted = read_boosted(fitted, leaf_values, about["boosting"], more)

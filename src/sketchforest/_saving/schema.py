@@ -74,6 +74,9 @@ OPTIONAL: dict[str, Check] = {
     ),
     "text": _is(dict),
     "tagger": _is(dict),
+    "input_columns": lambda value: (
+        isinstance(value, dict) and all(v is None or are_texts(v) for v in value.values())
+    ),
     "column_classes": lambda value: (
         isinstance(value, list)
         and all(

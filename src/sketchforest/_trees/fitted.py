@@ -34,6 +34,8 @@ class Fitted:
     projection_stream: int | None = None  # for a single tree taken from a forest
     out_of_bag: Mapping[str, Any] = field(default_factory=dict)  # public attributes by name
     attached: Mapping[str, Any] = field(default_factory=dict)  # names and texts, by attribute name
+    # Of a data frame with categories: by column, its categories, or None for numbers.
+    input_columns: Mapping[str, tuple[str, ...] | None] | None = None
 
     def __repr__(self) -> str:
         return (
@@ -62,12 +64,12 @@ class Fitted:
     @locked_property
     def attributes(self) -> Mapping[str, Any]:
         """Attributes that the estimator forwards."""
-        known: dict[str, Any] = {
-            "n_features_in_": self.n_features,
-            "n_outputs_": self.targets.n_outputs,
-        }
-        if self.feature_names is not None:
-            known |= {"feature_names_in_": self.feature_names}
+        names, n_columns = self.feature_names, self.n_features
+        if self.input_columns is not None:
+            names, n_columns = np.array([*self.input_columns], object), len(self.input_columns)
+        known: dict[str, Any] = {"n_features_in_": n_columns, "n_outputs_": self.targets.n_outputs}
+        if names is not None:
+            known |= {"feature_names_in_": names}
         return MappingProxyType({**known, **self.out_of_bag, **self.attached})
 
     @locked_property

@@ -4,6 +4,7 @@ scipy's conversions and the native core trust indices, and read and write where 
 indices are copied first, checked on the copy, which no other thread can change, and then converted.
 """
 
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any, TypeAlias
 
@@ -41,6 +42,16 @@ def checked_csr(name: str, matrix: AnySparse, *, merge: bool = True) -> sparse.c
 def checked_if_sparse(name: str, given: Any, *, merge: bool = True) -> Any:
     """Like `checked_csr`; anything not sparse is returned unchanged."""
     return checked_csr(name, given, merge=merge) if sparse.issparse(given) else given
+
+
+def indicator_matrix(cells: Sequence[str | None], values: Sequence[str]) -> sparse.csr_array:
+    """(n_cells, n_values) float32, with a one per cell whose value is among the values."""
+    number = {value: at for at, value in enumerate(values)}
+    found = [number.get(cell, -1) if cell is not None else -1 for cell in cells]
+    columns = np.array(found, np.int64)
+    rows = np.flatnonzero(columns >= 0)
+    shape = len(cells), len(values)
+    return sparse.csr_array((np.ones(len(rows), np.float32), (rows, columns[rows])), shape=shape)
 
 
 def merged(matrix: sparse.csr_array) -> sparse.csr_array:

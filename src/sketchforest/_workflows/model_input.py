@@ -131,7 +131,7 @@ def row_blocks(
             raise bad_file(path, None, reason)
         X = (model.vectorizer_.transform(lines) for lines in line_blocks(path, n_rows, encoding))
     elif format in ("svmlight", "xc"):
-        X = pair_blocks(path, format, model.n_features_in_, n_rows)
+        X = pair_blocks(path, format, model.fitted_.n_features, n_rows)
     else:
         whole = _align_features(path, read(path, format), model)
         X = (whole[first : first + n_rows] for first in range(0, whole.shape[0], n_rows))
@@ -164,7 +164,7 @@ def read_labelled(
     else:
         options = ReadOptions()
         if format == "svmlight":
-            options["n_features"] = model.n_features_in_
+            options["n_features"] = model.fitted_.n_features
         dataset = read_training(path, format, columns, encoding, **options).dataset
         X = _align_features(path, dataset, model)
     labels = label_names(model.fitted_)
@@ -235,8 +235,8 @@ def _align_features(path: AnyPath, dataset: Dataset, model: Model) -> Matrix:
 
 
 def _check_count(path: AnyPath, n_features: int, model: Model) -> None:
-    if n_features != model.n_features_in_:
-        reason = f"it has {n_features} features, but the model has {model.n_features_in_}"
+    if n_features != model.fitted_.n_features:
+        reason = f"it has {n_features} features, but the model has {model.fitted_.n_features}"
         raise bad_file(path, None, reason)
 
 

@@ -32,7 +32,7 @@ def describe(model: Model, path: Path) -> dict[str, Any]:
         "leaves": forest.n_leaves,
         "depth": int(forest.depths.max()),
         "training_rows": model.fitted_.labels.shape[0],
-        "features": model.n_features_in_,
+        "features": model.fitted_.n_features,
         "labels": model.fitted_.labels.shape[1],
         "reads_text": hasattr(model, "vectorizer_"),
         "oob_score": number_or_none(getattr(model, "oob_score_", np.nan)),

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import MultiLabelBinarizer
 
+from sketchforest._utils.sparse import indicator_matrix
 from sketchforest._utils.typing import Matrix
 from sketchforest.datasets._rows import csr
 from sketchforest.datasets._shared_docs import described
@@ -66,16 +67,6 @@ class TableFeatures:
             for column, values in self.categories.items()
         ]
         return sparse.hstack([sparse.csr_array(numbers), *indicators], format="csr")
-
-
-def indicator_matrix(cells: Sequence[str | None], values: Sequence[str]) -> sparse.csr_array:
-    """(n_cells, n_values) float32, with a one per cell whose value is among the values."""
-    number = {value: at for at, value in enumerate(values)}
-    found = [number.get(cell, -1) if cell is not None else -1 for cell in cells]
-    columns = np.array(found, np.int64)
-    rows = np.flatnonzero(columns >= 0)
-    shape = len(cells), len(values)
-    return sparse.csr_array((np.ones(len(rows), np.float32), (rows, columns[rows])), shape=shape)
 
 
 def features_of(block: Block, names: Sequence[str], hint: str) -> np.ndarray:

@@ -47,7 +47,7 @@ class Fields:
         return feature_names(self.model.fitted_) is None
 
     def __len__(self) -> int:
-        return self.model.n_features_in_ if self.is_numbered else len(self._named)
+        return self.model.fitted_.n_features if self.is_numbered else len(self._named)
 
     def first(self, most: int | None = None) -> list[Field]:
         """Return the first fields; by default all, or the first 100 of unnamed ones."""
@@ -81,7 +81,7 @@ class Fields:
             return f"a string, or an object with {self.listed()}"
         if self.of_text or self.table.categories:
             return f"an object with the fields {self.listed()}"
-        n = self.model.n_features_in_
+        n = self.model.fitted_.n_features
         return f"an object of numbers by feature name, or a list of all {n:,} numbers"
 
     @property

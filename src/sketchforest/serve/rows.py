@@ -113,7 +113,7 @@ class RowReader:
                 data.append(value)
             indptr.append(len(indices))
         arrays = np.array(data, np.float64), np.array(indices, np.int32), np.array(indptr)
-        X = sparse.csr_array(arrays, shape=(len(rows), self.model.n_features_in_))
+        X = sparse.csr_array(arrays, shape=(len(rows), self.model.fitted_.n_features))
         X.sort_indices()
         return X
 
@@ -125,7 +125,7 @@ class RowReader:
                 if column is None:
                     raise self._unknown(name, at)
                 yield column, _number(value, name, at)
-        elif isinstance(row, list) and len(row) == self.model.n_features_in_:
+        elif isinstance(row, list) and len(row) == self.model.fitted_.n_features:
             for column, value in enumerate(row):
                 yield column, _number(value, str(column), at)
         else:

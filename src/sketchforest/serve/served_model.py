@@ -116,7 +116,7 @@ class ServedModel:
         found: list[list[Json]] = []
         size = BLOCK_ROWS
         if self.reader.has_table:
-            size = max(1, min(size, BLOCK_CELLS // self.model.n_features_in_))
+            size = max(1, min(size, BLOCK_CELLS // self.model.fitted_.n_features))
         for first in range(0, len(rows), size):
             if deadline is not None:
                 deadline.check(f"{first:,} of {len(rows):,} rows")
@@ -239,7 +239,7 @@ class ServedModel:
             "estimator": type(model).__name__,
             "trees": model.fitted_.forest.n_trees,
             "training_rows": self.n_rows,
-            "features": model.n_features_in_,
+            "features": model.fitted_.n_features,
             "labels": self.n_labels,
             "reads_text": bool(fields.of_text),
             "row": fields.expected,

@@ -10,6 +10,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, validate_data
 
+from sketchforest._estimators.fitting.categories import indicators, learn_columns
+from sketchforest._utils.frames import InputColumns, is_frame, one_hot_names
 from sketchforest._utils.sparse import checked_if_sparse, merged
 from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
 from sketchforest._utils.warning import warn
@@ -20,8 +22,8 @@ LARGEST_INDEX = np.iinfo(np.int32).max  # of rows, features and labels in the co
 _NUMPY_TEXT = re.compile(r"np\.str_\(('[^']*'|\"[^\"]*\")\)")
 _ENCODE = "Encode categories first, with OrdinalEncoder for example."
 USE_TAGGER = (
-    "Use MultiLabelBinarizer(sparse_output=True) to turn them into an indicator matrix, or Tagger, "
-    "which takes lists."
+    "Use MultiLabelBinarizer(sparse_output=True) to turn lists of labels into an indicator matrix, "
+    "or Tagger, which takes them."
 )
 # Words in error messages of scikit-learn and NumPy, and the messages that replace them.
 REWORDED = {
@@ -35,8 +37,7 @@ REWORDED = {
     "a single feature, reshape(1, -1) for a single row.",
     "array with dim": "have at most two dimensions; {said}.",
     "got scalar": "have one or two dimensions; got a scalar. Use a list for a single row.",
-    "inhomogeneous": "have rows of equal length; got rows of different lengths. For labels, "
-    + USE_TAGGER,
+    "inhomogeneous": "have rows of equal length; got rows of different lengths. " + USE_TAGGER,
     "while a minimum of": "not be empty; {said}.",
 }
 
@@ -58,6 +59,7 @@ def reworded(name: str) -> Iterator[None]:
 class FeatureNames(NamedTuple):
     n_features: int
     names: np.ndarray | None  # of a data frame with string names
+    columns: InputColumns | None = None  # of a data frame with categories
 
 
 def check_training_features(
@@ -71,8 +73,11 @@ def check_training_features(
     scratch.__dict__ = vars(estimator).copy()
     if not is_warm_start:
         scratch.__dict__.pop("_fitted", None)
-    checked = check_features(scratch, X, reset=not is_warm_start)
+    check_is_collected("X", X)
+    columns = estimator.fitted_.input_columns if is_warm_start else learn_columns(X)
+    checked = check_features(scratch, X, reset=not is_warm_start, columns=columns)
     names = getattr(scratch, "feature_names_in_", None)
+    names = names if columns is None else np.array(one_hot_names(columns), dtype=object)
     numbers = checked if isinstance(checked, np.ndarray) else checked.data
     has_large = numbers.dtype.kind in "iu" and numbers.dtype.itemsize == 8 and numbers.size > 0
     if has_large and max(int(numbers.max()), -int(numbers.min())) > LARGEST_INTEGER:
@@ -80,12 +85,23 @@ def check_training_features(
             "X has integers beyond 2**53, where neighbors are equal in double precision. Use their "
             "ranks, or split them into several columns, if they must stay distinct."
         )
-    return checked, FeatureNames(scratch.n_features_in_, names)
+    return checked, FeatureNames(checked.shape[1], names, columns)
 
 
-def check_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool = False) -> Matrix:
-    """X as a numeric array or canonical CSR; NaN means missing."""
+def check_features(
+    estimator: BaseEstimator,
+    X: MatrixLike,
+    *,
+    reset: bool = False,
+    columns: InputColumns | None = None,
+) -> Matrix:
+    """X as a numeric array or canonical CSR; NaN means missing.
+
+    `columns` are those of a data frame with categories, which are one-hot encoded.
+    """
     check_is_collected("X", X)
+    if columns is not None and is_frame(X):
+        return _with_categories(estimator, X, columns, reset=reset)
     X = checked_if_sparse("X", X, merge=False)
     _check_no_texts(X)
     _check_columns(X)
@@ -121,6 +137,17 @@ def check_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool = Fal
                 f"X must have fewer than 2**31 {what}; got {size}. Use a sample of them."
             )
     return X
+
+
+def _with_categories(
+    estimator: BaseEstimator, X: Any, columns: InputColumns, *, reset: bool
+) -> sparse.csr_array:
+    with reworded("X"):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    numbers = [name for name, values in columns.items() if values is None]
+    parts = [check_features(BaseEstimator(), X[numbers], reset=True)] if numbers else []
+    parts = [sparse.csr_array(part) for part in (*parts, *indicators(X, columns))]
+    return sparse.csr_array(sparse.hstack(parts, format="csr"))
 
 
 def are_texts(X: object) -> bool:

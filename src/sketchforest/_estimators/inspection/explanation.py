@@ -257,6 +257,8 @@ def explain(
     order = np.argsort(-weights.data, kind="stable")
     rows = weights.indices[order]
     values = np.asarray(_columns(row, found.features), float).ravel()
+    # Zeros of one-hot features and of the numbers beside them say something.
+    is_sparse = sparse.issparse(row) and fitted.input_columns is None
     ids, texts = fitted.attached.get("row_ids_"), fitted.attached.get("row_texts_")
     numbers = row_numbers(fitted, rows)
     return Explanation(
@@ -267,7 +269,7 @@ def explain(
         features=found.features,
         feature_names=shown_features(fitted, found.features),
         values=values,
-        is_present=(values != 0) if sparse.issparse(row) else np.ones(len(values), bool),
+        is_present=(values != 0) | (not is_sparse),
         contributions=found.added,
         rows=numbers,
         row_names=list(map(str, numbers if ids is None else ids[rows])),

@@ -47,8 +47,8 @@ def to_sklearn(estimator: "TreesEstimator") -> BaseEstimator:
     converted = (getattr(ensemble, name, None) or getattr(tree, name))()
     converted.set_params(**_common_params(estimator, converted))
     classes = targets.classes_by_output
-    if hasattr(estimator, "feature_names_in_"):
-        converted.feature_names_in_ = estimator.feature_names_in_
+    if estimator.fitted_.feature_names is not None:
+        converted.feature_names_in_ = estimator.fitted_.feature_names
     if "n_estimators" not in converted.get_params(deep=False):
         return _with_tree(converted, estimator, forest, classes)
     # scikit-learn's forests encode classes as 0, 1, ... for their trees.
@@ -105,7 +105,7 @@ def _common_params(estimator: "TreesEstimator", converted: BaseEstimator) -> dic
 def _with_tree(
     converted: BaseEstimator, estimator: "TreesEstimator", single: Forest, classes: list[np.ndarray]
 ) -> BaseEstimator:
-    structure = TreeStructure(single, estimator.fitted_.targets, estimator.n_features_in_)
+    structure = TreeStructure(single, estimator.fitted_.targets, estimator.fitted_.n_features)
     converted.max_features_ = estimator.max_features_
     converted.tree_ = _sklearn_tree(structure)
     return _with_fitted_attributes(converted, estimator, classes)
@@ -114,7 +114,7 @@ def _with_tree(
 def _with_fitted_attributes(
     converted: BaseEstimator, estimator: "TreesEstimator", classes: list[np.ndarray]
 ) -> BaseEstimator:
-    converted.n_features_in_ = estimator.n_features_in_
+    converted.n_features_in_ = estimator.fitted_.n_features
     converted.n_outputs_ = estimator.n_outputs_
     if classes:
         n_classes = [len(values) for values in classes]

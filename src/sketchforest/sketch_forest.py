@@ -23,9 +23,10 @@ class SketchForestClassifier(MixedForestParameters, ForestMixin, TreesClassifier
     are averages of the original outputs.
 
     Oblique splits need features on comparable scales. Dense features are replaced by their ranks,
-    sparse counts by log(1 + x) times the inverse document frequency with rows scaled to unit
-    length, and other sparse features are scaled together. A missing value gets the middle rank, or
-    zero if X is sparse.
+    unless all rows have the same length, as embeddings do: these keep their scale. Sparse counts
+    are replaced by log(1 + x) times the inverse document frequency with rows scaled to unit length,
+    and other sparse features are scaled together. A missing value gets the middle rank, or zero if
+    X is sparse.
 
     Examples
     --------

@@ -79,6 +79,29 @@ def test_values_that_do_not_differ_or_are_extreme_enter_as_finite_numbers():
     assert np.isfinite(far).all()
 
 
+@pytest.mark.parametrize("by_value", [False, True])
+def test_embeddings_enter_on_one_scale(by_value):
+    X = RNG.normal(size=(200, 6)) * [1, 1, 1, 1, 0.1, 0.01] + 0.3
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    X[3] = 0  # a text without a known word
+    for given in (X, X.astype(np.float32), X.astype(np.float16).astype(np.float32)):
+        entered = seen(FeatureMap.learn(given, by_value=by_value), given)
+        assert entered == pytest.approx(given / np.sqrt((given**2).mean()), rel=1e-5)
+
+
+@pytest.mark.parametrize("change", ["longer rows", "a constant feature", "a missing value"])
+def test_other_dense_rows_are_no_embedding(change):
+    X = RNG.normal(size=(200, 6))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    if change == "longer rows":
+        X[::2] *= 1.1
+    elif change == "a constant feature":
+        X[:, 0] = 50
+    else:
+        X[0, 0] = np.nan
+    assert FeatureMap.learn(X).level_start is not None
+
+
 def test_counts_enter_as_text_does_and_rows_have_unit_length():
     X = RNG.poisson(0.1, (60, 40)).astype(np.float32)
     X[3] = 0

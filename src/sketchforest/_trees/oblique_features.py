@@ -1,9 +1,10 @@
 """X for oblique trees: features on comparable scales.
 
 Dense features are replaced by their ranks, so trees do not depend on the units of features. For
-real outputs, which may be nearly linear in a feature, they are standardized instead. Sparse counts
-and indicators become log(1 + x) times the inverse document frequency, in rows of unit length, as is
-usual for text. Other sparse values are taken to be weighted already, and share one scale.
+real outputs, which may be nearly linear in a feature, they are standardized instead. Embeddings,
+dense rows of the same length, keep their scale. Sparse counts and indicators become log(1 + x)
+times the inverse document frequency, in rows of unit length, as is usual for text. Other sparse
+values are taken to be weighted already, and share one scale.
 """
 
 from dataclasses import dataclass
@@ -26,6 +27,9 @@ from sketchforest._utils.typing import Matrix
 MOST_LEVELS = 256
 # New values are clipped here, so that their squares do not overflow.
 FARTHEST = 1e6
+# Lengths of the rows of an embedding differ by rounding, which may be that of halves of floats; of
+# its mean square, the variance is at least this share.
+LENGTHS_DIFFER, LEAST_VARIANCE = 0.01, 0.1
 
 
 class ObliqueX(OwnedArrays, _core.FloatRows):
@@ -51,6 +55,10 @@ class FeatureMap:
     def learn(cls, X: Matrix, n_jobs: int | None = None, by_value: bool = False) -> "FeatureMap":
         if not is_worth_sparse(X):
             dense = X if isinstance(X, np.ndarray) else X.toarray()
+            if is_embedding(dense):
+                scale = np.sqrt(np.mean(np.square(dense, dtype=np.float64)))
+                shape = X.shape[1:]
+                return cls(X.shape[1], mean=np.zeros(shape), spread=np.full(shape, scale))
             if by_value:
                 return cls(X.shape[1], **_mean_and_spread(dense))
             codes = encode_ranks(dense, n_jobs, by_row=False)
@@ -116,6 +124,18 @@ class FeatureMap:
         dense = X if isinstance(X, np.ndarray) else X.toarray()
         out = np.zeros((len(dense), -(-self.n_features // 8) * 8), np.float32)
         return dense.astype(float_type(dense.dtype), copy=False), out
+
+
+def is_embedding(X: np.ndarray) -> bool:
+    """Whether dense rows are points on a sphere around zero, but for rows of zeros: of the same
+    length, which is not that of a constant."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.einsum("ij,ij->i", X, X, dtype=np.float64)
+        lengths = np.sqrt(squares[squares != 0])
+        if not len(lengths) or not lengths.std() <= LENGTHS_DIFFER * lengths.mean():
+            return False
+        of_mean = np.square(X.mean(axis=0, dtype=np.float64)).sum()
+        return bool(of_mean < (1 - LEAST_VARIANCE) * squares.mean())
 
 
 def _mean_and_spread(X: np.ndarray) -> dict[str, np.ndarray]:

@@ -310,12 +310,31 @@ def _add_study(name: str, compared: str, default_datasets: str, default_splits: 
 _FIVE_SETS = "delicious,bibtex,medical,stackex_chess,stackex_cooking"
 # Name of a study, what it compares, default data sets and splits.
 for study in (
+    (
+        "embeddings",
+        "forests with simpler methods on dense embeddings",
+        "stackex_cooking,stackex_chess,bibtex,medical,enron,scene",
+        1,
+    ),
     ("components", "numbers of components with the original outputs", "", 5),
     ("partitions", "forests grown on partitions with forests on all rows", "imdb,mediamill", 1),
     ("projections", "kinds of projections at several numbers of components", _FIVE_SETS, 3),
     ("thresholds", "rules that decide which labels are predicted", "", 3),
 ):
     _add_study(*study)
+
+
+@bench_app.command()
+def regression(
+    splits: _Splits = 2,
+    n_estimators: _Trees = 100,
+    out: _Study = _STUDY,
+    data_home: _DataHome = None,
+) -> None:
+    """Compare regressors on data sets of several real outputs, by cross-validation."""
+    from benchmarks.studies.regression import run_regression
+
+    _exit_if_interrupted(run_regression(out, data_home, splits, n_estimators))
 
 
 @bench_app.command()

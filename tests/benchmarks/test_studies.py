@@ -17,8 +17,11 @@ from benchmarks.studies import predicted_scores
 from benchmarks.studies.accuracy import FORESTS, TUNED, run_accuracy
 from benchmarks.studies.accuracy_page import METHODS, accuracy_page, draw_front
 from benchmarks.studies.components import components_page, run_components
+from benchmarks.studies.embeddings import METHODS as EMBEDDING_METHODS
+from benchmarks.studies.embeddings import embedded, embeddings_page, run_embeddings
 from benchmarks.studies.partitions import partitions_page, run_partitions
 from benchmarks.studies.projections import PROJECTIONS, projections_page, run_projections
+from benchmarks.studies.regression import arrmse, regression_page, regressors, run_regression
 from benchmarks.studies.study import FIRST_SEED, FitResult, MethodExperiment, Study, by_method
 from benchmarks.studies.thresholds import (
     best_micro_f1,
@@ -312,3 +315,56 @@ def test_tune_says_its_advice_and_the_score_on_test_rows(data_home):
     assert result.exit_code == 0
     assert "Use " in result.output
     assert "lrap on the test rows: 0." in result.output
+
+
+def test_embeddings_are_measured_for_every_method(tmp_path, study):
+    assert run_embeddings(study("some", n_splits=1))
+    rows = ResultStore(tmp_path).frame("embeddings-5-trees")
+    assert rows["method"].tolist() == list(EMBEDDING_METHODS)
+    assert rows["lrap"].between(0.2, 1).all()
+    page = (tmp_path / "embeddings.md").read_text()
+    assert page == embeddings_page(rows)
+    best = rows["lrap"].max()
+    assert f"**{best:.3f}**" in page
+
+
+def test_texts_are_embedded_as_unit_rows_of_few_dimensions(data_home):
+    data = random_split(load("some", data_home), FIRST_SEED)
+    found = embedded(data)
+    assert found.X_train.shape == (100, 19)  # fewer than features
+    assert np.linalg.norm(found.X_test, axis=1) == pytest.approx(1, rel=1e-5)
+    assert embedded(found) is found  # dense features stay
+
+
+@pytest.fixture
+def regression_home(tmp_path):
+    rng = np.random.default_rng(0)
+    (tmp_path / "regression").mkdir()
+    for name in ("first", "second"):
+        X = rng.normal(size=(60, 5))
+        np.savez(tmp_path / "regression" / f"{name}.npz", X=X, Y=X[:, :2] + X[:, 2:4] ** 2)
+    return tmp_path
+
+
+def test_regressors_are_cross_validated_on_every_set_in_the_folder(regression_home, tmp_path):
+    out = tmp_path / "out"
+    quiet = Console(quiet=True)
+    assert run_regression(out, str(regression_home), 1, n_estimators=5, console=quiet)
+    rows = ResultStore(out).frame("regression-5-trees")
+    assert len(rows) == 2 * len(regressors(5))
+    assert rows["arrmse"].between(0.1, 1.2).all()
+    page = (out / "regression.md").read_text()
+    assert page == regression_page(rows, 5)
+    assert "| first |" in page
+
+
+def test_arrmse_is_relative_to_the_mean_and_averages_outputs():
+    Y = np.array([[0.0, 0.0], [2.0, 4.0]])
+    assert arrmse(Y, np.full((2, 2), 1.0), np.ones((2, 2))) == 1
+    assert arrmse(Y, Y, np.ones((2, 2))) == 0
+    assert arrmse(Y, Y + np.array([1.0, 0.0]), np.ones((2, 2))) == 0.5
+
+
+def test_a_folder_without_regression_sets_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="data_home must have a folder regression"):
+        run_regression(tmp_path / "out", str(tmp_path))

@@ -1,4 +1,4 @@
-// Arrays of numpy as the core sees them, and the other way round.
+// Conversion between NumPy arrays and what the core reads and returns.
 #pragma once
 
 #include <nanobind/nanobind.h>

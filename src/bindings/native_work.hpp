@@ -1,9 +1,9 @@
-// Work without the GIL, in a process that may end meanwhile.
+// Work without the GIL, in a process that may exit meanwhile.
 //
-// A thread that asks a dying interpreter for the GIL is ended there and then, through frames of
-// ours that cannot be unwound, and takes the process with it. So the interpreter waits, before it
-// dies, for the work that is under way (`close`, which runs at exit); growth is stopped, and
-// threads that come back from their work, or begin some, rest until the process is gone.
+// A thread that asks an interpreter for the GIL during shutdown is terminated at once, through our
+// frames, which cannot be unwound, and crashes the process. So at exit `close` waits for running
+// work: growing stops, and threads that return from work or start some sleep until the process has
+// ended.
 #pragma once
 
 #include <atomic>
@@ -53,7 +53,7 @@ class NativeWork {
     PyThreadState* const state_;
 };
 
-// What the work gives, which is done without the GIL.
+// The result of the work, which runs without the GIL.
 template <class Work>
 auto without_gil(Work work) {
     const NativeWork guard;

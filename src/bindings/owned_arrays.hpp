@@ -1,5 +1,5 @@
-// What the core reads again and again, as objects of Python: each holds its arrays for as long as
-// it lives, was checked when it was made, and never changes. So a call may use it from any thread.
+// Python objects that own the arrays the core reads. Each is validated when it is created and never
+// changes, so any thread may use it.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ class OwnedArrays {
   public:
     explicit OwnedArrays(const nb::kwargs& given);
 
-    // As an attribute: arrays are read-only, and keep this object alive.
+    // An attribute. Arrays are read-only and keep this object alive.
     nb::object shown(const std::string& name) const;
     std::size_t number(const std::string& name) const;
 
@@ -29,7 +29,7 @@ class OwnedArrays {
     static constexpr std::size_t any = ~std::size_t{0};
 
     const Array* find(const std::string& name) const;  // null: None, or not given
-    // Null where there is none; a TypeError or ValueError where it is another one.
+    // Null if there is none; a TypeError or ValueError if it has another type or shape.
     template <class T>
     const T* pointer(const std::string& name, Shape shape = {any}) const {
         const Array* array = find(name);
@@ -41,7 +41,7 @@ class OwnedArrays {
         const T* data = pointer<T>(name, shape);
         return data ? std::span(data, find(name)->size()) : std::span<const T>();
     }
-    // The same, and a TypeError where there is none.
+    // The same, but a TypeError if there is none.
     template <class T>
     std::span<const T> required(const std::string& name, Shape shape = {any}) const {
         if (!find(name)) throw nb::type_error((name + " must be given").c_str());
@@ -64,13 +64,13 @@ struct OwnedSparseRows : OwnedArrays {
     std::size_t n_rows;
 };
 
-// X, coded.
+// Encoded X.
 struct OwnedCodes : OwnedArrays {
     explicit OwnedCodes(const nb::kwargs& given);
     Codes codes;
 };
 
-// X as oblique trees see it.
+// X for oblique trees.
 struct OwnedFloatRows : OwnedArrays {
     explicit OwnedFloatRows(const nb::kwargs& given);
     FloatRows rows;

@@ -1,4 +1,4 @@
-// How long work is stopped from outside.
+// Stops long work from outside.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ class PythonStop final : public Stop {
 
     bool requested(std::size_t n_rows) override {
         if (flag_.is_set.load(std::memory_order_relaxed) || NativeWork::must_end()) return true;
-        // Small nodes do not look at the clock, which would take as long as some of them.
+        // Skip the clock for small nodes: reading it would take as long as some of them.
         n_rows_ += n_rows;
         if (n_rows_ < 4096) return signalled_;
         n_rows_ = 0;

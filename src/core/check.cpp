@@ -87,7 +87,8 @@ void check(const SparseRows& rows, std::size_t n_rows, std::size_t n_entries) {
             "labels are out of range");
     require(are_ascending(rows.row_start, rows.columns, n_rows),
             "labels of a row are not in order");
-    require(!rows.values || are_finite(std::span(rows.values, n_entries)), "a label is no number");
+    require(!rows.values || are_finite(std::span(rows.values, n_entries)),
+            "a label is not a finite number");
 }
 
 void check(const FloatRows& x, std::size_t n_entries) {

@@ -1,5 +1,5 @@
-// Whether arrays are what the core may read: no walk, leaf, row, label or code leads outside of
-// them. A check throws std::invalid_argument with the reason. Each array is read once, front to
+// Validation of arrays before the core reads them: no child, leaf, row, label or code points
+// outside. A check throws std::invalid_argument with the reason. Each array is read once, front to
 // back.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace sketchforest {
 
-// The training rows in the leaves of all trees. An empty span of weights: one each.
+// The training rows in the leaves of all trees. Without weights, all are 1.
 struct LeafArrays {
     std::span<const std::int64_t> leaf_start, tree_members;
     std::span<const std::uint32_t> member_start;
@@ -22,8 +22,8 @@ struct LeafArrays {
     Leaves view() const;
 };
 
-// A forest. Empty: wide_thresholds where nodes have floats that separate the training values, gains
-// where they are not known, directions where no tree is oblique.
+// A forest. wide_thresholds are empty if floats separate the training values, gains if they are
+// unknown, and directions if no tree is oblique.
 struct ForestArrays {
     LeafArrays leaves;
     std::span<const std::int64_t> node_start;
@@ -44,13 +44,13 @@ struct ForestArrays {
 void check(const LeafArrays& leaves);
 void check(const ForestArrays& forest, std::size_t n_threads);
 
-// Starts of pieces that fill [0, end).
+// Offsets of consecutive pieces that fill [0, end).
 void check_starts(std::span<const std::int64_t> starts, std::size_t end, const char* reason);
-// Sparse rows, of which the columns ascend.
+// Sparse rows with ascending columns.
 void check(const SparseRows& rows, std::size_t n_rows, std::size_t n_entries);
 void check(const FloatRows& rows, std::size_t n_entries);
 
-// Sparse X as it comes from outside, in any order.
+// Sparse X from outside, in any order.
 void check_entries(std::span<const std::int64_t> row_start, std::span<const std::int32_t> columns,
                    std::size_t n_features);
 
@@ -58,29 +58,29 @@ void check_entries(std::span<const std::int64_t> row_start, std::span<const std:
 void check_labels(std::span<const std::int64_t> row_start, std::span<const std::int64_t> labels,
                   std::size_t n_labels);
 
-// How long the arrays of codes are.
+// The lengths of the arrays of codes.
 struct CodesExtent {
     std::size_t n_entries = 0;  // of sparse X
     std::size_t n_values = 0;
 };
 void check(const Codes& codes, const CodesExtent& extent);
 
-// Params within what the growers take: the rest may be anything.
+// Parameters that the growers rely on; the others may have any value.
 void check(const GrowParams& params, std::size_t n_features);
 void check(const ObliqueParams& params);
 
-// Distinct rows of a table of n_rows, and weights above zero whose sum is a number.
+// Distinct rows below n_rows, and positive weights with a finite sum.
 void check(const Bag& bag, std::size_t n_rows);
 
-// Leaves that were found: a number of the tree's, or below zero to leave the tree out.
+// Leaves of rows: an index within the tree, or a negative number to leave the tree out.
 void check_leaf_numbers(const Leaves& leaves, std::span<const std::int32_t> leaf_of);
 
 void check_rows(std::span<const std::int32_t> rows, std::size_t n_rows);
 
-// Numbers that can be sorted and added up.
+// Numbers without NaN or infinity.
 void check_finite(std::span<const float> numbers);
 void check_finite(std::span<const double> numbers);
-// Of an impurity that counts, none below zero.
+// Outputs for this impurity; counts must not be negative.
 void check_outputs(std::span<const float> numbers, Impurity impurity);
 void check_outputs(std::span<const double> numbers, Impurity impurity);
 

@@ -132,13 +132,13 @@ void check_trees(const ForestArrays& forest, const Part& part) {
                 "a tree lacks leaves");
         const Node* const nodes = forest.nodes.data() + first;
         require(are_splits(nodes, n_own, forest.n_features),
-                "a feature does not exist, or a threshold is no number");
+                "a feature does not exist, or a threshold is NaN");
         const std::int32_t depth = descent.depth(nodes, n_own);
-        require(depth >= 0, "a node has not one parent");
+        require(depth >= 0, "a node does not have exactly one parent");
         require(depth == forest.depths[tree], "a tree has another depth");
     }
-    require(are_numbers(part.share(forest.wide_thresholds)), "a threshold is no number");
-    require(are_numbers(part.share(forest.gains)), "a gain is no number");
+    require(are_numbers(part.share(forest.wide_thresholds)), "a threshold is NaN");
+    require(are_numbers(part.share(forest.gains)), "a gain is NaN");
 }
 
 void check_directions(const ForestArrays& forest) {

@@ -1,4 +1,4 @@
-// What growing is given, and what it gives back: views of arrays that somebody else owns.
+// The input and output of growing: views of arrays that others own.
 #pragma once
 
 #include <bit>
@@ -11,7 +11,7 @@
 
 namespace sketchforest {
 
-// A number that sorts as the float does. Zero has one sign.
+// An integer that sorts like the float. Zero has one sign.
 inline std::uint32_t sortable(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value == 0 ? 0.0f : value);
     return bits >> 31 ? ~bits : bits | 0x80000000u;
@@ -20,20 +20,19 @@ inline float from_sortable(std::uint32_t code) {
     return std::bit_cast<float>(code >> 31 ? code & 0x7fffffffu : ~code);
 }
 
-// The largest float that is not above the value: a float that does not exceed one does not exceed
-// the other.
+// The largest float that does not exceed the value. A float exceeds both or neither.
 inline float rounded_down(double value) {
     const float nearest = static_cast<float>(value);
     return nearest > value ? std::nextafter(nearest, -std::numeric_limits<float>::infinity())
                            : nearest;
 }
 
-// X, with each value replaced by its rank among the distinct values of its feature. Nothing is
-// lost: sorting codes is sorting values, and a cut between two codes is a cut between two values.
-// A missing value has the code after the last one.
+// X with each value replaced by its rank among the distinct values of its feature. Nothing is lost:
+// sorting codes sorts values, and a cut between two codes is a cut between two values. The code of
+// a missing value follows the last rank.
 //
-// Where cuts are random nothing is sorted, and dense X is coded by value: a code is the float
-// itself, in a form that sorts as a number.
+// Random cuts need no ranks, so dense X may be encoded by value: the code is the float itself, as
+// an integer that sorts like it.
 struct Codes {
     std::size_t n_rows = 0;
     std::size_t n_features = 0;
@@ -55,14 +54,14 @@ struct Codes {
 
     bool by_value = false;
 
-    // Whether dense codes of some features of a node are read row by row: where its rows lie far
-    // apart in a column. That is sooner so where a row has no more cache lines than there are
-    // features to be read, and where a column has more lines than the node has rows.
+    // Whether to read the dense codes of a node row by row, as its rows lie far apart in a column.
+    // This pays off earlier if a row has no more cache lines than there are features to read, and
+    // if a column has more lines than the node has rows.
     bool read_by_row(std::size_t node_size, std::size_t n_wanted) const {
         if (!row_codes) return false;
         const bool is_short = n_features * code_bytes <= 64 * n_wanted;
         if (node_size <= (is_short ? 4096u : 1024u)) return true;
-        constexpr std::size_t most_read = 1 << 19;  // codes, that stay in the second cache
+        constexpr std::size_t most_read = 1 << 19;  // codes; they stay in the L2 cache
         return n_wanted > 1 && node_size <= n_rows * code_bytes / 64 &&
                node_size * n_wanted <= most_read;
     }
@@ -86,13 +85,13 @@ struct SparseRows {
     std::size_t n_columns = 0;
 };
 
-// The outputs that splits are scored on, one row for each in-bag row: dense (a padded Z, of
-// floats or doubles) or sparse (rows of Y, found through the training row).
+// The outputs that splits are scored on: dense (a padded Z of floats or doubles, one row per in-bag
+// row) or sparse (rows of Y, indexed by training row).
 struct Outputs {
     const void* z = nullptr;
     bool wide = false;       // z holds doubles
-    std::size_t stride = 0;  // components a row, padding included: 1, 4 or a multiple of 8
-    SparseRows sparse;       // used where z is null
+    std::size_t stride = 0;  // components per row with padding: 1, 4 or a multiple of 8
+    SparseRows sparse;       // used if z is null
 };
 
 // The in-bag rows of one tree and their weights.
@@ -101,7 +100,7 @@ struct Bag {
     std::span<const double> weights;
 };
 
-// What splits make small: how much the outputs of a node's rows differ.
+// What splits reduce: a measure of how much the outputs in a node differ.
 enum class Impurity {
     variance,  // of outputs, or of the indicators of classes, which is their Gini impurity
     entropy,   // of classes
@@ -110,8 +109,8 @@ enum class Impurity {
     absolute_error,  // from the median
 };
 
-// Nodes of so many rows, below the root, are left as leaves: each is to be grown as a tree of its
-// own, by another thread if there is one. None where `most` is 0.
+// Nodes below the root with this many rows are left as leaves, to be grown as trees of their own,
+// possibly by other threads. None if `most` is 0.
 struct PartSizes {
     std::uint32_t least = 0;
     std::uint32_t most = 0;
@@ -119,16 +118,16 @@ struct PartSizes {
     bool include(std::uint32_t n_rows) const { return least <= n_rows && n_rows <= most; }
 };
 
-// What the trees of all growers keep to.
+// Limits for the trees of all growers.
 struct TreeLimits {
     std::uint32_t max_depth = std::numeric_limits<std::uint32_t>::max();
     std::uint32_t min_samples_split = 2;
     std::uint32_t min_samples_leaf = 1;
     double min_weight_leaf = 0;
-    double min_gain = 0;               // smallest increase of the score that a split must bring
-    std::uint32_t max_leaf_nodes = 0;  // 0: no limit; else the tree is grown best first
-    PartSizes parts;                   // where leaves are not limited
-    std::uint64_t key = 0;             // of the stream that draws what is drawn for the tree
+    double min_gain = 0;               // minimum increase of the score by a split
+    std::uint32_t max_leaf_nodes = 0;  // 0: no limit; otherwise the tree is grown best first
+    PartSizes parts;                   // if leaves are not limited
+    std::uint64_t key = 0;             // of the tree's random stream
 };
 
 struct GrowParams : TreeLimits {
@@ -155,8 +154,8 @@ struct TreePart {
 static_assert(sizeof(TreePart) == 8);
 
 struct Tree {
-    std::vector<Node> nodes;                // in the order of their making; the root is first
-    std::vector<double> wide_thresholds;    // empty where the floats separate the training values
+    std::vector<Node> nodes;                // in order of creation; the root is first
+    std::vector<double> wide_thresholds;    // empty if floats separate the training values
     std::vector<double> gains;              // increase of the score at each inner node
     std::vector<std::uint32_t> leaf_start;  // leaf i holds members [leaf_start[i], leaf_start[i+1])
     std::vector<std::uint32_t> members;     // positions in the bag
@@ -164,7 +163,7 @@ struct Tree {
     std::uint32_t depth = 0;
 };
 
-// Asked before each piece of work, with its number of rows; true ends the work as soon as possible.
+// Checked before each piece of work, with its number of rows; true stops the work soon.
 class Stop {
   public:
     virtual ~Stop() = default;

@@ -9,18 +9,18 @@
 
 namespace sketchforest {
 
-// The rows of a node whose value is stored, in `out`; the others (none in dense X) are zero.
+// The rows of a node whose value is stored, in `out`; the others (never in dense X) are zero.
 struct Column {
     std::size_t n_entries = 0;
-    std::uint32_t min_code = 0;  // over the entries; a missing value has the largest code
+    std::uint32_t min_code = 0;  // over the entries; missing values have the largest code
     std::uint32_t max_code = 0;
 };
 
-// Features that are read together, before they are asked for one by one.
+// Features that are read together, before they are searched one by one.
 struct Gathered {
-    std::span<const std::uint32_t> features;  // those that may vary in the node, in their order
-    // Their codes, small_stride(node.size()) for each, in the order of the node's rows; null where
-    // they are not at hand.
+    std::span<const std::uint32_t> features;  // those that may vary in the node, in order
+    // Their codes, small_stride(node.size()) per feature, in the order of the node's rows; null if
+    // they were not read.
     const std::uint32_t* codes = nullptr;
 };
 
@@ -37,8 +37,8 @@ class FeatureReader {
         return n_node_rows >= 16 && n_node_rows <= n_subset_rows / subset_shrink;
     }
 
-    // Reads the features together, where that is faster. They are then read one by one, by their
-    // place in the list that is returned.
+    // Reads the features together, if that is faster. Then `read_gathered` reads them one by one,
+    // by their position in the returned list.
     virtual Gathered gather(const RowSubset& subset, Range node,
                             std::span<const std::uint32_t> features) = 0;
     virtual Column read_gathered(std::size_t place, std::size_t depth, const RowSubset& subset,
@@ -47,14 +47,14 @@ class FeatureReader {
     virtual Column read(std::size_t depth, const RowSubset& subset, Range node,
                         std::uint32_t feature, Entry* out) const = 0;
 
-    // All features that may vary among the node's rows, in any order, where those that are not
-    // among `undrawn` are known to be constant. The caller may permute the list.
+    // All features that may vary in the node, in any order. Those not in `undrawn` are known to be
+    // constant. The caller may permute the list.
     virtual std::span<std::uint32_t> may_vary(std::size_t depth, const RowSubset& subset,
                                               Range node, std::span<std::uint32_t> undrawn) = 0;
 
   protected:
     static constexpr std::size_t subset_shrink = 4;
-    // Where more features are asked for, gathering them would take too much memory.
+    // Gathering more features would take too much memory.
     static constexpr std::size_t most_gathered = 1024;
 };
 

@@ -1,4 +1,4 @@
-// A fitted forest: finding the leaves of new rows, and averaging the training rows in them.
+// A fitted forest: find the leaves of new rows, and average the training rows in them.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ struct Trees {
     const Node* nodes = nullptr;
     const double* wide_thresholds = nullptr;  // null: those in the nodes
     const std::int64_t* node_start = nullptr;
-    const std::uint8_t* is_oblique = nullptr;  // of each tree: passed over here; null: none is
-    // Of each node from which a zero steps to the node that follows: its feature + 1; of the
-    // others: 0. Null: trees are no chains.
+    const std::uint8_t* is_oblique = nullptr;  // per tree; skipped here; null: none is oblique
+    // Feature + 1 for each node from which a zero steps to the next node, 0 for other nodes. Null
+    // if trees are not chains.
     const std::uint32_t* zero_chains = nullptr;
 };
 
@@ -42,8 +42,8 @@ void find_leaves(const Trees& trees, const DenseX<T>& x, std::int32_t* leaves);
 template <class T>
 void find_leaves(const Trees& trees, const SparseX<T>& x, std::int32_t* leaves);
 
-// Of sparse data, most of what a row meets are features that it lacks: `Trees::zero_chains`, and
-// some places more; empty where zeros do not mostly go to the node that follows.
+// Sparse rows mostly meet features that they lack: `Trees::zero_chains`, with some padding. Empty
+// unless zeros mostly step to the next node.
 std::vector<std::uint32_t> find_zero_chains(const Trees& trees);
 
 // The training rows in the leaves.
@@ -54,28 +54,28 @@ struct Leaves {
     const std::int64_t* tree_members = nullptr;   // tree -> its first place in members
     const std::int32_t* members = nullptr;        // training rows
     const std::uint8_t* counts = nullptr;         // their weights: bootstrap counts,
-    const double* weights = nullptr;              // or numbers; both null: one each
+    const double* weights = nullptr;              // or numbers; if both are null, all are 1
 
     double weight(std::int64_t member) const {
         return counts ? counts[member] : weights ? weights[member] : 1.0;
     }
 };
 
-// What is averaged: a row for each training row, sparse or dense.
+// The values to average: one row per training row, sparse or dense.
 struct Values {
     SparseRows sparse;
-    const double* dense = nullptr;  // n_columns a row; null: sparse
+    const double* dense = nullptr;  // n_columns per row; null: sparse
     std::size_t n_rows = 0;
     std::size_t n_columns = 0;
 };
 
-// Mean over the trees of the weighted mean over each leaf. A leaf < 0 leaves its tree out.
+// Mean over trees of the weighted means of the leaves. A negative leaf leaves its tree out.
 template <class T>
 void average(const Leaves& leaves, const Values& values, const std::int32_t* leaf_of,
              std::size_t n_rows, T* out);
 
-// The same for sparse values, keeping what is not zero: the k largest of each row where k > 0, in
-// order of column.
+// The same for sparse values: the non-zeros, or the k largest of each row if k > 0, in order of
+// column.
 struct SparseMean {
     std::vector<std::int64_t> row_start;
     std::vector<std::int32_t> columns;
@@ -84,7 +84,7 @@ struct SparseMean {
 SparseMean average_sparse(const Leaves& leaves, const Values& values, const std::int32_t* leaf_of,
                           std::size_t n_rows, std::size_t k);
 
-// The k largest of each row, best first; equal ones in order of column, zeros included.
+// The k largest of each row, zeros included, best first; equal ones in order of column.
 void average_top(const Leaves& leaves, const Values& values, const std::int32_t* leaf_of,
                  std::size_t n_rows, std::size_t k, std::int32_t* columns, float* scores);
 

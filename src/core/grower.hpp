@@ -5,7 +5,7 @@
 
 namespace sketchforest {
 
-// An empty tree (no leaves) means that `stop` was requested.
+// Returns a tree without leaves if `stop` was requested.
 Tree grow(const Codes& codes, const Outputs& outputs, const Bag& bag, const GrowParams& params,
           Stop& stop);
 

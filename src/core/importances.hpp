@@ -1,4 +1,4 @@
-// How much splits by each feature gain.
+// Feature importances: the gains of splits by feature.
 #pragma once
 
 #include <span>
@@ -7,9 +7,9 @@
 
 namespace sketchforest {
 
-// The features that splits use, ascending, and of each the sum over the trees of its share in a
-// tree's gains. An oblique node's gain is shared by its features in proportion to their squared
-// weights. `nodes` and `gains` are those of all trees.
+// The features in splits, ascending, and for each the sum over trees of its share in the gains of
+// the tree. The features of an oblique node share its gain in proportion to their squared weights.
+// `nodes` and `gains` are those of all trees.
 struct Importances {
     std::vector<std::int64_t> features;
     std::vector<double> sums;

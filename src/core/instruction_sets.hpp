@@ -1,4 +1,4 @@
-// Which kernels this machine can execute, and which of them are used.
+// The kernels that this machine can execute, and those in use.
 #pragma once
 
 #include <vector>

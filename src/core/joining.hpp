@@ -1,4 +1,4 @@
-// One tree of the trees that its parts were grown as.
+// Joins the parts of a tree into one tree.
 #pragma once
 
 #include <cstdint>

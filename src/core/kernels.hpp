@@ -1,5 +1,5 @@
-// The vector kernels, one set for each instruction set, of which one is chosen when the library is
-// loaded. All sets give the same bits.
+// The vector kernels: one set per instruction set, chosen when the library is loaded. All sets give
+// bit-identical results.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 
 namespace sketchforest {
 
-// A row of the node under search, with the code of its value in the feature under search.
+// A row of the node, and the code of its value in the current feature.
 struct Entry {
     std::uint32_t code;
     std::uint32_t row;
 };
 
-// What both children of a split must have.
+// What a split must satisfy.
 struct Limits {
     std::size_t n_rows;    // of the node
     double weight;         // of the node
@@ -23,8 +23,8 @@ struct Limits {
 };
 
 // Entries in the order in which they join side A. A cut is scored after each run of equal codes,
-// as long as rows are left for the other side. The first `n_prefix` entries (rows with a missing
-// value) join before any cut; `score_prefix` scores them alone as well.
+// while rows are left for the other side. The first `n_prefix` entries (rows with a missing value)
+// join before any cut; with `score_prefix`, the cut after them is scored, too.
 struct Scan {
     const Entry* entries;
     std::size_t n_entries;  // prefix included
@@ -41,9 +41,9 @@ inline bool is_cut(const Scan& scan, const Limits& limits, std::size_t i) {
            (i + 1 == scan.n_entries || scan.entries[i + 1].code != scan.entries[i].code);
 }
 
-// |S_A|^2 / w_A + |S_B|^2 / w_B, as a fraction: scores are compared by cross-multiplication. A
-// division for each cut would take longer than all the rest, and two cuts that make the same sides
-// are equal to the last bit, so that the first of them wins.
+// |S_A|^2 / w_A + |S_B|^2 / w_B as a fraction, compared by cross-multiplication. A division per cut
+// would take longer than everything else. Two cuts with the same sides have equal scores, to the
+// last bit, so the first of them wins.
 struct Score {
     double numerator = -std::numeric_limits<double>::infinity();
     double denominator = 1;

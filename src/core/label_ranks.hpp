@@ -1,4 +1,4 @@
-// How labels rank by their scores, row by row.
+// Ranks of labels by their scores, row by row.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The search of one node: what its parts share.
+// The state of the search in one node.
 #pragma once
 
 #include "data.hpp"
@@ -24,11 +24,11 @@ struct Split {
     }
 };
 
-// What came of a search of several features.
+// The outcome of a search over several features.
 enum class Outcome {
-    unsuited,  // this way of searching cannot take the node: nothing was done
-    constant,  // none of the features varies in the node
-    searched,  // the best split so far takes all of them into account
+    unsuited,  // this kind of search does not apply to the node; nothing was done
+    constant,  // no feature varies in the node
+    searched,  // the best split so far covers all of them
 };
 
 // The entries of one feature, those with a missing value first.

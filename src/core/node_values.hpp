@@ -1,5 +1,5 @@
-// What the training rows below each node of one tree have in common, and how much they differ. All
-// results are in the order of the nodes' numbers.
+// Means, medians and impurities of the training rows below each node of one tree. All results are
+// in the order of the node numbers.
 #pragma once
 
 #include "hierarchy.hpp"

@@ -14,7 +14,7 @@
 
 namespace sketchforest {
 
-// X as oblique trees see it: floats on scales that can be compared, dense or sparse.
+// X for oblique trees: floats on comparable scales, dense or sparse.
 struct FloatRows {
     std::size_t n_rows = 0;
     std::size_t n_features = 0;

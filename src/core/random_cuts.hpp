@@ -1,4 +1,4 @@
-// Random cuts: of each feature one, uniform between its smallest and its largest value in the node.
+// Random cuts: one per feature, uniform between its smallest and largest value in the node.
 #pragma once
 
 #include "criterion.hpp"

@@ -19,7 +19,7 @@ class Splitter {
     // The best split over a random choice of features; `criterion` has the node open.
     Split search(std::size_t depth, const RowSubset& subset, Range node);
 
-    // Reorders the node's rows: those that go left first. Returns how many they are.
+    // Reorders the node's rows, those that go left first. Returns how many go left.
     std::uint32_t partition(std::size_t depth, RowSubset& subset, Range node, const Split& split);
 
   private:

@@ -1,5 +1,5 @@
-// Weighted medians of outputs over groups of rows: what the leaves of trees that were grown by
-// absolute error predict.
+// Weighted medians of outputs over groups of rows: the predictions of leaves if the criterion is
+// the absolute error.
 #pragma once
 
 #include <cstddef>

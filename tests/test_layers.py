@@ -45,7 +45,7 @@ MAY_IMPORT |= {
     "evaluation": {"_estimators", "_evaluation", "metrics"},
     "export": {"_estimators", "_trees"},
     "_features": FEATURES,
-    "tagger": {"_features", "evaluation", "metrics", "sketch_forest", *FEATURES},
+    "tagger": {"_evaluation", "_features", "evaluation", "metrics", "sketch_forest", *FEATURES},
     "tuning": {*MAY_IMPORT, *PUBLIC} - {"datasets"},
 }
 MAY_IMPORT["dask"] = {*MAY_IMPORT} - {"tuning"}

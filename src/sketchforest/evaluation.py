@@ -11,12 +11,14 @@ from sketchforest._evaluation.displays import (
 from sketchforest._evaluation.fitted import evaluate
 from sketchforest._evaluation.fitted import is_classifier as is_classifier
 from sketchforest._evaluation.label_table import LABEL_COLUMNS, LabelTable
+from sketchforest._evaluation.mistakes import ConfusedPair, WrongRow
 from sketchforest._evaluation.result import Evaluation
 from sketchforest.metrics.meanings import Meaning, meaning
 
 __all__ = [
     "LABEL_COLUMNS",
     "CalibrationDisplay",
+    "ConfusedPair",
     "CrossValidation",
     "Evaluation",
     "FeatureImportancesDisplay",
@@ -25,6 +27,7 @@ __all__ = [
     "Meaning",
     "PrecisionAtKDisplay",
     "ThresholdCurveDisplay",
+    "WrongRow",
     "evaluate",
     "meaning",
 ]

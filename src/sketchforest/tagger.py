@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from sketchforest._estimators.inspection.names import label_names
 from sketchforest._estimators.predicting.ranked import ranked_labels
 from sketchforest._estimators.trees import TreesClassifier
+from sketchforest._evaluation.mistakes import with_texts
 from sketchforest._features.encoder import Records, RowEncoder, make_vectorizer
 from sketchforest._features.frames import as_block, as_records, as_texts, columns_of
 from sketchforest._features.tags import aligned, frequent, tag_targets
@@ -246,7 +247,10 @@ class Tagger(BaseEstimator):
         """
         model = self._model
         Y, unknown = _targets(model, tags, self.tag_separator, label_names)
-        return replace(evaluate(model, _features(model, texts), Y), n_unknown=len(unknown))
+        found = evaluate(model, _features(model, texts), Y)
+        if not is_frame(texts):
+            found = replace(found, wrong_rows=with_texts(found.wrong_rows, as_texts(texts)))
+        return replace(found, n_unknown=len(unknown))
 
     def score(self, texts: Any, tags: Any) -> float:
         """Return the label ranking average precision (LRAP) of texts with known tags.

@@ -1,6 +1,7 @@
 """Evaluation of fitted models on rows with known labels."""
 
 import time
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
@@ -10,6 +11,7 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from sketchforest._estimators.fitting.validation import are_texts
 from sketchforest._estimators.inspection.names import label_names, outputs_as_fitted
 from sketchforest._estimators.predicting.decisions import (
     Decided,
@@ -24,6 +26,7 @@ from sketchforest._estimators.predicting.training_rows import (
     out_of_bag_rows,
 )
 from sketchforest._evaluation.label_table import LabelTable
+from sketchforest._evaluation.mistakes import confused_pairs, most_wrong_rows, with_texts
 from sketchforest._evaluation.result import (
     HELD_OUT,
     NEW_ROWS,
@@ -99,7 +102,9 @@ def evaluate(
     X, Y = checked_if_sparse("X", X), checked_if_sparse("Y", Y)
     if model.fitted_.targets.column_classes is None:
         Y = outputs_as_fitted(getattr(model, "label_names_", None), Y)
-    return evaluate_rows(model, X, Y, find_training_rows(model, X), include_training_rows)
+    texts = list(X) if not sparse.issparse(X) and are_texts(X) else None
+    trained = find_training_rows(model, X)
+    return evaluate_rows(model, X, Y, trained, include_training_rows, texts)
 
 
 def evaluate_rows(
@@ -108,6 +113,7 @@ def evaluate_rows(
     Y: Matrix,
     training_rows: np.ndarray,
     include_training_rows: bool = False,
+    texts: Sequence[str] | None = None,
 ) -> Evaluation:
     """Evaluate rows whose numbers among the training rows are known; -1 marks new rows."""
     is_new = training_rows < 0
@@ -123,7 +129,10 @@ def evaluate_rows(
     if len(rows) < len(is_new):
         X, Y = _safe_indexing(X, rows), _safe_indexing(Y, rows)
     score = _score_labels if is_classifier(model) else _score_numbers
-    return replace(score(model, X, Y, exclude), basis=basis, n_trained_on=n_trained_on)
+    found = score(model, X, Y, exclude)
+    wrong = [each._replace(row=int(rows[each.row])) for each in found.wrong_rows]
+    wrong = with_texts(wrong, texts)
+    return replace(found, wrong_rows=wrong, basis=basis, n_trained_on=n_trained_on)
 
 
 def _score_numbers(
@@ -161,7 +170,17 @@ def _score_labels(
     ks = range(1, min(10, truth.shape[1]) + 1) if is_ranked else ()
     curve = [(precision_at_k(truth, scores, k), ndcg_at_k(truth, scores, k)) for k in ks]
     bins = calibration(truth, scores)
-    return Evaluation(found, table, curve, bins, _thresholds(model, truth, scores), seconds)
+    names = table.names
+    return Evaluation(
+        found,
+        table,
+        curve,
+        bins,
+        _thresholds(model, truth, scores),
+        most_wrong_rows(truth, scores, predicted, names) if is_ranked else (),
+        confused_pairs(truth, predicted, names) if is_ranked else (),
+        seconds,
+    )
 
 
 def _check_model(model: object) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sketchforest._estimators.predicting.decisions import Decided
 from sketchforest._evaluation.label_table import LabelTable
+from sketchforest._evaluation.mistakes import ConfusedPair, WrongRow
 from sketchforest._utils.display import aligned, as_frame, html_table, new_axes, tidy
 from sketchforest._utils.evaluation_pictures import draw_calibration, draw_curve, draw_labels
 from sketchforest._utils.tables import latex_table, write_csv
@@ -42,6 +43,10 @@ class Evaluation:
         true labels, and number of predictions.
     thresholds : list of Decided
         Precision and recall at other thresholds, lowest first; empty for classes and regressors.
+    wrong_rows : list of WrongRow
+        The rows that the model gets most wrong, by LRAP.
+    confused_pairs : list of ConfusedPair
+        The most frequent pairs of a label that is missed and one that is predicted in its place.
     seconds : float
         Time to predict the probabilities of all rows.
     n_unknown : int
@@ -69,6 +74,8 @@ class Evaluation:
     curve: Sequence[tuple[float, float]] = ()
     bins: Sequence[tuple[float, float, int]] = ()
     thresholds: Sequence[Decided] = ()
+    wrong_rows: Sequence[WrongRow] = ()
+    confused_pairs: Sequence[ConfusedPair] = ()
     seconds: float = 0.0
     n_unknown: int = 0
     basis: str = NEW_ROWS

@@ -24,5 +24,5 @@ def evaluate_file(
     trained = training_rows_of_file(model, path, rows.Y.shape[0])
     if trained is None:
         trained = find_training_rows(model, rows.X)
-    found = evaluate_rows(model, rows.X, rows.Y, trained, include_training_rows)
+    found = evaluate_rows(model, rows.X, rows.Y, trained, include_training_rows, rows.texts)
     return replace(found, n_unknown=len(rows.unknown))

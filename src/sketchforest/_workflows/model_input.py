@@ -46,6 +46,7 @@ class Labelled(NamedTuple):
     X: Matrix
     Y: sparse.csr_array
     unknown: list[str]
+    texts: Sequence[str] | None
 
 
 class Rows(NamedTuple):
@@ -165,7 +166,7 @@ def read_labelled(
         options = ReadOptions()
         if format == "svmlight":
             options["n_features"] = model.fitted_.n_features
-        dataset = read_training(path, format, columns, encoding, **options).dataset
+        dataset, texts = read_training(path, format, columns, encoding, **options).dataset, None
         X = _align_features(path, dataset, model)
     labels = label_names(model.fitted_)
     given = dataset.label_names
@@ -174,7 +175,7 @@ def read_labelled(
     if len(unknown) == len(given):
         reason = f"it has none of the model's labels, which are {_some(labels)}"
         raise bad_file(path, None, reason)
-    return Labelled(X, Y, unknown)
+    return Labelled(X, Y, unknown, texts)
 
 
 def _table_blocks(

@@ -2,10 +2,12 @@
 
 import math
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from sketchforest._evaluation.mistakes import ScoredLabel
 from sketchforest._evaluation.result import NEW_ROWS, OUT_OF_BAG, TRAINING_ROWS
 from sketchforest._utils.display import shortened
 from sketchforest.evaluation import Evaluation, LabelTable
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 MAX_LABELS = 10_000  # on the page, which stays below a few megabytes
 N_EXTREMES = 8  # best labels, and worst labels
+MAX_SHOWN = 6  # labels of a row
+MAX_TEXT = 240
 ENOUGH_ROWS = 5  # for a label to be among them, if enough labels have so many
 _LOWER_THRESHOLD = (
     " A lower threshold, or one threshold per label (f1-per-label), would predict more."
@@ -172,6 +176,26 @@ def scored_rows(evaluation: Evaluation) -> str:
 
 def _labels_occur(n: int) -> str:
     return "1 label occurs" if n == 1 else f"{n:,} labels occur"
+
+
+def label_list(labels: Sequence[ScoredLabel]) -> list[tuple[str, str, bool]]:
+    """Return the first labels with their scores, and whether they are right."""
+    shown = [(each.name, f"{each.score:.2f}", each.is_right) for each in labels[:MAX_SHOWN]]
+    n_more = len(labels) - MAX_SHOWN
+    return [*shown, (f"and {n_more} more", "", True)] if n_more > 0 else shown
+
+
+def mistakes_of(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """Return the rows that the model gets most wrong."""
+    return [
+        {
+            "row": each.row,
+            "text": None if each.text is None else shortened(each.text, MAX_TEXT),
+            "true": label_list(each.true),
+            "predicted": label_list(each.predicted),
+        }
+        for each in evaluation.wrong_rows
+    ]
 
 
 def settings_of(model: "InspectionMixin") -> list[Setting]:

@@ -201,16 +201,19 @@ def assert_same_arrays(ours, theirs):
 # ---- what a tree draws
 
 
+MASK, GOLDEN = 2**64 - 1, 0x9E3779B97F4A7C15
+
+
+def mix(n):
+    """The finaliser of SplitMix64."""
+    n = (n ^ (n >> 30)) * 0xBF58476D1CE4E5B9 & MASK
+    n = (n ^ (n >> 27)) * 0x94D049BB133111EB & MASK
+    return n ^ (n >> 31)
+
+
 def core_stream(key, n_numbers) -> list[int]:
     """First 64-bit numbers of the core's random stream: a hash of the key and a counter."""
-    mask, golden = 2**64 - 1, 0x9E3779B97F4A7C15
-
-    def mix(n):
-        n = (n ^ (n >> 30)) * 0xBF58476D1CE4E5B9 & mask
-        n = (n ^ (n >> 27)) * 0x94D049BB133111EB & mask
-        return n ^ (n >> 31)
-
-    return [mix(mix(key) + golden * (i + 1) & mask) for i in range(n_numbers)]
+    return [mix(mix(key) + GOLDEN * (i + 1) & MASK) for i in range(n_numbers)]
 
 
 def bootstrap_counts(seed, tree, n_rows, n_draws, weights=None) -> np.ndarray:
@@ -306,3 +309,53 @@ def direction_between_sides(projected, z, weights, threshold):
     z = z - np.average(z, axis=0, weights=weights)
     between = (weights[right, None] * z[right]).sum(axis=0)
     return between / np.linalg.norm(between)
+
+
+def oblique_split(x, z, weights, start, *, ridge, n_steps, n_power_steps, n_refinements, min_side):
+    """Which rows of a node are left of its split; None where there is no split."""
+    least = max(1, np.ceil(min_side * len(x)))
+    aim, best = leading_direction(z, weights, start, n_power_steps), -np.inf
+    for _ in range(n_refinements):  # by cuts of a direction of one step
+        w = oblique_direction(x, z, weights, aim, ridge=ridge, n_steps=1)
+        gain, threshold = oblique_cut(x @ w, z, weights, least)
+        if gain <= best:
+            break
+        best, aim = gain, direction_between_sides(x @ w, z, weights, threshold)
+    w = oblique_direction(x, z, weights, aim, ridge=ridge, n_steps=n_steps)
+    w = strongest_weights(x, w, weights, 1 + len(x))
+    w = upper_half(w)
+    _, threshold = oblique_cut(x @ w, z, weights, least)
+    return x @ w <= threshold
+
+
+def upper_half(w):
+    """Rounded to the 16 bits of a float that a model keeps."""
+    bits = w.astype(np.float32).view(np.uint32).astype(np.uint64)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16 << 16).astype(np.uint32).view(np.float32)
+
+
+def level_wise_leaves(x, z, weights, key, min_samples_split, **settings) -> list[np.ndarray]:
+    """The rows of the leaves of an oblique tree, whose nodes are split level by level.
+
+    Each node has a stream of its own, which follows from that of its parent, so that it does not
+    matter in which order the nodes of a level are split.
+    """
+    leaves, level = [], [(np.arange(len(x)), key)]
+    while level:
+        below = []
+        for rows, own in level:
+            if len(rows) < min_samples_split:
+                leaves.append(rows)
+                continue
+            start = [2 * (n >> 11) * 2.0**-53 - 1 for n in core_stream(own, z.shape[1])]
+            node = x[rows].astype(float), z[rows].astype(float), weights[rows]
+            left = oblique_split(*node, np.array(start), **settings)
+            first, second = child_keys(own)
+            below += [(rows[left], first), (rows[~left], second)]
+        level = below
+    return leaves
+
+
+def child_keys(key) -> tuple[int, int]:
+    """Of the streams of the left and the right child of a node."""
+    return mix(key + GOLDEN & MASK), mix(key + 2 * GOLDEN & MASK)

@@ -151,6 +151,7 @@ void bind_growing(nb::module_& m) {
     nb::class_<StopFlag>(m, "StopFlag")
         .def(nb::init<>())
         .def("set", [](StopFlag& flag) { flag.is_set = true; })
+        .def_prop_ro("is_set", [](const StopFlag& flag) { return flag.is_set.load(); })
         .def("__reduce__", [](nb::handle self) {  // another process has a flag of its own
             return nb::make_tuple(self.type(), nb::make_tuple());
         });

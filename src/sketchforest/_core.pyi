@@ -234,6 +234,8 @@ def grow_boosted(
 
 class StopFlag:
     def set(self) -> None: ...
+    @property
+    def is_set(self) -> bool: ...
 
 def available_kernels() -> list[str]:
     """Instruction sets that the kernels are compiled for and this machine has, the fastest last."""

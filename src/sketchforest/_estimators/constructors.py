@@ -17,6 +17,7 @@ MaxFeatures: TypeAlias = int | float | Literal["sqrt", "4sqrt", "log2", "auto"] 
 MaxSamples: TypeAlias = int | float | None
 RandomState: TypeAlias = int | np.random.RandomState | None
 OobScore: TypeAlias = bool | str | Callable[..., float]
+Device: TypeAlias = Literal["cpu", "cuda"] | None
 Splitter: TypeAlias = Literal["best", "random", "oblique"]
 ClassificationCriterion: TypeAlias = Literal["gini", "entropy", "log_loss"]
 RegressionCriterion: TypeAlias = Literal[
@@ -88,6 +89,7 @@ class MixedForestParameters(ForestParameters):
 
     oblique: float = 0.7
     ridge: float = 2.0
+    device: Device = None
     min_samples_split: int | float | None = None
     min_samples_leaf: int | float | None = None
     max_features: MaxFeatures = "4sqrt"

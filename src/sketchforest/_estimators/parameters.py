@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sketchforest._estimators.constructors import (
     DEFAULT_PROJECTION,
     ClassWeight,
+    Device,
     MaxFeatures,
     NComponents,
     OobScore,
@@ -56,6 +57,7 @@ class Parameters:
     threshold: Threshold = DEFAULT
     oblique: float = 0.0  # share of the trees
     ridge: float = 2.0
+    device: Device = None
     ccp_alpha: float = 0.0
     criterion: str = "gini"
     split_criterion: Criterion = VARIANCE  # what `criterion` names
@@ -203,6 +205,7 @@ RULES: dict[str, Rule] = {
     "splitter": Rule("'best', 'random' or 'oblique'", lambda v: v in ("best", "random", "oblique")),
     "oblique": Rule("a number in [0, 1]", lambda v: _is_between(v, 0, 1)),
     "ridge": _NOT_NEGATIVE,
+    "device": Rule("None, 'cpu' or 'cuda'", lambda v: v in (None, "cpu", "cuda")),
     # of boosting
     "learning_rate": Rule("a number above 0", lambda v: _is_between(v, 0, 1e6) and v != 0),
     "max_iter": _at_least(1),

@@ -32,6 +32,11 @@ PARAMETERS = {
         "L2 penalty of oblique splits, relative to the mean squared norm of the node's centered "
         "rows.",
     ),
+    "device": Described(
+        '"cpu", "cuda" or None',
+        'Where oblique trees are grown: "cuda" uses an NVIDIA GPU for dense X, and needs the '
+        "extra ``cuda``. The fitted forest is like any other and needs no GPU. None means the CPU.",
+    ),
     "criterion": Described(
         '"gini", "entropy" or "log_loss"',
         'Split criterion, as in scikit-learn. A projection preserves variances, and "gini" is one. '

@@ -85,29 +85,41 @@ def grow_one(
     tree: int,
 ) -> Tree:
     """Grow tree number `tree` of a forest; `shared_outputs` is None if each tree has its own."""
+    bag, weights = draw_tree(data, settings, shared_outputs, tree)
+    root = Part(
+        None, len(bag.rows), key(settings.seed, tree, Purpose.SPLITS), is_shared=bag.is_oblique
+    )
+    grow_part = partial(_grow_part, data, settings, bag, stop, n_threads)
+    return finished(grow_in_parts(grow_part, root, n_threads, stop.set), bag.rows, weights)
+
+
+def draw_tree(
+    data: TrainingData, settings: GrowSettings, shared_outputs: Labels | None, tree: int
+) -> "tuple[TreeBag, np.ndarray | None]":
+    """What the tree is grown on, and the weights of its rows as leaves keep them."""
     rows, weights = draw_bag(data, settings, tree)
     bag_weights = native_weights(rows, weights)
     if settings.is_oblique(tree):
         scale = oblique_scale(data)
         Z = oblique_outputs(data.labels, settings, tree, rows, scale)
-        bag = _Bag(rows, bag_weights, Z, True, scale)
-    else:
-        outputs = _outputs_of_bag(data, settings, shared_outputs, tree, rows)
-        bag = _Bag(rows, bag_weights, outputs)
-    root = Part(None, len(rows), key(settings.seed, tree, Purpose.SPLITS), is_shared=bag.is_oblique)
-    grow_part = partial(_grow_part, data, settings, bag, stop, n_threads)
-    whole = grow_in_parts(grow_part, root, n_threads, stop.set)
-    assert whole.gains is not None
+        return TreeBag(rows, bag_weights, Z, True, scale), weights
+    outputs = _outputs_of_bag(data, settings, shared_outputs, tree, rows)
+    return TreeBag(rows, bag_weights, outputs), weights
+
+
+def finished(tree: Tree, rows: np.ndarray, weights: np.ndarray | None) -> Tree:
+    """A tree that was grown on a bag of these rows, whose members were positions in it."""
+    assert tree.gains is not None
     return replace(
-        whole,
-        gains=_shares(whole.gains),
-        members=rows[whole.members],
-        weights=None if weights is None else weights[whole.members],
+        tree,
+        gains=_shares(tree.gains),
+        members=rows[tree.members],
+        weights=None if weights is None else weights[tree.members],
     )
 
 
 @dataclass(frozen=True)
-class _Bag:
+class TreeBag:
     """The bag of a tree, distinct and ascending rows, or a part of it."""
 
     rows: np.ndarray
@@ -120,7 +132,7 @@ class _Bag:
     def weight(self) -> float:
         return float(self.weights.sum())
 
-    def take(self, positions: np.ndarray | None) -> "_Bag":
+    def take(self, positions: np.ndarray | None) -> "TreeBag":
         if positions is None:
             return self
         outputs = self.outputs
@@ -148,13 +160,13 @@ def _outputs_of_bag(
 def _grow_part(
     data: TrainingData,
     settings: GrowSettings,
-    bag: _Bag,
+    bag: TreeBag,
     stop: _core.StopFlag,
     n_threads: int,
     part: Part,
 ) -> tuple[Tree, np.ndarray]:
     of_part = bag.take(part.positions)
-    params = _params(data, settings, bag, part)
+    params = native_params(data, settings, bag, part)
     if isinstance(params, _core.ObliqueParams) and part.piece_rows:
         params.piece_rows, params.n_threads = part.piece_rows, n_threads
     grow: Callable[..., _core._Grown | None] = _core.grow_oblique if bag.is_oblique else _core.grow
@@ -184,8 +196,8 @@ def _shares(gains: np.ndarray) -> np.ndarray:
     return (gains / total if 0 < total < np.inf else np.zeros(len(gains))).astype(np.float32)
 
 
-def _params(
-    data: TrainingData, settings: GrowSettings, bag: _Bag, part: Part
+def native_params(
+    data: TrainingData, settings: GrowSettings, bag: TreeBag, part: Part
 ) -> _core.GrowParams | _core.ObliqueParams:
     limits: GrowSettings | ObliqueSettings = settings
     params: _core.GrowParams | _core.ObliqueParams

@@ -58,6 +58,7 @@ class ForestOptions:
     n_estimators: str = _forest("Number of trees, or auto.", "100")
     oblique: str = _forest("Fraction of oblique trees in a sketch forest.", "0.7")
     ridge: str = _forest("L2 penalty of oblique splits.", "2.0")
+    device: str = _forest("Where oblique trees are grown: cpu or cuda.", "cpu")
     projection: str = _forest(
         f"Projection of the labels: {', '.join(PROJECTIONS)} or none.", "gaussian"
     )

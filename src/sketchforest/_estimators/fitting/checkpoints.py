@@ -42,13 +42,13 @@ def _grown_on(prepared: Prepared) -> dict[str, str]:
     from sketchforest import __version__
 
     settings, targets = prepared.problem.settings, prepared.targets
-    class_weight = prepared.params.class_weight
+    class_weight, device = prepared.params.class_weight, prepared.params.device or "cpu"
     return {
         "version of sketchforest": __version__,
         "X or sample_weight": str(prepared.fingerprint),
         "Y": joblib.hash((targets.labels, targets.classes, targets.column_classes)),
         "set of parameters": joblib.hash(
-            (replace(settings, seed=0), class_weight, targets.criterion.name)
+            (replace(settings, seed=0), class_weight, targets.criterion.name, device)
         ),
         "random_state": str(settings.seed),
     }

@@ -5,11 +5,13 @@ from dataclasses import replace
 from functools import partial
 
 from sketchforest._estimators.fitting.preparation import Prepared
+from sketchforest._estimators.parameters import Parameters
 from sketchforest._selection.auto import AUTO_TREES, choose_settings, grow_until_flat
 from sketchforest._selection.comparison import Comparison
 from sketchforest._selection.out_of_bag import OutOfBagScorer, ScoreMetric
 from sketchforest._trees.bag import left_out_rows
 from sketchforest._trees.grow import KeptTrees, grow_trees
+from sketchforest._trees.grow_on_gpu import grow_trees_on_gpu
 from sketchforest._trees.model import Tree
 from sketchforest._trees.parallel import run_all
 from sketchforest._trees.problem import GrowSettings
@@ -28,6 +30,9 @@ def grow(
     """
     params, problem = prepared.params, prepared.problem
     settings, trees = problem.settings, list[Tree]()
+    if params.device == "cuda":
+        _check_gpu_fit(params, is_here=grow_many is grow_trees)
+        grow_many = grow_trees_on_gpu
     if prepared.earlier is not None:
         trees = prepared.earlier.forest.trees()
     elif params.auto_names:
@@ -49,6 +54,20 @@ def grow(
     n_jobs, verbose, what = params.n_jobs, params.verbose, "pruning trees"
     new = run_all(prune_one, trees[n_earlier:], n_jobs=n_jobs, description=what, verbose=verbose)
     return settings, trees[:n_earlier] + new
+
+
+def _check_gpu_fit(params: Parameters, *, is_here: bool) -> None:
+    if not is_here:
+        raise ValueError(
+            "device must be None or 'cpu' on a Dask cluster, whose workers grow trees on their "
+            "cores; got 'cuda'."
+        )
+    names = [*params.auto_names, *(["n_estimators"] if params.n_estimators == "auto" else [])]
+    if names:
+        raise ValueError(
+            f"{names[0]} must be a number for device='cuda', since settings are compared on the "
+            "CPU; got 'auto'. Choose it with device=None, on some of the rows."
+        )
 
 
 def _comparison(

@@ -47,6 +47,7 @@ from sketchforest._estimators.predicting.decisions import (
 )
 from sketchforest._trees.encoding import encode
 from sketchforest._trees.fitted import Fitted
+from sketchforest._trees.grow_on_gpu import check_device
 from sketchforest._trees.label_weights import balanced_label_weights, weighted_labels
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.problem import GrowSettings, Problem, TrainingData
@@ -81,6 +82,7 @@ def prepare(
 ) -> Prepared:
     """Validate and encode the input of a fit. The estimator does not change."""
     params = Parameters.of(estimator)
+    check_device(params.device)
     warn_of_former_name(params.threshold)
     is_warm_start = params.warm_start and estimator.__sklearn_is_fitted__()
     earlier = estimator.fitted_ if is_warm_start else None

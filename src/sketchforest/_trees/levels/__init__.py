@@ -1,0 +1,1 @@
+"""Trees grown level by level on array code, of NumPy or of a GPU."""

@@ -62,7 +62,7 @@ _SUBMODULES = (
 
 
 def __getattr__(name: str) -> object:
-    """Imported when it is asked for: `sketchforest --help` needs no estimator, and they scipy."""
+    """Import names on demand: `sketchforest --help` need not wait for scipy."""
     if name in ESTIMATORS:
         found: object = estimator_class(name)
     elif name in _OTHERS:

@@ -1,4 +1,4 @@
-"""The native surface: a handful of functions over plain arrays."""
+"""The native core: functions over NumPy arrays, and objects that own arrays."""
 
 from enum import Enum
 from typing import Any, TypeAlias
@@ -10,7 +10,7 @@ _Numbers: TypeAlias = NDArray[np.number | np.bool_]
 _Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 _Codes: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32]
 
-# Objects that hold arrays: checked when they are made (ValueError), and read-only from then on.
+# Objects that own arrays: validated on construction (ValueError), and read-only from then on.
 
 class SparseRows:
     def __init__(self, **fields: object) -> None: ...
@@ -81,7 +81,7 @@ class Leaves:
     def weights(self) -> NDArray[np.uint8] | NDArray[np.float64] | None: ...
 
 class Hierarchy:
-    """Inner nodes of all trees, counted on, and after them leaves."""
+    """Node ancestry: inner nodes of all trees, then all leaves."""
 
     @property
     def n_inner(self) -> int: ...
@@ -98,8 +98,8 @@ class Hierarchy:
         tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]],
         int,
     ]:
-        """Alphas and impurities up to this alpha; and the tree there: the inner nodes that are
-        kept, their children, the leaf that each leaf is part of, and the depth."""
+        """Alphas and impurities up to `alpha`, and the pruned tree: its inner nodes, their
+        children, the leaf that each original leaf becomes part of, and its depth."""
 
 class Forest(Leaves):
     def __init__(self, **fields: object) -> None: ...
@@ -128,8 +128,8 @@ class Forest(Leaves):
     @property
     def zero_chains(self) -> NDArray[np.uint32] | None: ...
 
-# Nodes, thresholds, gains, starts of leaves, positions of their members in the bag, (leaf, depth)
-# of parts, depth, and starts, columns and weights of directions.
+# Nodes, thresholds, gains, offsets of leaves, positions of their members in the bag, (leaf, depth)
+# of parts, depth, and the offsets, columns and weights of directions.
 _Grown: TypeAlias = tuple[
     NDArray[np.int32],
     NDArray[np.float64],
@@ -238,10 +238,10 @@ class StopFlag:
     def is_set(self) -> bool: ...
 
 def available_kernels() -> list[str]:
-    """Instruction sets that the kernels are compiled for and this machine has, the fastest last."""
+    """Instruction sets of compiled kernels that this machine supports, the fastest last."""
 
 def kernels_in_use() -> str:
-    """The fastest of them, or the one that SKETCHFOREST_KERNELS names."""
+    """The fastest of them, or the one named by SKETCHFOREST_KERNELS."""
 
 def rank_columns(
     x: _Numbers, codes: NDArray[np.unsignedinteger], first: int, last: int
@@ -361,10 +361,10 @@ def contributions(
     takes_medians: bool,
     seen: FloatRows | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
-    """Of one row: base and scores of each output, features, and what these add, row by row."""
+    """For one row: base and score per output, features, and their contributions."""
 
 def node_sizes(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Number of rows and their weight, of each node of the only tree."""
+    """Number and weight of the rows in each node of a single tree."""
 
 def node_values(
     forest: Forest, outputs: NDArray[np.float64], takes_medians: bool
@@ -372,7 +372,7 @@ def node_values(
 def node_impurity(
     forest: Forest, outputs: NDArray[np.float64], impurity: Impurity, are_labels: bool
 ) -> NDArray[np.float64]:
-    """By each output alone."""
+    """Separately for each output."""
 
 def checksum(bytes: NDArray[np.uint8]) -> int: ...
 def is_closing() -> bool: ...

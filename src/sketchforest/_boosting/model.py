@@ -21,7 +21,7 @@ from sketchforest._trees.targets import Targets
 from sketchforest._utils.typing import Matrix
 from sketchforest.metrics import top_k
 
-# Scores of so many cells are held at a time.
+# Scores are computed for this many cells at a time.
 BLOCK_CELLS = 1 << 22
 
 
@@ -78,7 +78,7 @@ class BoostedPredictor:
         return labels.astype(np.int32), scores.astype(np.float32)
 
     def contributions(self, x: Matrix, outputs: np.ndarray) -> Contributions:
-        """To the scores of these outputs, before the link function, for the one row x."""
+        """Contributions for the single row x to the scores of outputs, before the link function."""
         values, n_trees = self.trees.labels, self.trees.forest.n_trees
         assert isinstance(values, np.ndarray)
         found = contributions(self.trees, x, values[:, outputs], outputs)

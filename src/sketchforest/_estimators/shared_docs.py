@@ -124,7 +124,7 @@ PARAMETERS = {
         "training rows.",
     ),
     "n_iter_no_change": Described(
-        "int", "Stop after so many trees in a row that did not improve the loss."
+        "int", "Stop after this many trees in a row without an improvement of the loss."
     ),
     "tol": Described("float", "Smallest improvement of the mean loss that counts."),
     "shared_projection": Described(

@@ -84,7 +84,7 @@ def frequent(
     kept = np.flatnonzero(np.bincount(Y.indices, minlength=Y.shape[1]) >= min_count)
     if not len(kept):
         raise ValueError(
-            f"min_label_count must leave some labels; got {min_count}, and no label has so many "
+            f"min_label_count must leave some labels; got {min_count}, and no label has that many "
             "rows. Use a lower one."
         )
     return (Y, names) if len(kept) == len(names) else (Y[:, kept], names[kept])

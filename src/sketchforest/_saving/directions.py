@@ -1,4 +1,4 @@
-"""Directions of oblique splits, to arrays of a model file and back."""
+"""Conversion of oblique directions to arrays of a model file, and back."""
 
 from collections.abc import Mapping
 

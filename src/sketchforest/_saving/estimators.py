@@ -1,4 +1,4 @@
-"""Fitted estimators to model files and back: everything besides the arrays, as JSON."""
+"""Conversion of fitted estimators to model files and back: all but the arrays is JSON."""
 
 import dataclasses
 import os

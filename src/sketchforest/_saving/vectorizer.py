@@ -1,4 +1,4 @@
-"""Fitted TF-IDF vectorizers to JSON and arrays, and back."""
+"""Conversion of fitted TF-IDF vectorizers to JSON and arrays, and back."""
 
 import codecs
 from collections.abc import Mapping, Sequence

@@ -155,7 +155,7 @@ def predict_score(
 
 
 def _offset_variance(curve: LearningCurve, n_trees: int, offset: float, offset_se: float) -> float:
-    """Of the score, where the offset has this standard error."""
+    """The variance of the score, given the standard error of the offset."""
     lowest, _ = _offset_limits(curve.sizes)
     low, high = (
         _follow(curve, n_trees, max(lowest, offset + s))[-1] for s in (-offset_se, offset_se)

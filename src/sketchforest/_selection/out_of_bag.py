@@ -24,7 +24,7 @@ from sketchforest.metrics import Metric, get_metric, greater_is_better, row_valu
 # few trees score about SCORED_LABELS labels for each label of a row.
 CELLS, MIN_ROWS = 1 << 17, 1000
 SCORED_LABELS = 16
-# Up to so many labels, ranking a dense row of scores is faster than a sparse one.
+# Up to this many labels, ranking a dense row of scores is faster than a sparse one.
 DENSE_LABELS = 128
 # Standard errors come from leaving out one group of rows at a time.
 N_GROUPS = 20

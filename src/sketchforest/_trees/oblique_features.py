@@ -144,7 +144,7 @@ def _mean_and_spread(X: np.ndarray) -> dict[str, np.ndarray]:
     for feature, column in enumerate(X.T):
         known = column[~np.isnan(column)].astype(np.float64)
         largest = np.abs(known).max(initial=0)
-        if largest > 0:  # by which values are divided, lest their squares overflow
+        if largest > 0:  # divide by it, so that squares do not overflow
             mean[feature] = largest * (known / largest).mean()
             spread[feature] = largest * (known / largest).std() or 1.0
     return {"mean": mean, "spread": spread}

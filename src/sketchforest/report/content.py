@@ -21,7 +21,7 @@ MAX_LABELS = 10_000  # on the page, which stays below a few megabytes
 N_EXTREMES = 8  # best labels, and worst labels
 MAX_SHOWN = 6  # labels of a row
 MAX_TEXT = 240
-ENOUGH_ROWS = 5  # for a label to be among them, if enough labels have so many
+ENOUGH_ROWS = 5  # for a label to be among them, if enough labels have that many
 _LOWER_THRESHOLD = (
     " A lower threshold, or one threshold per label (f1-per-label), would predict more."
 )

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MultiLabelBinarizer
 
 from sketchforest import RandomForestClassifier, SketchForestClassifier, Tagger, load_forest
+from sketchforest import evaluate as cross_validate
 from sketchforest.evaluation import evaluate
 
 WORDS = ["egg", "bread", "soup", "rice", "fry", "bake", "boil", "freeze"]
@@ -149,6 +150,21 @@ def test_a_missing_text_is_an_empty_one(tagger):
     expected = tagger.suggest([""])
     for missing in (None, np.nan, pd.NA):
         assert tagger.suggest([missing]) == expected
+
+
+def test_without_names_of_tags_predictions_are_an_indicator_matrix(texts, tags, tagger):
+    Y = MultiLabelBinarizer(sparse_output=True).fit_transform(tags)
+    predicted = Tagger(FOREST).fit(texts, Y).predict(texts[:9])
+    found = [sorted(tagger.label_names_[predicted[[row]].indices]) for row in range(9)]
+    assert found == [sorted(row) for row in tagger.predict(texts[:9])]
+    assert cross_validate(Tagger(FOREST), texts, Y, cv=3).mean["lrap"] > 0.5
+
+
+def test_a_row_that_says_nothing_has_no_tags(frame, tags):
+    made = Tagger(FOREST).fit(frame, tags)
+    blank = pd.DataFrame({"body": ["xyzzy", None], "length": np.nan, "site": None, "is_new": None})
+    assert made.predict(blank) == [[], []]
+    assert made.predict(blank.assign(site="a")) != [[], []]
 
 
 def test_suggestions_come_best_first_and_predictions_exceed_the_threshold(texts, tagger):

@@ -195,7 +195,9 @@ class Tagger(BaseEstimator):
         """
         return self._model.suggest(_features(self._model, texts), k)
 
-    def predict(self, texts: Any, threshold: float | str | None = None) -> list[list[str]]:
+    def predict(
+        self, texts: Any, threshold: float | str | None = None
+    ) -> list[list[str]] | sparse.csr_array:
         """Predict the tags of each text whose scores exceed the threshold, best first.
 
         Parameters
@@ -208,11 +210,14 @@ class Tagger(BaseEstimator):
         Returns
         -------
         list of lists of str
+            A sparse indicator matrix if fitted on a matrix without names.
         """
         model = copy(self._model)
         if threshold is not None:
             model.set_params(threshold=threshold)
         names, X = label_names(model.fitted_).tolist(), _features(model, texts)
+        if "label_names_" not in model.fitted_.attached:
+            return sparse.csr_array(model.predict(X))
         return [[names[at] for at in labels] for labels, _ in ranked_labels(model, X, None)]
 
     def predict_proba(self, texts: Any) -> np.ndarray:
@@ -370,6 +375,7 @@ def _targets(
     """Return the labels in the model's order, and the tags it does not know."""
     Y, given = tag_targets(tags, separator, names)
     known = label_names(model.fitted_)
+    given = np.arange(Y.shape[1]).astype(str) if given is None else given
     found, unknown = aligned(Y, given, known)
     if len(unknown) == len(given):
         raise ValueError(

@@ -14,8 +14,8 @@ from sketchforest.datasets.table import tag_matrix
 
 def tag_targets(
     tags: Any, separator: str | None = None, label_names: Sequence[str] | None = None
-) -> tuple[sparse.csr_array, np.ndarray]:
-    """Return an (n_rows, n_labels) indicator matrix and the names of its columns."""
+) -> tuple[sparse.csr_array, np.ndarray | None]:
+    """Return an (n_rows, n_labels) indicator matrix, and the names of its columns if known."""
     if is_frame(tags):
         label_names = list(map(str, tags.columns)) if label_names is None else label_names
         tags = np.asarray(tags)
@@ -52,7 +52,9 @@ def _tags_of(cell: object, row: int, separator: str | None) -> list[str]:
     return split_tags([str(tag) for tag in cell if not is_missing(tag)], ";")
 
 
-def _indicators(Y: Any, label_names: Sequence[str] | None) -> tuple[sparse.csr_array, np.ndarray]:
+def _indicators(
+    Y: Any, label_names: Sequence[str] | None
+) -> tuple[sparse.csr_array, np.ndarray | None]:
     matrix = checked_csr("tags", sparse.csr_array(Y) if isinstance(Y, np.ndarray) else Y)
     wrong = ~np.isin(matrix.data, (0, 1))
     if wrong.any():
@@ -60,12 +62,11 @@ def _indicators(Y: Any, label_names: Sequence[str] | None) -> tuple[sparse.csr_a
             f"tags must be an indicator matrix of zeros and ones; got {matrix.data[wrong][0]!s}."
         )
     n_labels = matrix.shape[1]
-    names = list(map(str, range(n_labels) if label_names is None else label_names))
-    if len(names) != n_labels:
-        raise ValueError(f"label_names must have {n_labels} entries; got {len(names)}.")
+    if label_names is not None and len(label_names) != n_labels:
+        raise ValueError(f"label_names must have {n_labels} entries; got {len(label_names)}.")
     matrix = matrix.astype(np.uint8)
     matrix.eliminate_zeros()
-    return matrix, np.array(names, np.str_)
+    return matrix, None if label_names is None else np.array(list(map(str, label_names)), np.str_)
 
 
 def aligned(
@@ -78,13 +79,16 @@ def aligned(
 
 
 def frequent(
-    Y: sparse.csr_array, names: np.ndarray, min_count: int
-) -> tuple[sparse.csr_array, np.ndarray]:
-    """Leave out the labels of fewer than `min_count` rows."""
+    Y: sparse.csr_array, names: np.ndarray | None, min_count: int
+) -> tuple[sparse.csr_array, np.ndarray | None]:
+    """Leave out the labels of fewer than `min_count` rows; the others are named by number."""
+    if min_count <= 1:
+        return Y, names
+    names = np.arange(Y.shape[1]).astype(str) if names is None else names
     kept = np.flatnonzero(np.bincount(Y.indices, minlength=Y.shape[1]) >= min_count)
     if not len(kept):
         raise ValueError(
             f"min_label_count must leave some labels; got {min_count}, and no label has that many "
             "rows. Use a lower one."
         )
-    return (Y, names) if len(kept) == len(names) else (Y[:, kept], names[kept])
+    return Y[:, kept], names[kept]

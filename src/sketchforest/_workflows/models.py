@@ -11,8 +11,6 @@ from sketchforest import Tagger, load_forest
 from sketchforest._estimators.fitted_state import publish
 from sketchforest._estimators.parameters import check_parameters
 from sketchforest._features import Model
-from sketchforest._features.encoder import RowEncoder
-from sketchforest.datasets import Dataset
 from sketchforest.datasets._text import AnyPath
 
 
@@ -88,14 +86,6 @@ def training_rows_of_file(model: Model, path: AnyPath, n_rows: int) -> np.ndarra
     numbers = np.full(n_rows, -1)
     numbers[getattr(model, "row_numbers_", slice(n_trained))] = np.arange(n_trained)
     return numbers
-
-
-def attach_names(model: Model, dataset: Dataset, encoder: RowEncoder) -> None:
-    """Attach the names of labels and features, and the text vectorizer, for the model file."""
-    if dataset.label_names is not None:
-        model.label_names_ = dataset.label_names
-    if dataset.feature_names is not None:
-        encoder.attach_to(model)
 
 
 def set_threshold(model: Model, threshold: object) -> None:

@@ -34,7 +34,6 @@ from sketchforest._workflows.model_input import read_training, training_format
 from sketchforest._workflows.models import (
     Notes,
     OutOfBag,
-    attach_names,
     file_digest,
 )
 from sketchforest.datasets import Dataset
@@ -136,9 +135,7 @@ def train_file(
             model = _fit(estimator, params, X, Y, backend)
     seconds = time.perf_counter() - started
     out_of_bag = _expected_score(model, X)
-    attach_names(model, dataset, encoder)
-    if model.fitted_.targets.is_indicator and encoder.has_texts_or_categories:
-        model.tagger_ = _tagger_params(encoder, text)
+    attach_names(model, dataset, encoder, text)
     if len(train_rows) < dataset.Y.shape[0]:  # explanations number rows as the file does
         model.attach(row_numbers=train_rows)
     if text.keeps_texts and source.texts is not None:
@@ -193,12 +190,8 @@ def read_training_file(
 
 def with_frequent_labels(source: TrainingFile, min_count: int) -> TrainingFile:
     """Leave out the labels of fewer rows."""
-    if min_count <= 1:
-        return source
     dataset = source.dataset
-    names = dataset.label_names
-    names = np.arange(dataset.Y.shape[1]).astype(str) if names is None else names
-    Y, names = frequent(dataset.Y, names, min_count)
+    Y, names = frequent(dataset.Y, dataset.label_names, min_count)
     return source._replace(dataset=replace(dataset, Y=Y, label_names=names))
 
 
@@ -274,6 +267,18 @@ def learn_features(
     )
     vectorizer = make_vectorizer(**_vectorizer_params(settings))
     return RowEncoder.learn(source.records.take(train_rows), columns, table, vectorizer)
+
+
+def attach_names(
+    model: Model, dataset: Dataset, encoder: RowEncoder, settings: TextSettings = _DEFAULT_TEXT
+) -> None:
+    """Attach names and encoder for the model file; a model of texts is loaded as a tagger."""
+    if dataset.label_names is not None:
+        model.label_names_ = dataset.label_names
+    if dataset.feature_names is not None:
+        encoder.attach_to(model)
+    if model.fitted_.targets.is_indicator and encoder.has_texts_or_categories:
+        model.tagger_ = _tagger_params(encoder, settings)
 
 
 def _vectorizer_params(settings: TextSettings) -> Params:

@@ -62,7 +62,7 @@ def tune(
     Example:  sketchforest tune bibtex --budget 60 --out tuned
     """
     from sketchforest import tuning
-    from sketchforest._workflows.models import attach_names
+    from sketchforest._workflows.training import attach_names
     from sketchforest.cli.tuning_views import as_json, show_tuning, write_tuning
 
     screen = options.console(json)

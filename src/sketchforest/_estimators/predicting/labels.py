@@ -288,4 +288,7 @@ def without_words(fitted: Fitted, X: Matrix) -> np.ndarray:
     """(n_rows,) whether each text has no word that the model knows, and so says nothing."""
     if "vectorizer_" not in fitted.attached or isinstance(X, np.ndarray):
         return np.zeros(X.shape[0], bool)
-    return np.diff(X.indptr) == 0
+    n_rows = X.shape[0]
+    says_something = ~np.isnan(X.data)  # numbers beside the text may be missing
+    row = np.repeat(np.arange(n_rows), np.diff(X.indptr))
+    return np.bincount(row[says_something], minlength=n_rows) == 0

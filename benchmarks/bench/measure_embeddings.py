@@ -20,6 +20,7 @@ from scipy import sparse
 
 from benchmarks.measure import peak_bytes, timed
 from sketchforest import SketchForestClassifier
+from sketchforest._estimators import forest_mixin
 
 LABELS_PER_ROW, NOISE = 5, 0.35
 _BLOCK_ROWS, _TEST_ROWS = 10_000, 2_000
@@ -41,7 +42,7 @@ def measure_embeddings(
     forest = SketchForestClassifier(
         n_estimators, oblique=oblique, device=device, n_jobs=n_jobs, random_state=0, threshold=0.5
     )
-    with _watched_gpu(device) as gpu:
+    with _watched_gpu(device) as gpu, _timed_growth() as growth:
         fit_seconds, _ = timed(partial(forest.fit, X, Y))
     ranked: Any
     predict_seconds, ranked = timed(partial(forest.predict_topk, X_test, k=1))
@@ -49,6 +50,7 @@ def measure_embeddings(
     hashed = sha256(trees.nodes.tobytes() + trees.members.tobytes()).hexdigest()
     return {
         "fit_seconds": fit_seconds,
+        "grow_seconds": growth[0],
         "predict_seconds": predict_seconds,
         "peak_bytes": peak_bytes(),
         "gpu_bytes": gpu[0],
@@ -112,6 +114,23 @@ def _indicators(labels: np.ndarray, n_labels: int) -> sparse.csr_array:
     Y.sum_duplicates()
     Y.data[:] = 1
     return Y
+
+
+@contextmanager
+def _timed_growth() -> Iterator[list[float]]:
+    """A list with the seconds of a fit in which its trees are grown."""
+    module: Any = forest_mixin
+    grow, seconds = module.grow, [0.0]
+
+    def timed_grow(*args: Any) -> Any:
+        seconds[0], grown = timed(partial(grow, *args))
+        return grown
+
+    module.grow = timed_grow
+    try:
+        yield seconds
+    finally:
+        module.grow = grow
 
 
 @contextmanager

@@ -113,20 +113,19 @@ class _Pieces:
         self.references.append(reference)
         self.depth = max(self.depth, depth) if len(slot) else self.depth
 
-    def to_tree(self, leaf: np.ndarray) -> Grown:
-        """`leaf` is that of each row of the bag."""
+    def to_tree(self, members: np.ndarray, sizes: np.ndarray) -> Grown:
+        """With the members of its leaves, and how many each of them has."""
         nodes = np.zeros((self.n_nodes, 4), np.int32)
         nodes[:, 0] = _joined(self.features, np.int32)
         nodes[:, 1] = _joined(self.thresholds, np.float32).view(np.int32)
         slots, references = _joined(self.slots, np.int64), _joined(self.references, np.int64)
         below = slots >= 0
         nodes[slots[below] // 2, 2 + slots[below] % 2] = references[below]
-        sizes = np.bincount(leaf, minlength=self.n_leaves)
         return Grown(
             nodes=nodes,
             gains=_joined(self.gains, np.float64),
             member_start=np.concatenate([[0], np.cumsum(sizes)]).astype(np.uint32),
-            members=np.argsort(leaf, kind="stable").astype(np.int32),
+            members=members,
             depth=self.depth,
             directions=(
                 np.concatenate([[0], np.cumsum(_joined(self.sizes, np.int64))]).astype(np.uint32),
@@ -175,12 +174,17 @@ class _Growth:
             level = self._make_leaves(level, self._must_be_leaves(level))
             if len(level.size):
                 level = self._split(level, check)
-        leaves = self._kernels.download(self._leaf)
         bounds = zip(self._bag_start[:-1], self._bag_start[1:], strict=True)
         return [
-            tree.to_tree(leaves[begin:end])
+            tree.to_tree(*self._leaves_of(tree, begin, end))
             for tree, (begin, end) in zip(self._trees, bounds, strict=True)
         ]
+
+    def _leaves_of(self, tree: _Pieces, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        leaf = self._leaf[begin:end]
+        members = self._xp.argsort(leaf, kind="stable").astype(np.int32)
+        sizes = self._xp.bincount(leaf, minlength=tree.n_leaves)
+        return self._kernels.download(members), self._kernels.download(sizes)
 
     def _must_be_leaves(self, level: _Level) -> np.ndarray:
         params = self._params

@@ -135,6 +135,7 @@ __device__ void join(const T* parts, const int* first_chunk, int width, T* out, 
     if (at >= n) return;
     const int node = (int)(at / width), j = (int)(at % width);
     double sum = 0;
+#pragma unroll 8
     for (int chunk = first_chunk[node]; chunk < first_chunk[node + 1]; ++chunk)
         sum += parts[(long long)chunk * width + j];
     out[at] = (T)sum;

@@ -17,6 +17,7 @@ from sketchforest import (
     ExtraTreesClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
+    SketchBoostingClassifier,
     SketchForestClassifier,
     load_forest,
 )
@@ -246,11 +247,25 @@ def test_a_sketch_forest_is_scored_on_the_rows_that_some_trees_left_out():
 
 def test_trees_that_saw_all_rows_are_not_scored_on_them():
     forest = ExtraTreesClassifier(5, random_state=0).fit(X, LABELS)
-    with pytest.raises(ValueError, match="include_training_rows must be True if every tree"):
+    with pytest.raises(
+        ValueError, match="include_training_rows must be True for rows"
+    ):
         evaluate(forest, X, LABELS)
     tree = DecisionTreeClassifier(random_state=0).fit(X, LABELS)
-    with pytest.raises(ValueError, match="include_training_rows must be True if every tree"):
+    with pytest.raises(
+        ValueError, match="include_training_rows must be True for rows"
+    ):
         evaluate(tree, X, LABELS)
+
+
+def test_a_boosting_model_knows_its_training_rows(tmp_path):
+    SketchBoostingClassifier(max_iter=3, random_state=0).fit(X[TRAIN], LABELS[TRAIN]).save(
+        tmp_path / "model.sf"
+    )
+    model = load_forest(tmp_path / "model.sf")
+    assert evaluate(model, X, LABELS).n_trained_on == 80
+    with pytest.raises(ValueError, match="no out-of-bag predictions of them"):
+        evaluate(model, X[TRAIN], LABELS[TRAIN])
 
 
 def test_new_rows_among_few_possible_ones_are_not_taken_for_training_rows():

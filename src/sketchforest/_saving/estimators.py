@@ -181,7 +181,7 @@ def _restored(
         about["n_features_in"],
         None if names_in is None else np.array(names_in, dtype=object),
         state.get("_fingerprint"),
-        _row_hashes(more, labels.shape[0]),
+        _row_hashes(more, None if "boosting" in about else labels.shape[0]),
         thresholds,
         is_relabelled=state.get("_is_relabelled", False),
         projection_stream=state.get("_number"),
@@ -225,9 +225,13 @@ def _row_attributes(more: Mapping[str, np.ndarray], n_rows: int) -> dict[str, ob
     return found if texts is None else found | {"row_texts_": texts}
 
 
-def _row_hashes(more: Mapping[str, np.ndarray], n_rows: int) -> np.ndarray | None:
+def _row_hashes(more: Mapping[str, np.ndarray], n_rows: int | None) -> np.ndarray | None:
+    """Return the hashes of the training rows, of which a boosting model keeps nothing else."""
     found = more.get("row_hashes")
-    if found is not None and (found.dtype != np.int64 or found.shape != (n_rows,)):
+    if found is None:
+        return None
+    n_rows = found.size if n_rows is None else n_rows
+    if found.dtype != np.int64 or found.shape != (n_rows,):
         raise CorruptModelError("row_hashes do not match the training rows")
     return found
 

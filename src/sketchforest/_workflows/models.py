@@ -79,10 +79,10 @@ def training_rows_of_file(model: Model, path: AnyPath, n_rows: int) -> np.ndarra
 
     None unless the file has the content of the training file, whatever its name.
     """
-    digest = notes_of(model).get("sha256")
+    notes = notes_of(model)
+    digest, n_trained = notes.get("sha256"), notes.get("rows", 0)
     if digest is None or str(path) == "-" or file_digest(path) != digest:
         return None
-    n_trained = model.fitted_.labels.shape[0]
     numbers = np.full(n_rows, -1)
     numbers[getattr(model, "row_numbers_", slice(n_trained))] = np.arange(n_trained)
     return numbers

@@ -35,6 +35,7 @@ from sketchforest._trees.problem import GrowSettings
 from sketchforest._trees.random import SHARED, Purpose, generator
 from sketchforest._trees.targets import Targets
 from sketchforest._utils.progress import stage, watched
+from sketchforest._utils.row_hashes import row_hashes
 from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
 from sketchforest.projection import Projection, resolve_n_components, resolve_projection
 
@@ -152,6 +153,7 @@ def _boosted(
         prepared.features.n_features,
         prepared.features.names,
         prepared.fingerprint,
+        row_hashes(prepared.X),
         attached=names,
         stops_early=boosting.n_iter_no_change is not None,
         train_scores=np.array(done.train_scores),

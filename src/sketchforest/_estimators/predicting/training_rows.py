@@ -42,19 +42,16 @@ def out_of_bag_rows(
 
     `training_rows` are the numbers of the rows among those of the training.
     """
-    fitted = model.fitted_
-    if not isinstance(fitted.predictor, ForestPredictor):
+    forest = model.fitted_.predictor
+    rows, in_bag = np.array([], int), None
+    if isinstance(forest, ForestPredictor):
+        in_bag = forest.forest.in_bag()[training_rows]
+        rows = np.flatnonzero(np.diff(in_bag.indptr) < forest.forest.n_trees)
+    if in_bag is None or not len(rows):
         raise ValueError(
-            "include_training_rows must be True if a model in several parts was trained on all "
-            "rows: it has no out-of-bag predictions; got False. Or use rows that it was not "
+            "include_training_rows must be True for rows that all trees were grown on: there are "
+            "no out-of-bag predictions of them; got False. Or use rows that the model was not "
             "trained on."
-        )
-    in_bag = fitted.forest.in_bag()[training_rows]
-    rows = np.flatnonzero(np.diff(in_bag.indptr) < fitted.forest.n_trees)
-    if not len(rows):
-        raise ValueError(
-            "include_training_rows must be True if every tree was grown on all rows: there are no "
-            "out-of-bag predictions; got False. Or use rows that the model was not trained on."
         )
     return rows, in_bag[rows]
 

@@ -247,14 +247,10 @@ def test_a_sketch_forest_is_scored_on_the_rows_that_some_trees_left_out():
 
 def test_trees_that_saw_all_rows_are_not_scored_on_them():
     forest = ExtraTreesClassifier(5, random_state=0).fit(X, LABELS)
-    with pytest.raises(
-        ValueError, match="include_training_rows must be True for rows"
-    ):
+    with pytest.raises(ValueError, match="include_training_rows must be True for rows"):
         evaluate(forest, X, LABELS)
     tree = DecisionTreeClassifier(random_state=0).fit(X, LABELS)
-    with pytest.raises(
-        ValueError, match="include_training_rows must be True for rows"
-    ):
+    with pytest.raises(ValueError, match="include_training_rows must be True for rows"):
         evaluate(tree, X, LABELS)
 
 

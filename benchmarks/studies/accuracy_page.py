@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
+from benchmarks.significance import compare_methods, verdict
 from benchmarks.studies.study import (
     by_method,
     differences,
@@ -15,6 +16,7 @@ from benchmarks.studies.study import (
     split_counts,
 )
 from sketchforest._utils.pictures import picture_bytes
+from sketchforest._utils.tables import latex_table
 from sketchforest.datasets import catalogue
 
 FLAGSHIP = "sketch forest"
@@ -66,6 +68,7 @@ def accuracy_page(results: pd.DataFrame, n_estimators: int) -> str:
         "",
         markdown_table(["data set", "splits", *scores], _score_rows(scores)),
         *(_verdict(by_method(results, "lrap"), other) for other in scores if other != FLAGSHIP),
+        *_significance(results),
         *_tuned(results),
         *_published(names),
     ]
@@ -136,6 +139,28 @@ def _verdict(scores: pd.DataFrame, other: str) -> str:
     left_out = f"Not counted, because one split has no standard deviation: {', '.join(single)}."
     parts = [*([text] if len(counted) else []), *([left_out] if len(single) else [])]
     return " ".join(parts) + "\n"
+
+
+def compared_with_flagship(results: pd.DataFrame) -> pd.DataFrame:
+    """Differences in LRAP with their significance; empty without the flagship."""
+    scores = by_method(results[~results["method"].isin(TUNED)], "lrap")
+    kept = [method for method in METHODS if method in scores]
+    return compare_methods(scores[kept], FLAGSHIP) if FLAGSHIP in kept else pd.DataFrame()
+
+
+def _significance(results: pd.DataFrame) -> list[str]:
+    compared = compared_with_flagship(results)
+    others = compared["other"].unique() if len(compared) else ()
+    return [f"{text}\n" for other in others if (text := verdict(compared, FLAGSHIP, other))]
+
+
+def save_tables(results: pd.DataFrame, folder: Path) -> None:
+    """Write the table of LRAP for LaTeX, and the differences with p values as CSV."""
+    scores = defaults_on_common_splits(results, "lrap")
+    rows = [[cell.replace("**", "") for cell in row] for row in _score_rows(scores)]
+    table = latex_table(["data set", "splits", *scores], rows)
+    (folder / "accuracy.tex").write_text(table, encoding="utf-8")
+    compared_with_flagship(results).to_csv(folder / "accuracy-significance.csv", index=False)
 
 
 def better_and_worse(found: pd.DataFrame) -> tuple[int, int]:

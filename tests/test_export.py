@@ -12,6 +12,8 @@ from sketchforest import (
     ExtraTreesClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
+    SketchBoostingClassifier,
+    SketchBoostingRegressor,
     SketchForestClassifier,
     export,
 )
@@ -110,3 +112,20 @@ def test_what_onnx_cannot_hold_is_refused(X, Y, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'sketchforest\[onnx\]'"):
         export.to_onnx(chosen)
+
+
+@pytest.mark.parametrize("case", ["labels", "classes", "numbers"])
+def test_boosting(case, X, Y):
+    kind = SketchBoostingRegressor if case == "numbers" else SketchBoostingClassifier
+    model = kind(max_iter=10, min_samples_leaf=5, random_state=0)
+    if case == "classes":
+        model.fit(X, np.array(["no", "yes", "maybe"])[Y[:, 0] + Y[:, 1]])
+        found = run(model, X)
+        np.testing.assert_array_equal(found["label"], model.predict(X))
+    else:
+        model.fit(X, Y if case == "labels" else np.nan_to_num(X[:, :3]) * [1, 1e-3, 1e3])
+        found = run(model, X)
+    if case == "numbers":
+        np.testing.assert_allclose(found["variable"], model.predict(X), rtol=1e-4, atol=1e-6)
+    else:
+        np.testing.assert_allclose(found["probabilities"], model.predict_proba(X), atol=1e-6)

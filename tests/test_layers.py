@@ -43,7 +43,7 @@ MAY_IMPORT |= {
     "explain": {"_estimators"},
     "_evaluation": {"_estimators", "metrics"},
     "evaluation": {"_estimators", "_evaluation", "metrics"},
-    "export": {"_estimators", "_trees"},
+    "export": {"_boosting", "_estimators", "_trees"},
     "_features": FEATURES,
     "tagger": {"_evaluation", "_features", "evaluation", "metrics", "sketch_forest", *FEATURES},
     "tuning": {*MAY_IMPORT, *PUBLIC} - {"datasets"},

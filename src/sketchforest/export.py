@@ -1,13 +1,16 @@
 """Export of models to other programs."""
 
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from sketchforest._boosting.model import BoostedFitted
 from sketchforest._estimators.inspection.to_sklearn import check_readable_elsewhere
+from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.node_means import NodeMeans
 from sketchforest._trees.structure import TreeStructure
 from sketchforest._trees.targets import Targets
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
     from sketchforest._estimators.base import TreesEstimator
+    from sketchforest._estimators.boosting import BoostingEstimator
 
 __all__ = ["to_onnx"]
 
@@ -23,8 +27,8 @@ __all__ = ["to_onnx"]
 OPSET, TREE_OPSET, IR_VERSION = 17, 3, 8
 
 
-def to_onnx(model: "TreesEstimator") -> "ModelProto":
-    """Convert a fitted forest or tree to the ONNX format.
+def to_onnx(model: "TreesEstimator | BoostingEstimator") -> "ModelProto":
+    """Convert a fitted forest, tree or boosting to the ONNX format.
 
     The input is `X`, float32 of shape (n_samples, n_features), with NaN for missing values. A
     regressor has the output `variable`, (n_samples, n_outputs). A classifier has `label` and
@@ -61,7 +65,8 @@ def to_onnx(model: "TreesEstimator") -> "ModelProto":
     model = copy(model)  # a concurrent fit must not change it
     check_readable_elsewhere(model, "to_onnx")
     helper, number = onnx.helper, onnx.TensorProto.FLOAT
-    targets = model.fitted_.targets
+    fitted = model.fitted_
+    targets = fitted.targets
     if targets.column_classes is not None:
         raise ValueError(
             "to_onnx is for labels, one class per row or real outputs; this model was fitted on "
@@ -72,10 +77,18 @@ def to_onnx(model: "TreesEstimator") -> "ModelProto":
     attributes = {
         "aggregate_function": "AVERAGE",
         "n_targets": n_columns,
-        **_tree_attributes(model),
+        **_tree_attributes(fitted),
     }
+    sums, links = name, []
+    if isinstance(fitted, BoostedFitted):
+        baseline = fitted.boosted.output.baseline
+        attributes |= {"aggregate_function": "SUM", "base_values": baseline.tolist()}
+        if targets.is_classification:
+            sums = "scores"
+            link = ("Sigmoid", {}) if targets.classes is None else ("Softmax", {"axis": 1})
+            links = [helper.make_node(link[0], [sums], [name], **link[1])]
     kind, domain = "TreeEnsembleRegressor", "ai.onnx.ml"
-    nodes = [helper.make_node(kind, ["X"], [name], domain=domain, **attributes)]
+    nodes = [helper.make_node(kind, ["X"], [sums], domain=domain, **attributes), *links]
     outputs = [helper.make_tensor_value_info(name, number, ["n_samples", n_columns])]
     constants = []
     if targets.is_classification:
@@ -115,16 +128,20 @@ def _decision(targets: Targets) -> tuple[list[Any], Any, Any]:
     return nodes, constant, label
 
 
-def _tree_attributes(model: "TreesEstimator") -> dict[str, Any]:
+def _tree_attributes(fitted: Fitted) -> dict[str, Any]:
     """The nodes and leaf values of all trees, one after the other."""
     joined: dict[str, list[np.ndarray]] = {}
-    for number in range(model.fitted_.forest.n_trees):
-        single = model.fitted_.forest.only(number)
-        structure = TreeStructure(single, model.fitted_.targets, model.fitted_.n_features)
+    targets = fitted.targets
+    if isinstance(fitted, BoostedFitted):  # leaves hold rows of a table of values
+        values = fitted.boosted.output.scale * fitted.boosted.leaf_values
+        targets = replace(targets, labels=values)
+    for number in range(fitted.forest.n_trees):
+        single = fitted.forest.only(number)
+        structure = TreeStructure(single, targets, fitted.n_features)
         for name, values in _nodes(structure).items():
             joined.setdefault(f"nodes_{name}", []).append(values)
         joined.setdefault("nodes_treeids", []).append(np.full(structure.node_count, number))
-        means = _at_least_one_entry(NodeMeans(single, model.fitted_.targets).of_leaves())
+        means = _at_least_one_entry(NodeMeans(single, targets).of_leaves())
         leaves = single.hierarchy.numbers[single.hierarchy.n_inner :]
         joined.setdefault("target_treeids", []).append(np.full(means.nnz, number))
         joined.setdefault("target_nodeids", []).append(np.repeat(leaves, np.diff(means.indptr)))

@@ -36,6 +36,13 @@ class BoostedPredictor:
     def of(cls, forest: Forest, values: np.ndarray, output: Output) -> "BoostedPredictor":
         return cls(ForestPredictor(forest, values, may_tabulate=False), output)
 
+    @property
+    def leaf_values(self) -> np.ndarray:
+        """(n_leaves, n_outputs) of all trees, one after the other."""
+        values = self.trees.labels
+        assert isinstance(values, np.ndarray)
+        return values
+
     def sums(self, X: Matrix, n_jobs: int | None) -> np.ndarray:
         """(n_rows, n_outputs) sums of leaf values."""
         return self.trees.average(X, n_jobs, np.float64) * self.trees.forest.n_trees
@@ -79,9 +86,8 @@ class BoostedPredictor:
 
     def contributions(self, x: Matrix, outputs: np.ndarray) -> Contributions:
         """Contributions for the single row x to the scores of outputs, before the link function."""
-        values, n_trees = self.trees.labels, self.trees.forest.n_trees
-        assert isinstance(values, np.ndarray)
-        found = contributions(self.trees, x, values[:, outputs], outputs)
+        n_trees = self.trees.forest.n_trees
+        found = contributions(self.trees, x, self.leaf_values[:, outputs], outputs)
         unit, start = n_trees * self.output.scale[outputs], self.output.baseline[outputs]
         return Contributions(
             start + unit * found.base,
@@ -92,8 +98,7 @@ class BoostedPredictor:
 
     def staged(self, X: Matrix) -> Iterator[np.ndarray]:
         """Predictions after each tree."""
-        forest, values = self.trees.forest, self.trees.labels
-        assert isinstance(values, np.ndarray)
+        forest, values = self.trees.forest, self.leaf_values
         leaves = forest.first_leaves + find_leaves(forest, X)
         sums = np.zeros((X.shape[0], values.shape[1]))
         for of_tree in leaves.T:

@@ -108,7 +108,7 @@ def save_estimator(
     if isinstance(fitted, BoostedFitted):
         about["boosting"] = boosting_to_json(fitted)
         more |= boosting_arrays(fitted)
-        labels = fitted.boosted.trees.labels
+        labels = fitted.boosted.leaf_values
     write_model(path, Model(forest, labels, about, more))
 
 

@@ -179,8 +179,7 @@ def _shown(verbose: int, max_iter: int) -> Iterator[Callable[[Progress], None]]:
 
 def _again(data: BoostData, X: Matrix, boosting: BoostSettings, earlier: BoostedFitted) -> Progress:
     """Bring the scores to where the earlier fit left them, by the same additions."""
-    forest, values = earlier.forest, earlier.boosted.trees.labels
-    assert isinstance(values, np.ndarray)
+    forest, values = earlier.forest, earlier.boosted.leaf_values
     leaves = find_leaves(forest, X)
     done = Progress([], list(earlier.train_scores), list(earlier.validation_scores))
     for number, first in enumerate(forest.first_leaves):

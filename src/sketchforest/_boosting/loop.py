@@ -17,7 +17,7 @@ from sketchforest._trees.model import Tree
 from sketchforest._trees.problem import GrowSettings, rows_of_share
 from sketchforest._trees.random import Purpose, generator
 from sketchforest._utils.typing import Matrix
-from sketchforest.projection import Projection
+from sketchforest.projection import matrix
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class BoostData:
     X: Binned
     scores: Scores
     train: np.ndarray  # rows to learn from
+    scored: np.ndarray  # of these, the rows whose loss is noted
     validation: np.ndarray  # rows to stop by
     n_jobs: int | None
 
@@ -71,7 +72,7 @@ def measure(data: BoostData, boosting: BoostSettings, done: Progress) -> None:
     """Note the losses, which are only computed for early stopping."""
     if boosting.n_iter_no_change is None:
         return
-    done.train_scores.append(-data.scores.mean_loss(data.train))
+    done.train_scores.append(-data.scores.mean_loss(data.scored))
     if len(data.validation):
         done.validation_scores.append(-data.scores.mean_loss(data.validation))
 
@@ -91,10 +92,10 @@ def draw_projection(
     """P (n_outputs, n_components) of one tree; None keeps all outputs."""
     if growing.projection is None or growing.n_components is None:
         return None
-    assert isinstance(growing.projection, Projection)
     rng = generator(growing.seed, number, Purpose.PROJECTION)
     if hasattr(growing.projection, "draw_by_norm"):
         norms = scores.squared_norms(rows)
         P: Matrix = growing.projection.draw_by_norm(norms, growing.n_components, rng)
         return P
-    return growing.projection.draw(scores.n_outputs, growing.n_components, rng)
+    no_rows = np.empty((0, scores.n_outputs))
+    return matrix(growing.projection, no_rows, growing.n_components, rng)

@@ -287,8 +287,8 @@ ATTRIBUTES = {
     "n_iter_": Described("int", "Number of trees."),
     "train_score_": Described(
         "(n_iter_ + 1,) array",
-        "Minus the mean loss on the training rows, before the first tree and after each; empty "
-        "without early stopping.",
+        "Minus the mean loss on the training rows, or on 10,000 of them, before the first tree and "
+        "after each; empty without early stopping.",
     ),
     "validation_score_": Described(
         "(n_iter_ + 1,) array", "The same on the held-out rows; empty if there are none."

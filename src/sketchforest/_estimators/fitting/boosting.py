@@ -37,12 +37,17 @@ from sketchforest._trees.targets import Targets
 from sketchforest._utils.progress import stage, watched
 from sketchforest._utils.row_hashes import row_hashes
 from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
-from sketchforest.projection import Projection, resolve_n_components, resolve_projection
+from sketchforest.projection import (
+    Projection,
+    TransformerProjection,
+    resolve_n_components,
+    resolve_projection,
+)
 
 # As many gradients as fill a row of eight numbers with its weight and its count: docs/guide.
 DEFAULT_N_COMPONENTS = 6
-# With early_stopping="auto", as in scikit-learn.
-MANY_ROWS = 10_000
+# With early_stopping="auto", and rows whose training loss is computed, as in scikit-learn.
+MANY_ROWS = MOST_SCORED = 10_000
 
 
 @dataclass(frozen=True)
@@ -134,10 +139,11 @@ def _boosted(
     boosting = _boost_settings(estimator, n_rows)
     drawn = generator(growing.seed, SHARED, Purpose.SCORED_ROWS).permutation(n_rows)
     validation, train = np.split(drawn.astype(np.uint32), [boosting.n_validation])
+    scored = np.sort(train[:MOST_SCORED])
     validation, train = np.sort(validation), np.sort(train)
     output = initial_output(targets, train, prepared.weights)
     scores = Scores(targets, output, prepared.weights, n_jobs)
-    data = BoostData(bin_features(prepared.X, n_jobs), scores, train, validation, n_jobs)
+    data = BoostData(bin_features(prepared.X, n_jobs), scores, train, scored, validation, n_jobs)
     done = Progress([], [], [])
     measure(data, boosting, done)
     if earlier is not None:
@@ -218,9 +224,9 @@ def _projection(estimator: BaseEstimator, n_outputs: int) -> tuple[Projection | 
     )
     if projection is None:
         return None, None
-    if not isinstance(projection, Projection) or (
-        projection.fits_labels and not hasattr(projection, "draw_by_norm")
-    ):
+    looks_at_outputs = getattr(projection, "fits_labels", False)
+    looks_at_outputs = looks_at_outputs and not hasattr(projection, "draw_by_norm")
+    if isinstance(projection, TransformerProjection) or looks_at_outputs:
         raise ValueError(
             "projection must be drawn without looking at the outputs for boosting, whose gradients "
             f"are never stored; got {estimator.projection!r}. Use 'gaussian' or None."

@@ -68,6 +68,8 @@ class SketchBoostingRegressor(BoostingParameters, PredictsNumbers, BoostingEstim
     (100, 2)
     """
 
+    min_samples_leaf: int | float = 5
+
     def staged_predict(self, X: MatrixLike) -> Iterator[np.ndarray]:
         """Predict the outputs after each tree.
 

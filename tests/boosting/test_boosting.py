@@ -94,7 +94,7 @@ def test_classes_are_the_algorithm_of_the_definition():
 def test_one_output_is_boosted_as_in_scikit_learn():
     X, Y = numbers(2000)
     y = Y[:, 0] / Y[:, 0].std()
-    common = {"max_iter": 20, "max_leaf_nodes": 8, "l2_regularization": 0.0}
+    common = {"max_iter": 20, "max_leaf_nodes": 8, "l2_regularization": 0.0, "min_samples_leaf": 20}
     ours = SketchBoostingRegressor(**common, early_stopping=False).fit(X, y)
     theirs = HistGradientBoostingRegressor(**common, early_stopping=False).fit(X, y)
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-4)
@@ -148,7 +148,7 @@ def test_a_warm_start_gives_the_bits_of_one_fit(kind, early_stopping):
     params = {"subsample": 0.8, "early_stopping": early_stopping}
     whole = small(kind, **params).fit(X, Y)
     steps = small(kind, warm_start=True, **params | {"max_iter": 3}).fit(X, Y)
-    assert steps.n_iter_ == 3
+    assert 1 <= steps.n_iter_ <= 3
     steps.set_params(max_iter=8).fit(X, Y)
     np.testing.assert_array_equal(predicted(steps, X), predicted(whole, X))
     np.testing.assert_array_equal(steps.train_score_, whole.train_score_)
@@ -217,10 +217,10 @@ def test_fitting_stops_when_the_held_out_loss_does_not_improve(kind):
     Y = np.random.default_rng(0).permutation(Y)  # there is nothing to learn
     model = small(kind, max_iter=200, early_stopping=True, n_iter_no_change=5).fit(X, Y)
     assert model.do_early_stopping_
-    assert 5 <= model.n_iter_ < 100
-    assert len(model.validation_score_) == len(model.train_score_) == model.n_iter_ + 1
-    best = model.validation_score_[-6]
-    assert (model.validation_score_[-5:] <= best + 1e-7).all()
+    scores = model.validation_score_
+    assert 6 <= len(scores) == len(model.train_score_) < 100
+    assert (scores[-5:] <= scores[-6] + 1e-7).all()
+    assert model.n_iter_ == max(1, np.argmax(scores))
 
 
 def test_the_training_score_is_minus_the_mean_loss():

@@ -41,6 +41,14 @@ class Progress:
     validation_scores: list[float]
 
     @property
+    def best(self) -> "Progress":
+        """The trees up to the best score on held-out rows, at least one; all without such rows."""
+        if not self.validation_scores:
+            return self
+        n_trees = max(1, int(np.argmax(self.validation_scores)))
+        return Progress(self.trees[:n_trees], self.train_scores, self.validation_scores)
+
+    @property
     def watched_scores(self) -> list[float]:
         return self.validation_scores or self.train_scores
 

@@ -116,7 +116,8 @@ PARAMETERS = {
     ),
     "early_stopping": Described(
         'bool or "auto"',
-        'Stop when the loss does not improve any more. "auto" does so for more than 10,000 rows.',
+        "Stop when the loss does not improve any more, and drop the trees after the best loss on "
+        'held-out rows. "auto" does so for more than 10,000 rows.',
     ),
     "validation_fraction": Described(
         "int, float or None",
@@ -286,12 +287,12 @@ ATTRIBUTES = {
     "n_estimators_": Described("int", "Number of trees."),
     "n_iter_": Described("int", "Number of trees."),
     "train_score_": Described(
-        "(n_iter_ + 1,) array",
+        "(n_grown + 1,) array",
         "Minus the mean loss on the training rows, or on 10,000 of them, before the first tree and "
-        "after each; empty without early stopping.",
+        "after each that was grown; empty without early stopping.",
     ),
     "validation_score_": Described(
-        "(n_iter_ + 1,) array", "The same on the held-out rows; empty if there are none."
+        "(n_grown + 1,) array", "The same on the held-out rows; empty if there are none."
     ),
     "do_early_stopping_": Described("bool", "Whether the fit could stop before `max_iter` trees."),
     "n_features_in_": Described("int", "Number of features."),

@@ -149,7 +149,7 @@ def _boosted(
     if earlier is not None:
         done = _again(data, prepared.X, boosting, earlier)
     with _shown(estimator.verbose, boosting.max_iter) as show:
-        boost(data, growing, boosting, done, show)
+        done = boost(data, growing, boosting, done, show).best
     forest, values = join_trees(done.trees, prepared.features.n_features, n_jobs)
     names = {} if targets.label_names is None else {"label_names_": targets.label_names}
     return BoostedFitted(
@@ -187,7 +187,9 @@ def _again(data: BoostData, X: Matrix, boosting: BoostSettings, earlier: Boosted
     """Bring the scores to where the earlier fit left them, by the same additions."""
     forest, values = earlier.forest, earlier.boosted.leaf_values
     leaves = find_leaves(forest, X)
-    done = Progress([], list(earlier.train_scores), list(earlier.validation_scores))
+    n_known = forest.n_trees + 1  # trees after the best are grown again
+    train_scores = earlier.train_scores[:n_known].tolist()
+    done = Progress([], train_scores, earlier.validation_scores[:n_known].tolist())
     for number, first in enumerate(forest.first_leaves):
         tree = forest.tree(number)
         of_tree = values[first : first + tree.n_leaves].astype(np.float32)

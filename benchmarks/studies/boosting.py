@@ -122,14 +122,13 @@ def cross_entropy(Y: Any, p: np.ndarray) -> float:
 def measure_boosting(what: str, **request: Any) -> dict[str, Any]:
     """One row of a table, in the process of the caller."""
     measures: dict[str, Callable[..., dict[str, Any]]] = {
-        "regression": _measure_regression,
         "labels": _measure_labels,
         "outputs": _measure_outputs,
     }
     return measures[what](**request)
 
 
-def _measure_regression(path: str, method: str, seed: int) -> dict[str, Any]:
+def _measure_regression(path: Path, method: str, seed: int) -> dict[str, Any]:
     data = np.load(path)
     X, Y = data["X"], data["Y"]
     folds = KFold(N_FOLDS, shuffle=True, random_state=seed).split(X)
@@ -164,9 +163,9 @@ def _measure_labels(
 
 
 def _measure_outputs(method: str, n_outputs: int, n_trees: int) -> dict[str, Any]:
-    """Labels that depend on a few random directions of 50 features, 5,000 rows."""
+    """Labels that depend on a few random directions of 50 features, 2,000 rows."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(5000, 50)).astype(np.float32)
+    X = rng.normal(size=(2000, 50)).astype(np.float32)
     Z = np.tanh(X @ rng.normal(size=(50, 10))) @ rng.normal(size=(10, n_outputs))
     Y = (np.quantile(Z[:500], 0.98, axis=0) < Z).astype(np.uint8)
     model = classifier(method, n_trees, 1, 0)
@@ -180,9 +179,9 @@ def _measure_outputs(method: str, n_outputs: int, n_trees: int) -> dict[str, Any
 # ---- the study
 
 
-def _requests(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _requests() -> Iterator[tuple[str, dict[str, Any]]]:
     for method, name, seed in product(METHODS_OF_REGRESSION, REGRESSION_SETS, range(N_SEEDS)):
-        yield "regression", {"path": str(folder / f"{name}.npz"), "method": method, "seed": seed}
+        yield "regression", {"dataset": name, "method": method, "seed": seed}
     for dataset, method in product(LABEL_SETS, ("sketch boosting", "xgboost, multi-output trees")):
         request = {"dataset": dataset, "method": method, "n_trees": 5, "n_jobs": 1, "seed": 0}
         yield "labels", request
@@ -190,26 +189,26 @@ def _requests(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         request = {"dataset": dataset, "method": method, "n_trees": 100, "n_jobs": 2, "seed": 0}
         yield "labels", request
     for n_outputs in OUTPUTS:
-        request = {"method": "sketch boosting", "n_outputs": n_outputs, "n_trees": 20}
+        request = {"method": "sketch boosting", "n_outputs": n_outputs, "n_trees": 10}
         yield "outputs", request
 
 
 def run_boosting(folder: Path, out: Path) -> None:
     """Measure what is missing in the tables, one row after the other."""
-    for what, request in _requests(folder):
+    for what, request in _requests():
         path = out / f"boosting-{what}.csv"
-        shown = {n: Path(v).stem if n == "path" else v for n, v in request.items()}
         known = pd.read_csv(path) if path.exists() else pd.DataFrame()
-        if len(known) and (known[list(shown)] == pd.Series(shown)).all(axis=1).any():
+        if len(known) and (known[list(request)] == pd.Series(request)).all(axis=1).any():
             continue
         try:
             if what == "regression":
-                found = _measure_regression(**request)
+                path_of_set = folder / f"{request['dataset']}.npz"
+                found = _measure_regression(path_of_set, request["method"], request["seed"])
             else:
                 n_threads = request.get("n_jobs", 1)
                 found = in_own_process("measure_boosting", n_threads, what=what, **request)
         except MeasurementError as error:
-            print(f"{shown}: {error}", flush=True)
+            print(f"{request}: {error}", flush=True)
             continue
-        print(shown, found, flush=True)
-        pd.concat([known, pd.DataFrame([shown | found])]).to_csv(path, index=False)
+        print(request, found, flush=True)
+        pd.concat([known, pd.DataFrame([request | found])]).to_csv(path, index=False)

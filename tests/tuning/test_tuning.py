@@ -22,8 +22,8 @@ from sketchforest._selection.learning_curve import LearningCurve, predict_score
 from sketchforest._selection.out_of_bag import OutOfBagScorer, ScoreMetric
 from sketchforest.datasets import make_multilabel
 from sketchforest.metrics import lrap, precision_at_k
+from sketchforest.tuning import Setting, tune, tuner
 from sketchforest.tuning import budget as budget_module
-from sketchforest.tuning import tune, tuner
 from sketchforest.tuning.budget import LAST, Budget
 from sketchforest.tuning.space import Space
 
@@ -553,13 +553,21 @@ def test_original_outputs_have_no_m():
 def test_settings_say_how_they_differ():
     result = tuned(estimators=["sketch_forest", *PLAIN], budget="900 trees")
     settings = [trial.setting for trial in result.trials]
-    words = {str(setting) for setting in settings}
+    words = {", ".join(setting.words().values()) for setting in settings}
     assert len(words) == len(settings)
     for other in settings[1:]:
-        assert set(other.difference_from(settings[0]).replace(" with ", ", ").split(", ")) <= {
+        assert set(other.difference_from(settings[0]).split(", ")) <= {
             *other.words().values(),
             other.rows,
         }
+
+
+def test_settings_are_named_by_the_parameters_to_set():
+    forest = Setting("sketch_forest", "gaussian", 64, 97, None, oblique=0.7, ridge=2.0)
+    assert str(forest) == "sketch forest, oblique=0.7, ridge=2, n_components=64, max_features=97"
+    other = replace(forest, max_features=20, row_share=0.75)
+    assert other.difference_from(forest) == "max_features=20, max_samples=0.75"
+    assert forest.difference_from(other) == "max_features=97, default max_samples"
 
 
 def test_a_result_shows_itself():

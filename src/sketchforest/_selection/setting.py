@@ -20,7 +20,7 @@ class Setting:
     --------
     >>> from sketchforest.tuning import Setting
     >>> str(Setting("random_forest", "gaussian", 32, 20, 2))
-    'random forest, m=32, k=20, leaves of 2'
+    'random forest, n_components=32, max_features=20, min_samples_leaf=2'
     """
 
     estimator: str
@@ -45,41 +45,40 @@ class Setting:
         return self.row_share == 1
 
     def __str__(self) -> str:
-        return ", ".join(self.words().values())
+        return ", ".join(word for word in self.words().values() if not word.startswith("default"))
 
     def words(self) -> dict[str, str]:
-        """A phrase for each parameter in which settings can differ."""
+        """The parameters in which settings can differ, as a user sets them."""
         words = {"estimator": self.estimator.replace("_", " ")}
         if self.oblique is not None:
-            words["oblique"] = f"{self.oblique:.0%} oblique"
-            words["ridge"] = f"ridge {self.ridge:g}"
-        words |= {"outputs": self.outputs, "max_features": f"k={self.max_features}"}
+            words |= {"oblique": f"oblique={self.oblique:g}", "ridge": f"ridge={self.ridge:g}"}
+        words |= {"outputs": self.outputs, "max_features": f"max_features={self.max_features}"}
         if self.min_samples_leaf is not None:
-            words["leaves"] = f"leaves of {self.min_samples_leaf}"
+            words["leaves"] = f"min_samples_leaf={self.min_samples_leaf}"
         if self.oblique is not None:
             least = self.min_samples_split
-            words["nodes"] = "default min split" if least is None else f"min split {least}"
+            default = "default min_samples_split"
+            words["nodes"] = default if least is None else f"min_samples_split={least}"
         if self.row_share is not None:
             words["rows"] = self.rows
         return words
 
     @property
     def outputs(self) -> str:
-        """The outputs on which splits are searched, in words."""
+        """The outputs on which splits are searched."""
         if self.projection is None:
-            return "the original outputs"
-        m = "default m" if self.n_components is None else f"m={self.n_components}"
-        return m if self.projection == "gaussian" else f"{m} {self.projection}"
+            return "projection=None"
+        m = f"n_components={'default' if self.n_components is None else self.n_components}"
+        return m if self.projection == "gaussian" else f"projection={self.projection!r}, {m}"
 
     @property
     def rows(self) -> str:
-        """The rows that each tree sees, in words."""
+        """The rows that each tree sees."""
         if self.row_share is None:
-            return "default rows"
-        return "all rows" if self.sees_all_rows else f"{self.row_share:.0%} of the rows"
+            return "default max_samples"
+        return "all rows" if self.sees_all_rows else f"max_samples={self.row_share:g}"
 
     def difference_from(self, other: "Setting") -> str:
         """The differences from another setting, in words."""
         ours, theirs = self.words() | {"rows": self.rows}, other.words() | {"rows": other.rows}
-        parts = [word for name, word in ours.items() if word != theirs.get(name)]
-        return " with ".join([parts[0], ", ".join(parts[1:])]) if len(parts) > 1 else parts[0]
+        return ", ".join(word for name, word in ours.items() if word != theirs.get(name))

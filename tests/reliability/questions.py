@@ -159,7 +159,9 @@ OTHERS: dict[str, Question] = {
     "_repr_html_": lambda model, rows: re.sub(r"-id-\d+|x[0-9a-f]{6,}", "", model._repr_html_()),
     "check_is_fitted": lambda model, rows: check_is_fitted(model),
     "explain()": lambda model, rows: explain(model, rows.X[:1]),
-    "evaluate()": lambda model, rows: replace(evaluate(model, rows.X, rows.Y), seconds=0.0),
+    "evaluate()": lambda model, rows: replace(
+        evaluate(model, rows.X, rows.Y, include_training_rows=True), seconds=0.0
+    ),
 }
 OF_FORESTS: dict[str, Question] = {
     "len": lambda model, rows: len(model),

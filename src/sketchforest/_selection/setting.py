@@ -68,8 +68,13 @@ class Setting:
         """The outputs on which splits are searched."""
         if self.projection is None:
             return "projection=None"
-        m = f"n_components={'default' if self.n_components is None else self.n_components}"
-        return m if self.projection == "gaussian" else f"projection={self.projection!r}, {m}"
+        m = self.n_components
+        m_words = "default n_components" if m is None else f"n_components={m}"
+        return (
+            m_words
+            if self.projection == "gaussian"
+            else f"projection={self.projection!r}, {m_words}"
+        )
 
     @property
     def rows(self) -> str:

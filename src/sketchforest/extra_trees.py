@@ -1,6 +1,7 @@
 """Extra-trees, with random thresholds and all rows, on a projection of the outputs."""
 
 from sketchforest._estimators.constructors import (
+    Calibrate,
     CartParameters,
     ClassificationCriterion,
     ClassWeight,
@@ -41,6 +42,7 @@ class ExtraTreesClassifier(CartParameters, ForestParameters, ForestMixin, TreesC
     max_features: MaxFeatures = "sqrt"
     class_weight: ClassWeight = None
     threshold: Threshold = 0.5
+    calibrate: Calibrate = None
 
 
 @estimator

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 from sketchforest._estimators.base import TreesEstimator
 from sketchforest._estimators.boosting import BoostingEstimator
 from sketchforest._estimators.constructors import (
+    Calibrate,
     CartParameters,
     ClassificationCriterion,
     ClassWeight,
@@ -55,6 +56,7 @@ class RandomForestClassifier(CartParameters, ForestParameters, ForestMixin, Tree
     bootstrap: bool = True
     class_weight: ClassWeight = None
     threshold: Threshold = 0.5
+    calibrate: Calibrate = None
 
 
 @estimator

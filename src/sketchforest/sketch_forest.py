@@ -1,6 +1,7 @@
 """The flagship: forests of oblique trees and extra-trees on a projection of the outputs."""
 
 from sketchforest._estimators.constructors import (
+    Calibrate,
     ClassWeight,
     MaxFeatures,
     MaxSamples,
@@ -44,6 +45,7 @@ class SketchForestClassifier(MixedForestParameters, ForestMixin, TreesClassifier
 
     class_weight: ClassWeight = None
     threshold: Threshold = "f1"
+    calibrate: Calibrate = None
 
 
 @estimator

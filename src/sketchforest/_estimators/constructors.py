@@ -31,6 +31,8 @@ ClassWeight: TypeAlias = (
     | None
 )
 
+Calibrate: TypeAlias = Literal["sigmoid", "isotonic"] | None
+
 DEFAULT_PROJECTION = "gaussian"
 
 Instance = TypeVar("Instance")

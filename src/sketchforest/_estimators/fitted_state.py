@@ -10,6 +10,7 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from sketchforest._trees.calibration import Calibration
 from sketchforest._trees.criterion import CRITERIA, Criterion
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.model import Forest, ForestDirections, SparseRows
@@ -21,7 +22,7 @@ from sketchforest._trees.targets import F1Thresholds, Targets
 from sketchforest._utils.lazy import lock_of
 
 # Classes that are pickled as dicts.
-_PLAIN = (Fitted, Forest, ForestDirections, FeatureMap, SparseRows, Targets)
+_PLAIN = (Calibration, Fitted, Forest, ForestDirections, FeatureMap, SparseRows, Targets)
 PLAIN: dict[str, type[Any]] = {
     cls.__name__: cls for cls in (*_PLAIN, GrowSettings, ObliqueSettings)
 }

@@ -15,6 +15,7 @@ from sketchforest._estimators.fitting.out_of_bag import Attributes, oob_attribut
 from sketchforest._estimators.fitting.preparation import Prepared, prepare
 from sketchforest._estimators.tree_list import TreeListMixin
 from sketchforest._trees.bag import drawn_rows
+from sketchforest._trees.calibration import Calibration
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.hierarchy import decision_paths
 from sketchforest._trees.predict import leaves_of
@@ -93,10 +94,14 @@ class ForestMixin(TreeListMixin):
         return self._set_oob_score_and_attributes(fitted, *found) if any(found) else fitted
 
     def _set_oob_score_and_attributes(
-        self, fitted: Fitted, found: Attributes, thresholds: F1Thresholds | None
+        self,
+        fitted: Fitted,
+        found: Attributes,
+        thresholds: F1Thresholds | None,
+        calibration: Calibration | None,
     ) -> Fitted:
         """Named as in scikit-learn, whose tests look for it."""
-        return fitted.but(out_of_bag=found, f1_thresholds=thresholds)
+        return fitted.but(out_of_bag=found, f1_thresholds=thresholds, calibration=calibration)
 
     def __len__(self) -> int:
         return self.n_estimators_

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from sketchforest._estimators.constructors import (
     DEFAULT_PROJECTION,
+    Calibrate,
     ClassWeight,
     Device,
     MaxFeatures,
@@ -55,6 +56,7 @@ class Parameters:
     warm_start: bool = False
     class_weight: ClassWeight = None
     threshold: Threshold = DEFAULT
+    calibrate: Calibrate = None
     oblique: float = 0.0  # share of the trees
     ridge: float = 2.0
     device: Device = None
@@ -201,6 +203,9 @@ RULES: dict[str, Rule] = {
         "a number in [0, 1], one for each label, 'f1', 'f1-per-label' or 'top-K' with K of at "
         "least 1",
         is_threshold,
+    ),
+    "calibrate": Rule(
+        "'sigmoid', 'isotonic' or None", lambda v: v in ("sigmoid", "isotonic", None)
     ),
     "splitter": Rule("'best', 'random' or 'oblique'", lambda v: v in ("best", "random", "oblique")),
     "oblique": Rule("a number in [0, 1]", lambda v: _is_between(v, 0, 1)),

@@ -160,6 +160,13 @@ PARAMETERS = {
         'after a fit; "f1" and "f1-per-label" then need a fit with either of them or with '
         "`oob_score`.",
     ),
+    "calibrate": Described(
+        '"sigmoid", "isotonic" or None',
+        "Turn the scores of labels into calibrated probabilities, by one increasing curve for all "
+        'labels that is fitted to out-of-bag scores: "sigmoid" is safe with few rows, "isotonic" '
+        "more flexible. The order of labels does not change, and a score of 0 stays 0. "
+        "Explanations add up to the score before calibration.",
+    ),
 }
 # Single trees have neither "auto" nor "balanced_subsample".
 OF_TREES = {

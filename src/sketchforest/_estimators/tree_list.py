@@ -99,6 +99,7 @@ class TreeListMixin(TreesEstimator):
             predictor=ForestPredictor.of(forest, fitted.targets),
             fingerprint=None,
             f1_thresholds=None,
+            calibration=None,
             projection_stream=fitted.settings.projection_stream(number),
             out_of_bag={},
             attached={name: v for name, v in fitted.attached.items() if name in NAMES},

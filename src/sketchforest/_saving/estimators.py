@@ -27,6 +27,7 @@ from sketchforest._saving.vectorizer import (
     restore_vectorizer,
     vectorizer_state,
 )
+from sketchforest._trees.calibration import Calibration
 from sketchforest._trees.criterion import CRITERIA, VARIANCE
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.model import Forest, Labels, SparseRows
@@ -58,6 +59,9 @@ def save_estimator(
     if compact:
         forest = Forest(**forest.fields() | {"gains": None})
     more = {}
+    if fitted.calibration is not None:
+        more["calibration_scores"] = fitted.calibration.scores
+        more["calibration_probabilities"] = fitted.calibration.probabilities
     if thresholds is not None:
         more["threshold_for_all"] = np.asarray(thresholds.for_all)
         more["threshold_for_each"] = np.asarray(thresholds.for_each)
@@ -183,6 +187,7 @@ def _restored(
         state.get("_fingerprint"),
         _row_hashes(more, None if "boosting" in about else labels.shape[0]),
         thresholds,
+        _calibration(more),
         is_relabelled=state.get("_is_relabelled", False),
         projection_stream=state.get("_number"),
         out_of_bag={name: state[name] for name in ("oob_score_",) if name in state},
@@ -252,6 +257,28 @@ def _f1_thresholds(more: Mapping[str, np.ndarray], n_labels: int) -> F1Threshold
     if for_each.shape != (n_labels,) or not ((values >= 0) & (values <= 1)).all():
         raise CorruptModelError("thresholds must be one per label, from 0 to 1")
     return F1Thresholds(np.float32(for_all), for_each)
+
+
+def _calibration(more: Mapping[str, np.ndarray]) -> Calibration | None:
+    found = [more.get(f"calibration_{name}") for name in ("scores", "probabilities")]
+    scores, probabilities = found
+    if scores is None and probabilities is None:
+        return None
+    is_curve = (
+        scores is not None
+        and probabilities is not None
+        and scores.dtype == probabilities.dtype == np.float64
+        and scores.shape == probabilities.shape == (len(scores.ravel()),)
+        and len(scores) > 1
+        and scores[0] == probabilities[0] == 0
+        and scores[-1] == 1 >= probabilities[-1]
+        and bool((np.diff(scores) > 0).all() and (np.diff(probabilities) > 0).all())
+    )
+    if not is_curve:
+        raise CorruptModelError("the calibration must ascend from 0 to at most 1")
+    assert scores is not None
+    assert probabilities is not None
+    return Calibration(scores, probabilities)
 
 
 def _settings_to_json(settings: GrowSettings) -> dict[str, Json]:

@@ -45,6 +45,7 @@ _LABEL_ARRAYS = ("row_start", "columns", "values")
 _MORE_ARRAYS = (
     *("thresholds", "threshold_for_all", "threshold_for_each", "idf"),
     *("row_hashes", "row_numbers", "row_ids", "row_ids_start", "row_texts", "row_texts_start"),
+    *("calibration_scores", "calibration_probabilities"),
     *("baseline", "scale", "train_scores", "validation_scores"),
 )
 _ARRAYS = {

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sketchforest._trees.calibration import CalibratedPredictor, Calibration
 from sketchforest._trees.model import Forest, Labels
 from sketchforest._trees.predict import ForestPredictor, Predictor
 from sketchforest._trees.problem import GrowSettings
@@ -30,6 +31,7 @@ class Fitted:
     fingerprint: str | None = None  # of X and row weights; None for a single tree
     row_hashes: np.ndarray | None = None  # of each training row; None: of an older model
     f1_thresholds: F1Thresholds | None = None  # if rows were scored out-of-bag
+    calibration: Calibration | None = None  # of the scores of labels
     is_relabelled: bool = False
     projection_stream: int | None = None  # for a single tree taken from a forest
     out_of_bag: Mapping[str, Any] = field(default_factory=dict)  # public attributes by name
@@ -55,6 +57,13 @@ class Fitted:
                 "different rows. Use one of its `parts`."
             )
         return self.predictor
+
+    @property
+    def calibrated_predictor(self) -> Predictor:
+        """The predictor of the probabilities that users see."""
+        if self.calibration is None:
+            return self.predictor
+        return CalibratedPredictor(self.predictor, self.calibration)
 
     @property
     def labels(self) -> Labels:

@@ -142,7 +142,7 @@ class ServedModel:
         ]
 
     def _best(self, X: Matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
-        return self.model.fitted_.predictor.best(X, 1, min(k, self.n_labels))
+        return self.model.fitted_.calibrated_predictor.best(X, 1, min(k, self.n_labels))
 
     def _names(self, labels: np.ndarray) -> np.ndarray:
         return labels.astype(str) if self.label_names is None else self.label_names[labels]

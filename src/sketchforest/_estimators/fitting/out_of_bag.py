@@ -21,6 +21,7 @@ from sketchforest._estimators.predicting.decisions import (
 )
 from sketchforest._selection.extrapolation import extrapolate_oob_score
 from sketchforest._selection.learning_curve import PredictedScore
+from sketchforest._trees.calibration import Calibration, calibrate
 from sketchforest._trees.predict import ForestPredictor, Predictor
 from sketchforest._trees.problem import Problem
 from sketchforest._trees.targets import F1Thresholds, Targets
@@ -36,11 +37,12 @@ Attributes: TypeAlias = dict[str, float | Matrix | list[np.ndarray]]
 
 def oob_attributes(
     params: Parameters, targets: Targets, problem: Problem, predictor: ForestPredictor
-) -> tuple[Attributes, F1Thresholds | None]:
-    """The out-of-bag attributes that the parameters ask for, and thresholds for labels."""
+) -> tuple[Attributes, F1Thresholds | None, Calibration | None]:
+    """The out-of-bag attributes that the parameters ask for, and thresholds for labels and their
+    calibration."""
     wants_thresholds = targets.is_indicator and f1_kind(params.threshold) is not None
-    if not (params.oob_score or wants_thresholds):
-        return {}, None
+    if not (params.oob_score or wants_thresholds or params.calibrate):
+        return {}, None, None
     in_bag = predictor.forest.in_bag()
     is_left_out = np.diff(in_bag.indptr) < predictor.forest.n_trees
     leaves_few_out = params.is_mixed and params.sees_all_rows
@@ -57,10 +59,15 @@ def oob_attributes(
         is_left_out &= np.isin(np.arange(len(is_left_out)), problem.data.rows)
     truth = _truth(targets)
     found: Attributes = {}
-    thresholds = None
+    thresholds = calibration = None
+    if params.calibrate is not None:
+        calibration = calibrate(params.calibrate, *_pairs(truth, prediction, is_left_out))
+        if isinstance(prediction, np.ndarray):
+            prediction = calibration.apply(prediction)
+        else:
+            prediction = as_given(calibration.apply_sparse(prediction), targets)
     if targets.is_indicator:
-        pairs = sparse.csr_array(truth[is_left_out]), sparse.csr_array(prediction[is_left_out])
-        thresholds = best_thresholds(*pairs)
+        thresholds = best_thresholds(*_pairs(truth, prediction, is_left_out))
     if params.oob_score:
         name = "oob_decision_function_" if targets.is_classification else "oob_prediction_"
         has_columns = targets.column_classes is not None
@@ -69,7 +76,13 @@ def oob_attributes(
         if is_left_out.any():
             score = _metric(params, targets, thresholds)
             found["oob_score_"] = float(score(truth[is_left_out], prediction[is_left_out]))
-    return found, thresholds
+    return found, thresholds, calibration
+
+
+def _pairs(
+    truth: Matrix, prediction: Matrix, rows: np.ndarray
+) -> tuple[sparse.csr_array, sparse.csr_array]:
+    return sparse.csr_array(truth[rows]), sparse.csr_array(prediction[rows])
 
 
 def _predictions(

@@ -97,6 +97,11 @@ def prepare(
             "threshold must be left out for classes, since the most probable one is predicted; got "
             f"{params.threshold!r}. Thresholds apply to indicator matrices Y."
         )
+    if targets.has_classes and params.calibrate is not None:
+        raise ValueError(
+            f"calibrate must be None for classes; got {params.calibrate!r}. Use scikit-learn's "
+            "CalibratedClassifierCV."
+        )
     check_same_length(X, targets.labels.shape[0])
     weights = check_sample_weight(sample_weight, X.shape[0])
     weights = None if weights is None else rescale_weights(weights)

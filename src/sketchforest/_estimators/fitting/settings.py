@@ -131,7 +131,8 @@ def _n_left_out(params: Parameters, targets: Targets, n_drawable: int) -> int:
     threshold. The other trees see all rows."""
     if not (params.is_mixed and params.sees_all_rows):
         return 0
-    needed = ROWS_FOR_THRESHOLD if _chooses_threshold(params, targets) else 0
+    is_for_labels = params.calibrate is not None or _chooses_threshold(params, targets)
+    needed = ROWS_FOR_THRESHOLD if is_for_labels else 0
     needed = ROWS_FOR_SCORE if params.oob_score else needed
     return min(n_drawable // OUT_OF_BAG_SHARE, needed)
 
@@ -169,6 +170,11 @@ def _n_draws(params: Parameters, targets: Targets, n_drawable: int) -> int | Non
                 "threshold must be a number or 'top-K' if bootstrap=False; got "
                 f"{params.threshold!r}. Use bootstrap=True or max_samples=0.8 to leave rows out "
                 "of each tree."
+            )
+        if params.calibrate is not None:
+            raise ValueError(
+                f"calibrate must be None if bootstrap=False; got {params.calibrate!r}. Use "
+                "bootstrap=True or max_samples=0.8 to leave rows out of each tree."
             )
         if params.oob_score:
             raise ValueError(

@@ -72,6 +72,11 @@ def check_readable_elsewhere(estimator: "TreesEstimator | BoostingEstimator", wh
             f"{int(forest.directions.is_oblique.sum())} of {forest.n_trees} are oblique. "
             "Use an estimator without oblique trees."
         )
+    if estimator.fitted_.calibration is not None:
+        raise ValueError(
+            f"{what} needs scores that are averages of trees; these are calibrated. Fit with "
+            "calibrate=None."
+        )
     if forest.thresholds is not None:
         raise ValueError(
             f"{what} reads X as float32, but these trees split between values that are equal in "

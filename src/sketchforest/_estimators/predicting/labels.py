@@ -124,7 +124,7 @@ class PredictsLabels(ClassifierMixin, HasFittedModel):
         fitted = self.fitted_
         k = None if k is None else check_k(k, fitted.labels.shape[1])
         kept, checked = Kept(np.float32, k), self._check_new(X, fitted)
-        return fitted.predictor.average_sparse(checked, self._n_jobs, kept)
+        return fitted.calibrated_predictor.average_sparse(checked, self._n_jobs, kept)
 
     def predict_topk(
         self, X: MatrixLike, k: int = 5
@@ -150,7 +150,7 @@ class PredictsLabels(ClassifierMixin, HasFittedModel):
             return self._best_of_columns(fitted, X, k)
         checked = self._check_new(X, fitted)
         k = check_k(k, fitted.labels.shape[1])
-        labels, scores = fitted.predictor.best(checked, self._n_jobs, k)
+        labels, scores = fitted.calibrated_predictor.best(checked, self._n_jobs, k)
         return (labels if targets.classes is None else targets.classes[labels]), scores
 
     def suggest(self, rows: MatrixLike, k: int = 5) -> list[list[tuple[str, float]]]:
@@ -170,7 +170,7 @@ class PredictsLabels(ClassifierMixin, HasFittedModel):
         fitted = self.fitted_
         checked, n_labels = self._check_new(rows, fitted), fitted.labels.shape[1]
         k = min(check_k(k, max(n_labels, k), "labels"), n_labels)
-        labels, scores = fitted.predictor.best(checked, self._n_jobs, k)
+        labels, scores = fitted.calibrated_predictor.best(checked, self._n_jobs, k)
         names = label_names(fitted, labels)
         return [
             [(name, score) for name, score in zip(found, values, strict=True) if score > 0]
@@ -211,7 +211,7 @@ class PredictsLabels(ClassifierMixin, HasFittedModel):
     ) -> np.ndarray | list[np.ndarray]:
         targets, checked = fitted.targets, self._check_new(X, fitted)
         check_ontology(ontology, targets)
-        averages = dense_averages(fitted.predictor, targets, checked, self._n_jobs)
+        averages = dense_averages(fitted.calibrated_predictor, targets, checked, self._n_jobs)
         if ontology is not None:
             return ontology.enforce_hierarchy(averages)
         return averages if targets.column_classes is None else targets.by_column(averages)
@@ -219,7 +219,7 @@ class PredictsLabels(ClassifierMixin, HasFittedModel):
     def _predicted(
         self, fitted: Fitted, X: MatrixLike, ontology: Ontology | None
     ) -> np.ndarray | sparse.csr_array:
-        targets, predictor, n_jobs = fitted.targets, fitted.predictor, self._n_jobs
+        targets, predictor, n_jobs = fitted.targets, fitted.calibrated_predictor, self._n_jobs
         checked = self._check_new(X, fitted)
         if ontology is not None:
             check_ontology(ontology, targets)
@@ -271,12 +271,14 @@ def predicted_labels(model: PredictsLabels, X: MatrixLike) -> sparse.csr_array:
 def best_labels(model: PredictsLabels, X: MatrixLike, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Column numbers and probabilities of the k most probable labels or classes, best first."""
     fitted = model.fitted_
-    return fitted.predictor.best(model._check_new(X, fitted), model._n_jobs, k)
+    return fitted.calibrated_predictor.best(model._check_new(X, fitted), model._n_jobs, k)
 
 
 def _predicted(model: PredictsLabels, fitted: Fitted, X: Matrix) -> sparse.csr_array:
     decision = decision_rule(model, fitted)
-    found = fitted.predictor.average_sparse(X, model._n_jobs, Kept(np.float32, *decision))
+    found = fitted.calibrated_predictor.average_sparse(
+        X, model._n_jobs, Kept(np.float32, *decision)
+    )
     no_words = without_words(fitted, X)
     if decision.at_least_one and no_words.any():
         found.data[np.repeat(no_words, np.diff(found.indptr))] = 0

@@ -91,11 +91,13 @@ class PartitionedForest(BaseEstimator):
         models = [part.fitted_ for part in self.parts]
         n_trees = np.array([model.forest.n_trees for model in models])
         first, n_outputs = models[0], models[0].labels.shape[1]
-        shares = zip([model.predictor for model in models], n_trees / n_trees.sum(), strict=True)
+        predictors = [model.calibrated_predictor for model in models]
+        shares = zip(predictors, n_trees / n_trees.sum(), strict=True)
         return replace(
             first,
             predictor=PartitionedPredictor(list(shares), n_outputs),
             row_hashes=_joined_hashes(models),
+            calibration=None,  # that of each part
             f1_thresholds=_mean_thresholds(models, n_trees),
         )
 

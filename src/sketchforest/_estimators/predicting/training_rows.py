@@ -60,7 +60,7 @@ def averages_without(model: HasFittedModel, X: MatrixLike, in_bag: sparse.csr_ar
     """Averages over the trees that were not grown on each row: CSR of labels or classes, or numbers
     in the form of Y."""
     fitted, n_jobs = model.fitted_, model._n_jobs
-    checked, predictor = model._check_new(X, fitted), fitted.predictor
+    checked, predictor = model._check_new(X, fitted), fitted.calibrated_predictor
     if fitted.targets.is_classification:
         return predictor.average_sparse(checked, n_jobs, Kept(np.float32), in_bag)
     return averages_as_given(predictor, fitted.targets, checked, n_jobs, in_bag)

@@ -87,7 +87,8 @@ def _ridge(data: TrainTestSplit) -> np.ndarray:
 def _logistic(data: TrainTestSplit) -> np.ndarray:
     occurs = np.flatnonzero(data.Y_train.sum(axis=0))  # a label needs examples
     one_vs_rest = OneVsRestClassifier(LogisticRegression(C=10.0, max_iter=200))
-    one_vs_rest.fit(data.X_train, data.Y_train[:, occurs])
+    # scikit-learn (1.9) numbers the columns of sparse Y in its own type, which may be of 8 bits.
+    one_vs_rest.fit(data.X_train, data.Y_train[:, occurs].astype(np.int64))
     scores = np.zeros(data.Y_test.shape)
     scores[:, occurs] = one_vs_rest.predict_proba(data.X_test)
     return scores

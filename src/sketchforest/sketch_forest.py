@@ -50,14 +50,14 @@ class SketchForestClassifier(MixedForestParameters, ForestMixin, TreesClassifier
 
 @estimator
 class SketchForestRegressor(MixedForestParameters, ForestMixin, TreesRegressor):
-    """The most accurate forest for one or many real outputs, without tuning.
+    """A forest of oblique trees and extra-trees for one or many real outputs, without tuning.
 
-    It combines extra-trees and oblique trees, as `SketchForestClassifier` does, with these
-    differences. Outputs are standardized before splits are searched, so that each counts alike,
-    whatever its unit. Dense features enter oblique splits by their standardized values, since real
-    outputs are often nearly linear in some features, and a node may be split at a single feature
-    instead, if that separates its rows about as well. Nodes of fewer than 30 rows always are. Each
-    tree sees 80% of the rows, so that out-of-bag predictions exist for all of them.
+    It differs from `SketchForestClassifier` in how trees are grown. Outputs are standardized before
+    splits are searched, so that each counts alike, whatever its unit. Dense features enter oblique
+    splits by their standardized values, since real outputs are often nearly linear in some
+    features, and a node may be split at a single feature instead, if that separates its rows about
+    as well. Nodes of fewer than 30 rows always are. Each tree sees 80% of the rows, so that
+    out-of-bag predictions exist for all of them.
 
     Examples
     --------

@@ -312,3 +312,20 @@ def test_estimators_of_other_libraries_are_refused(texts, tags):
 
     with pytest.raises(TypeError, match="classifier of sketchforest; got a LogisticRegression"):
         Tagger(LogisticRegression()).fit(texts, tags)
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({"estimators": 3}, "unknown field tagger.estimators"),
+        ({"ngram_range": [2, 1]}, "invalid value of tagger.ngram_range"),
+        ({"text_columns": [1]}, "invalid value of tagger.text_columns"),
+        ({"min_label_count": -1}, "invalid value of tagger.min_label_count"),
+    ],
+)
+def test_a_file_with_invalid_settings_is_refused(params, said, texts, tags, tmp_path):
+    made = Tagger(FOREST).fit(texts, tags)
+    made.estimator_.tagger_ = params
+    made.save(tmp_path / "model.sf")
+    with pytest.raises(ValueError, match=f"not a valid sketchforest model: {said}"):
+        load_forest(tmp_path / "model.sf")

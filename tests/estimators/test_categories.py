@@ -161,3 +161,11 @@ def test_n_jobs_does_not_change_the_forest_and_fit_leaves_the_frame_alone(frame,
     one, two = (RandomForestClassifier(10, random_state=0, n_jobs=n).fit(frame, y) for n in (1, 2))
     assert np.array_equal(one.predict_proba(frame), two.predict_proba(frame))
     pd.testing.assert_frame_equal(frame, before)
+
+
+def test_a_file_whose_columns_do_not_match_is_refused(frame, y, tmp_path):
+    forest = small(RandomForestClassifier).fit(frame, y)
+    forest._publish(forest.fitted_.but(input_columns={"size": None}))
+    forest.save(tmp_path / "m.sf")
+    with pytest.raises(ValueError, match="feature_names_in do not match the input columns"):
+        load_forest(tmp_path / "m.sf")

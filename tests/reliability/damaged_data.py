@@ -106,6 +106,7 @@ def try_one(path: Path, content: bytes, reader: Callable[[Path], object]) -> str
 
 # What is said of the whole file, of which no line is to blame.
 OF_THE_FILE = (
+    *("it contains only", "UTF-16", "Excel workbook", "lists without quotes"),
     *("there are no rows", "nothing but", "does not say which", "it has no labels", "no feature"),
     *("is too large; pass", "the file is empty", "a table needs", "has no column", "header"),
     *(

@@ -26,6 +26,13 @@ LEAVES = pytest.mark.parametrize("leaf_size", [1, 12])  # stored as rows, and as
 OOB = {"n_estimators": 40, "bootstrap": True}  # enough trees for every row to be out of bag
 
 
+def trees_alone(kind):
+    """The parameters by which the trees predict alone."""
+    if kind is SketchForestRegressor:
+        return {"linear": 0}
+    return {"linear": 0, "label_correlations": False} if kind is SketchForestClassifier else {}
+
+
 def fitted(kind, X, Y, sample_weight=None, **params):
     if kind in FORESTS:
         params = {"n_estimators": 7} | params

@@ -359,3 +359,32 @@ def level_wise_leaves(x, z, weights, key, min_samples_split, **settings) -> list
 def child_keys(key) -> tuple[int, int]:
     """Of the streams of the left and the right child of a node."""
     return mix(key + GOLDEN & MASK), mix(key + 2 * GOLDEN & MASK)
+
+
+def ridge(Z, Y, weights) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients and intercepts that minimize the weighted squared error, plus the squared
+    coefficients times the mean squared norm of the centred rows."""
+    weights = np.asarray(weights, float) / np.mean(weights)
+    mean, mean_output = (np.average(A, axis=0, weights=weights) for A in (Z, Y))
+    centred, root = Z - mean, np.sqrt(weights)[:, None]
+    penalty = np.average((centred**2).sum(axis=1), weights=weights)
+    rows = np.vstack([root * centred, np.sqrt(penalty) * np.eye(Z.shape[1])])
+    outputs = np.vstack([root * (Y - mean_output), np.zeros((Z.shape[1], Y.shape[1]))])
+    coefficients = np.linalg.lstsq(rows, outputs, rcond=None)[0]
+    return coefficients, mean_output - mean @ coefficients
+
+
+def corrections(one, other, truth, noise, penalty) -> np.ndarray:
+    """(n_labels, n_labels) by how much the score of label j, times an entry of row l, corrects that
+    of label l: see `sketchforest._selection.blending`."""
+    trees, n_labels = (one + other) / 2, truth.shape[1]
+    products = np.zeros((n_labels, n_labels))
+    for j in range(n_labels):
+        for k in range(n_labels):
+            products[j, k] = (one[:, j] @ other[:, k] + one[:, k] @ other[:, j]) / 2
+        products[j, j] += noise * (trees[:, j] @ trees[:, j] - products[j, j])
+    with_truth = trees.T @ truth
+    level = np.trace(with_truth) / np.trace(products)
+    added = with_truth / level - products
+    factors = np.linalg.solve(products + penalty * np.eye(n_labels), added).T
+    return factors * len(truth) / (len(truth) + 2 * n_labels)

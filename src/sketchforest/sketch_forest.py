@@ -46,6 +46,7 @@ class SketchForestClassifier(MixedForestParameters, ForestMixin, TreesClassifier
     class_weight: ClassWeight = None
     threshold: Threshold = "f1"
     calibrate: Calibrate = None
+    label_correlations: bool = True
 
 
 @estimator

@@ -18,6 +18,7 @@ from every_kind import (
     fitted,
     predictions,
     targets,
+    trees_alone,
 )
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
@@ -196,7 +197,7 @@ def test_real_outputs_are_predicted_in_their_shape(kind, leaf_size, X, X_new, ou
 @pytest.mark.parametrize("kind", REGRESSORS)
 def test_sparse_outputs_are_predicted_sparse_and_equal_the_dense(kind, leaf_size, X, Y, X_new):
     real = Y * (np.arange(N_LABELS) - 20) / 4  # exact in single precision
-    params = {"min_samples_leaf": leaf_size, "projection": None}
+    params = {"min_samples_leaf": leaf_size, "projection": None} | trees_alone(kind)
     dense = fitted(kind, X, real, **params)
     lean = fitted(kind, X, sparse.csr_array(real), **params)
     guess = lean.predict(X_new)
@@ -263,7 +264,7 @@ def test_only_the_first_parameter_of_a_constructor_is_positional(kind):
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_predictions_are_weighted_means_of_training_labels(kind, leaf_size, X, Y, X_new, outputs):
     y = targets(kind, Y, outputs)
-    estimator = fitted(kind, X, y, min_samples_leaf=leaf_size)
+    estimator = fitted(kind, X, y, min_samples_leaf=leaf_size, **trees_alone(kind))
     W = estimator.leaf_weights(X_new)
     assert isinstance(W, sparse.csr_array)
     assert W.shape == (len(X_new), N_TRAIN)
@@ -396,7 +397,8 @@ def test_importances_are_the_mean_over_the_trees_that_split(kind, X, Y, outputs)
 @LEAVES
 @pytest.mark.parametrize("kind", FORESTS)
 def test_a_forest_predicts_the_mean_of_its_trees(kind, leaf_size, X, Y, X_new, outputs):
-    forest = fitted(kind, X, targets(kind, Y, outputs), min_samples_leaf=leaf_size, n_components=3)
+    params = {"min_samples_leaf": leaf_size, "n_components": 3} | trees_alone(kind)
+    forest = fitted(kind, X, targets(kind, Y, outputs), **params)
     trees = forest.estimators_
     assert len(trees) == 7
     mean = np.mean([predictions(tree, X_new) for tree in trees], axis=0)

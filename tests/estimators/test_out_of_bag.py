@@ -17,6 +17,7 @@ from every_kind import (
     fitted,
     predictions,
     targets,
+    trees_alone,
 )
 from scipy import sparse
 from sklearn.metrics import accuracy_score, f1_score, r2_score
@@ -45,7 +46,7 @@ def predict_out_of_bag(forest, X):
 @LEAVES
 @pytest.mark.parametrize("kind", FOREST_CLASSIFIERS)
 def test_out_of_bag_scores_of_labels_are_those_computed_by_hand(kind, leaf_size, X, Y):
-    params = OOB | {"min_samples_leaf": leaf_size}
+    params = OOB | {"min_samples_leaf": leaf_size} | trees_alone(kind)
     forest = fitted(kind, X, Y, oob_score=True, **params)
     expected = predict_out_of_bag(forest, X)
     assert isinstance(forest.oob_decision_function_, np.ndarray)
@@ -151,14 +152,15 @@ def test_out_of_bag_scores_of_classes(X, names):
 
 @pytest.mark.parametrize("kind", FOREST_REGRESSORS)
 def test_out_of_bag_scores_of_real_outputs(kind, X, Y, outputs):
-    forest = fitted(kind, X, outputs, oob_score=True, **OOB)
+    params = OOB | trees_alone(kind)
+    forest = fitted(kind, X, outputs, oob_score=True, **params)
     assert np.allclose(forest.oob_prediction_, predict_out_of_bag(forest, X))
     assert forest.oob_score_ == pytest.approx(r2_score(outputs, forest.oob_prediction_))
-    assert fitted(kind, X, outputs, oob_score="r2", **OOB).oob_score_ == forest.oob_score_
+    assert fitted(kind, X, outputs, oob_score="r2", **params).oob_score_ == forest.oob_score_
     one = fitted(kind, X, outputs[:, 0], oob_score=lambda a, b: len(a.shape + b.shape), **OOB)
     assert one.oob_prediction_.shape == (N_TRAIN,)
     assert one.oob_score_ == 2
-    lean = fitted(kind, X, sparse.csr_array(Y * 2.5), oob_score=True, **OOB)
+    lean = fitted(kind, X, sparse.csr_array(Y * 2.5), oob_score=True, **params)
     assert isinstance(lean.oob_prediction_, sparse.csr_array)
     assert np.allclose(lean.oob_prediction_.toarray(), predict_out_of_bag(lean, X))
     assert lean.oob_score_ == pytest.approx(r2_score(Y * 2.5, lean.oob_prediction_.toarray()))

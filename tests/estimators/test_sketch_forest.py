@@ -16,7 +16,12 @@ from sketchforest import (
     load_forest,
 )
 from sketchforest._saving.container import CorruptModelError
-from sketchforest._saving.directions import direction_arrays, read_directions
+from sketchforest._saving.directions import (
+    direction_arrays,
+    feature_arrays,
+    read_directions,
+    read_features,
+)
 from sketchforest._trees.model import Forest
 from sketchforest.metrics import lrap
 
@@ -62,7 +67,7 @@ def test_trees_see_all_rows_unless_they_must_be_scored():
 def test_out_of_bag_predictions_are_of_trees_that_did_not_see_the_row():
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # that most rows are in every bag is no accident
-        forest = fitted(30, oob_score=True)
+        forest = fitted(30, oob_score=True, linear=0, label_correlations=False)
     left_out = 0
     for row in range(40):
         trees = [tree for tree in forest.estimators_ if row not in tree.fitted_.forest.members]
@@ -162,10 +167,12 @@ def test_a_model_file_keeps_directions(tmp_path):
 )
 def test_directions_that_point_outside_are_damage(name, change):
     forest = fitted().fitted_.forest
-    arrays = {n: a for n, a in direction_arrays(forest.directions).items() if a is not None}
+    arrays = direction_arrays(forest.directions) | feature_arrays(forest.directions.feature_map)
+    arrays = {n: a for n, a in arrays.items() if a is not None}
 
     def made_of(arrays):
-        return Forest(**forest.fields() | {"directions": read_directions(arrays, 60)})
+        directions = read_directions(arrays, read_features(arrays, 60))
+        return Forest(**forest.fields() | {"directions": directions})
 
     reference.assert_same_arrays(made_of(arrays), forest)
     with pytest.raises((CorruptModelError, ValueError)):

@@ -117,7 +117,8 @@ def test_a_forest_chooses_by_its_out_of_bag_scores(threshold, as_labels):
 
 
 def test_the_flagship_chooses_by_rows_that_some_trees_leave_out():
-    forest = SketchForestClassifier(40, random_state=0).fit(X, LABELS)
+    forest = SketchForestClassifier(40, linear=0, label_correlations=False, random_state=0)
+    forest.fit(X, LABELS)
     in_bag = forest.fitted_.forest.in_bag().toarray()
     left_out = np.flatnonzero(~in_bag.all(axis=1))
     trees = np.flatnonzero(~in_bag.all(axis=0))
@@ -158,8 +159,8 @@ def new_threshold(model, threshold):
 
 
 def test_other_labels_of_the_same_rows_keep_the_threshold():
-    forest = SketchForestClassifier(30, random_state=0).fit(X, LABELS)
-    chosen = forest.thresholds_
+    forest = SketchForestClassifier(30, linear=0, label_correlations=False, random_state=0)
+    chosen = forest.fit(X, LABELS).thresholds_
     assert chosen != 0.5
     again = forest.relabel(LABELS)
     assert again.thresholds_ == chosen

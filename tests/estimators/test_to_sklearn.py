@@ -137,7 +137,9 @@ def test_names_and_values_that_scikit_learn_does_not_know(X, Y):
 
 
 def test_a_sketch_forest_without_oblique_trees_is_one_of_extra_trees(X, Y):
-    ours = SketchForestClassifier(4, oblique=0, random_state=0).fit(X, Y[:, 0] > 0)
+    ours = SketchForestClassifier(
+        4, oblique=0, linear=0, label_correlations=False, random_state=0
+    ).fit(X, Y[:, 0] > 0)
     twin = ours.to_sklearn()
     assert type(twin) is ensemble.ExtraTreesClassifier
     np.testing.assert_allclose(twin.predict_proba(X), ours.predict_proba(X))

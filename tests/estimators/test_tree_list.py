@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 import pytest
+from every_kind import trees_alone
 from sklearn.base import clone
 
 from sketchforest import (
@@ -137,7 +138,8 @@ def test_a_model_is_changed_while_others_compute_what_it_derives():
 
 @pytest.mark.parametrize("kind", FORESTS)
 def test_two_forests_of_the_same_labels_are_joined(kind):
-    one, other = fitted(kind), fitted(kind, max_depth=2)
+    params = trees_alone(kind)
+    one, other = fitted(kind, **params), fitted(kind, max_depth=2, **params)
     both = (predictions(one) + predictions(other)) / 2
     one.estimators_ += other.estimators_
     assert len(one) == 12

@@ -86,8 +86,8 @@ class BoostedPredictor:
 
     def contributions(self, x: Matrix, outputs: np.ndarray) -> Contributions:
         """Contributions for the single row x to the scores of outputs, before the link function."""
+        found = contributions(self.trees, x, outputs)
         n_trees = self.trees.forest.n_trees
-        found = contributions(self.trees, x, self.leaf_values[:, outputs], outputs)
         unit, start = n_trees * self.output.scale[outputs], self.output.baseline[outputs]
         return Contributions(
             start + unit * found.base,

@@ -145,8 +145,8 @@ class TreesEstimator(FittedState):
     def leaf_weights(self, X: MatrixLike) -> sparse.csr_array:
         """Return the weight of each training row in each prediction.
 
-        The weights of a prediction sum to 1, and ``leaf_weights(X) @ Y`` is the prediction, unless
-        leaves predict medians.
+        The weights of a prediction sum to 1, and ``leaf_weights(X) @ Y`` is the prediction of the
+        trees, unless leaves predict medians. A sketch forest adds its linear part to that.
 
         Parameters
         ----------
@@ -163,9 +163,10 @@ class TreesEstimator(FittedState):
         """Replace the labels of the training rows, without growing new trees.
 
         Returns a new estimator with the same trees, in time proportional to the non-zeros of
-        `Y_new`. Out-of-bag scores are dropped. A threshold chosen for all labels is kept, and
-        per-label thresholds are kept if the number of labels stays the same. Label names come from
-        a data frame, or from `attach`.
+        `Y_new`. Out-of-bag scores are dropped. So are the linear part of a sketch forest and its
+        corrections, which cannot be refitted without X: the trees predict alone. A threshold chosen
+        for all labels is kept, and per-label thresholds are kept if the number of labels stays the
+        same. Label names come from a data frame, or from `attach`.
 
         Parameters
         ----------

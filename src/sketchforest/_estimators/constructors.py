@@ -91,6 +91,7 @@ class MixedForestParameters(ForestParameters):
 
     oblique: float = 0.7
     ridge: float = 2.0
+    linear: float | Literal["auto"] = "auto"
     device: Device = None
     min_samples_split: int | float | None = None
     min_samples_leaf: int | float | None = None

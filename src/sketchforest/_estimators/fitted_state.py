@@ -10,9 +10,11 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from sketchforest._trees.blended import Blend, blended
 from sketchforest._trees.calibration import Calibration
 from sketchforest._trees.criterion import CRITERIA, Criterion
 from sketchforest._trees.fitted import Fitted
+from sketchforest._trees.linear import LinearModel
 from sketchforest._trees.model import Forest, ForestDirections, SparseRows
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.owned_arrays import OwnedArrays
@@ -22,7 +24,10 @@ from sketchforest._trees.targets import F1Thresholds, Targets
 from sketchforest._utils.lazy import lock_of
 
 # Classes that are pickled as dicts.
-_PLAIN = (Calibration, Fitted, Forest, ForestDirections, FeatureMap, SparseRows, Targets)
+_PLAIN = (
+    *(Fitted, Forest, ForestDirections, FeatureMap, SparseRows, Targets),
+    *(Blend, Calibration, LinearModel),
+)
 PLAIN: dict[str, type[Any]] = {
     cls.__name__: cls for cls in (*_PLAIN, GrowSettings, ObliqueSettings)
 }
@@ -121,7 +126,8 @@ def _to_plain(value: object) -> object:
     else:
         named = {field.name: getattr(value, field.name) for field in fields(value)}  # type: ignore[arg-type]
     if isinstance(value, Fitted):  # a predictor's tables are rebuilt on demand
-        named["forest"] = named.pop("predictor").forest
+        del named["predictor"]
+        named |= {"forest": value.forest, "blend": value.blend}
     return {PLAIN_KEY: name, **{n: _to_plain(each) for n, each in named.items()}}
 
 
@@ -135,5 +141,7 @@ def _from_plain(value: object) -> object:
     if named.get("f1_thresholds") is not None:
         named["f1_thresholds"] = F1Thresholds(*named["f1_thresholds"])
     if "predictor" not in named and name == Fitted.__name__:
-        named["predictor"] = ForestPredictor.of(named.pop("forest"), named["targets"])
+        trees = ForestPredictor.of(named.pop("forest"), named["targets"])
+        blend = named.pop("blend", None)  # pickles of earlier versions have none
+        named["predictor"] = blended(trees, blend)
     return PLAIN[name](**named)

@@ -9,12 +9,14 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.base import TreesEstimator
+from sketchforest._estimators.fitting.blending import fit_blend
 from sketchforest._estimators.fitting.checkpoints import checkpointed
 from sketchforest._estimators.fitting.growing import grow
 from sketchforest._estimators.fitting.out_of_bag import Attributes, oob_attributes
 from sketchforest._estimators.fitting.preparation import Prepared, prepare
 from sketchforest._estimators.tree_list import TreeListMixin
 from sketchforest._trees.bag import drawn_rows
+from sketchforest._trees.blended import BlendedPredictor
 from sketchforest._trees.calibration import Calibration
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.hierarchy import decision_paths
@@ -90,7 +92,13 @@ class ForestMixin(TreeListMixin):
 
     def _scored(self, fitted: Fitted, prepared: Prepared) -> Fitted:
         params, targets, problem = prepared.params, prepared.targets, prepared.problem
-        found = oob_attributes(params, targets, problem, fitted.forest_predictor)
+        found_blend = fit_blend(params, targets, problem, fitted)
+        if found_blend is None:
+            found = oob_attributes(params, targets, problem, fitted.forest_predictor)
+        else:
+            predictor = BlendedPredictor(fitted.forest_predictor, found_blend.blend)
+            fitted = fitted.but(predictor=predictor)
+            found = oob_attributes(params, targets, problem, predictor, found_blend.ridge)
         return self._set_oob_score_and_attributes(fitted, *found) if any(found) else fitted
 
     def _set_oob_score_and_attributes(

@@ -59,6 +59,8 @@ class Parameters:
     calibrate: Calibrate = None
     oblique: float = 0.0  # share of the trees
     ridge: float = 2.0
+    linear: float | Literal["auto"] = 0.0  # weight
+    label_correlations: bool = False
     device: Device = None
     ccp_alpha: float = 0.0
     criterion: str = "gini"
@@ -210,6 +212,11 @@ RULES: dict[str, Rule] = {
     "splitter": Rule("'best', 'random' or 'oblique'", lambda v: v in ("best", "random", "oblique")),
     "oblique": Rule("a number in [0, 1]", lambda v: _is_between(v, 0, 1)),
     "ridge": _NOT_NEGATIVE,
+    "linear": Rule(
+        "a number in [0, 1] or 'auto'",
+        lambda v: v == "auto" if isinstance(v, str) else _is_between(v, 0, 1),
+    ),
+    "label_correlations": _FLAG,
     "device": Rule("None, 'cpu' or 'cuda'", lambda v: v in (None, "cpu", "cuda")),
     # of boosting
     "learning_rate": Rule("a number above 0", lambda v: _is_between(v, 0, 1e6) and v != 0),

@@ -32,6 +32,16 @@ PARAMETERS = {
         "L2 penalty of oblique splits, relative to the mean squared norm of the node's centered "
         "rows.",
     ),
+    "linear": Described(
+        'float or "auto"',
+        "Weight of the linear model in the scores, from 0 to 1; the rest is that of the trees. "
+        '"auto" chooses it on rows that neither saw. 0 leaves the trees alone.',
+    ),
+    "label_correlations": Described(
+        "bool",
+        "Correct the score of each label by the scores of others, as learned on rows that neither "
+        "the trees nor the linear model saw. For up to 1024 labels or classes.",
+    ),
     "device": Described(
         '"cpu", "cuda" or None',
         'Where oblique trees are grown: "cuda" uses an NVIDIA GPU for dense X, and needs the '

@@ -6,6 +6,7 @@ from typing import ClassVar, NamedTuple
 
 from sketchforest._estimators.base import TreesEstimator
 from sketchforest._estimators.parameters import uses_tree_type_default
+from sketchforest._trees.blended import blended
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.model import Forest
 from sketchforest._trees.predict import ForestPredictor
@@ -112,7 +113,8 @@ class TreeListMixin(TreesEstimator):
         models = _models_of(known, fitted, self._tree_class)
         grown = [model.forest.tree(0) for model in models]
         forest = Forest.from_trees(grown, fitted.n_features, fitted.labels.shape[0])
-        changed = fitted.but(predictor=ForestPredictor.of(forest, fitted.targets))
+        trees_alone = ForestPredictor.of(forest, fitted.targets)
+        changed = fitted.but(predictor=blended(trees_alone, fitted.blend))
         vars(changed)["listed"] = Listed(trees, known)
         return changed
 

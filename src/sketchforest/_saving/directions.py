@@ -23,29 +23,39 @@ _FEATURES: dict[str, type[np.generic]] = {
     "mean": np.float64,
     "spread": np.float64,
 }
-DIRECTION_ARRAYS = (
-    *(f"directions.{name}" for name in _DIRECTIONS),
-    *(f"features.{name}" for name in _FEATURES),
-)
+_OF_NODES = tuple(f"directions.{name}" for name in _DIRECTIONS)
+_OF_FEATURES = tuple(f"features.{name}" for name in _FEATURES)
+DIRECTION_ARRAYS = (*_OF_NODES, *_OF_FEATURES)
 
 
 def direction_arrays(directions: ForestDirections | None) -> dict[str, np.ndarray | None]:
     if directions is None:
         return {}
-    arrays = {f"directions.{name}": getattr(directions, name) for name in _DIRECTIONS}
-    features = directions.feature_map
-    return arrays | {f"features.{name}": getattr(features, name) for name in _FEATURES}
+    return {f"directions.{name}": getattr(directions, name) for name in _DIRECTIONS}
 
 
-def read_directions(arrays: Mapping[str, np.ndarray], n_features: int) -> ForestDirections | None:
+def feature_arrays(features: FeatureMap | None) -> dict[str, np.ndarray | None]:
+    if features is None:
+        return {}
+    return {f"features.{name}": getattr(features, name) for name in _FEATURES}
+
+
+def read_directions(
+    arrays: Mapping[str, np.ndarray], features: FeatureMap | None
+) -> ForestDirections | None:
     """Read arrays of the right types; the forest checks the rest."""
-    if arrays.keys().isdisjoint(DIRECTION_ARRAYS):
+    if arrays.keys().isdisjoint(_OF_NODES):
         return None
+    _check(features is not None)
+    assert features is not None
     found = {name: _vector(arrays, "directions", name, t) for name, t in _DIRECTIONS.items()}
-    return ForestDirections(**found, feature_map=_read_features(arrays, n_features))
+    return ForestDirections(**found, feature_map=features)
 
 
-def _read_features(arrays: Mapping[str, np.ndarray], n_features: int) -> FeatureMap:
+def read_features(arrays: Mapping[str, np.ndarray], n_features: int) -> FeatureMap | None:
+    """Read the features that oblique trees and the linear part see."""
+    if arrays.keys().isdisjoint(_OF_FEATURES):
+        return None
     found = {
         name: _vector(arrays, "features", name, t)
         for name, t in _FEATURES.items()

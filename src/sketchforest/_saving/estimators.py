@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 
 from sketchforest._boosting.model import BoostedFitted, no_rows
+from sketchforest._saving.blends import WEIGHT as LINEAR_WEIGHT
+from sketchforest._saving.blends import blend_arrays, read_blend
 from sketchforest._saving.boosting import boosting_arrays, boosting_to_json, read_boosted
 from sketchforest._saving.container import CorruptModelError, NotAModelError
 from sketchforest._saving.json_values import Json, arguments, to_json, try_convert
@@ -27,6 +29,7 @@ from sketchforest._saving.vectorizer import (
     restore_vectorizer,
     vectorizer_state,
 )
+from sketchforest._trees.blended import blended
 from sketchforest._trees.calibration import Calibration
 from sketchforest._trees.criterion import CRITERIA, VARIANCE
 from sketchforest._trees.fitted import Fitted
@@ -67,7 +70,11 @@ def save_estimator(
         more["threshold_for_each"] = np.asarray(thresholds.for_each)
     if fitted.row_hashes is not None:
         more["row_hashes"] = fitted.row_hashes
-    more |= _row_arrays(state)
+    blend, directions = fitted.blend, forest.directions
+    feature_map = None if directions is None else directions.feature_map
+    if blend is not None and blend.linear is not None:
+        feature_map = blend.linear.feature_map
+    more |= blend_arrays(blend) | _row_arrays(state)
     given = {name: state.get(f"{name}_") for name in NAMES} | dict(names or {})
     vectorizer = state.get("vectorizer_") if vectorizer is None else vectorizer
     text: dict[str, Json] = {}
@@ -86,6 +93,8 @@ def save_estimator(
     plain: dict[str, Json] = {**_state_of(targets), "_is_relabelled": fitted.is_relabelled}
     if fitted.projection_stream is not None:
         plain["_number"] = fitted.projection_stream
+    if blend is not None and blend.linear is not None:
+        plain[LINEAR_WEIGHT] = blend.weight
     plain["_fingerprint"] = fitted.fingerprint
     if "oob_score_" in fitted.out_of_bag:
         plain["oob_score_"] = fitted.out_of_bag["oob_score_"]
@@ -113,7 +122,7 @@ def save_estimator(
         about["boosting"] = boosting_to_json(fitted)
         more |= boosting_arrays(fitted)
         labels = fitted.boosted.leaf_values
-    write_model(path, Model(forest, labels, about, more))
+    write_model(path, Model(forest, labels, about, more, feature_map))
 
 
 def load_estimator(
@@ -138,7 +147,7 @@ def _restored(
     find_class: Callable[[str], type[Any]], check_params: Callable[[Any], object], model: Model
 ) -> Any:
     """Build the estimator; any error other than CorruptModelError is a bug in this library."""
-    forest, labels, about, more = model
+    forest, labels, about, more, feature_map = model
     validate_description(about)
     leaf_values = labels if "boosting" in about else None
     if leaf_values is not None:  # there are no training rows
@@ -178,8 +187,9 @@ def _restored(
     thresholds = _f1_thresholds(more, labels.shape[1])
     if thresholds is not None:
         thresholds = thresholds._replace(at_least_one=state.get(AT_LEAST_ONE, True))
+    blend = read_blend(more, state, feature_map, targets)
     fitted = Fitted(
-        ForestPredictor.of(forest, targets),
+        blended(ForestPredictor.of(forest, targets), blend),
         targets,
         _settings(about, params),
         about["n_features_in"],

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sketchforest._saving.blends import BLEND_ARRAYS
 from sketchforest._saving.container import (
     ARRAY_CHECKSUMS,
     CHECKSUM,
@@ -32,17 +33,26 @@ from sketchforest._saving.container import (
     verify_header,
     write_container,
 )
-from sketchforest._saving.directions import DIRECTION_ARRAYS, direction_arrays, read_directions
+from sketchforest._saving.directions import (
+    DIRECTION_ARRAYS,
+    direction_arrays,
+    feature_arrays,
+    read_directions,
+    read_features,
+)
 from sketchforest._trees.model import Forest, Labels, SparseRows
+from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.parallel import run_blocks
 
 FORMAT = "sketchforest"
-# 2 added oblique trees, 3 added checksums of arrays, 4 added boosting. Forests are written in the
-# last format that changed them, which earlier releases read.
+# 2 added oblique trees, 3 checksums of arrays, 4 boosting, linear parts and corrections by other
+# labels. Forests alone are written in the last format that changed them, which earlier releases
+# read.
 FORMAT_VERSION, FORMAT_VERSION_OF_FORESTS = 4, 3
 
 _LABEL_ARRAYS = ("row_start", "columns", "values")
 _MORE_ARRAYS = (
+    *BLEND_ARRAYS,
     *("thresholds", "threshold_for_all", "threshold_for_each", "idf"),
     *("row_hashes", "row_numbers", "row_ids", "row_ids_start", "row_texts", "row_texts_start"),
     *("calibration_scores", "calibration_probabilities"),
@@ -63,13 +73,16 @@ class Model(NamedTuple):
     labels: Labels
     about: dict[str, Any]
     more: dict[str, np.ndarray]  # further arrays, by name
+    feature_map: FeatureMap | None = None  # that oblique trees and the linear part see
 
 
 def write_model(path: str | os.PathLike[str], model: Model) -> None:
-    version = FORMAT_VERSION if "boosting" in model.about else FORMAT_VERSION_OF_FORESTS
+    is_of_trees = "boosting" not in model.about and model.more.keys().isdisjoint(BLEND_ARRAYS)
+    version = FORMAT_VERSION_OF_FORESTS if is_of_trees else FORMAT_VERSION
     about = {**model.about, "format_version": version}
     arrays = {f"forest.{name}": getattr(model.forest, name) for name in Forest.ARRAYS}
     arrays |= direction_arrays(model.forest.directions)
+    arrays |= feature_arrays(model.feature_map)
     if isinstance(model.labels, SparseRows):
         about["n_label_columns"] = model.labels.n_columns
         arrays |= {f"labels.{n}": getattr(model.labels, n) for n in _LABEL_ARRAYS}
@@ -102,7 +115,8 @@ def read_model(path: str | os.PathLike[str], mmap: bool = True) -> Model:
     trees: dict[str, Any] = {name: arrays.get(f"forest.{name}") for name in Forest.ARRAYS}
     check_tree_arrays(trees, optional={"thresholds", "gains", "weights"})
     n_features = _count(about, "n_features_in")
-    trees["directions"] = read_directions(arrays, n_features)
+    feature_map = read_features(arrays, n_features)
+    trees["directions"] = read_directions(arrays, feature_map)
     sums = read_checksums(header) or {}
     sizes = {"n_features": n_features, "n_rows": labels.shape[0], "n_threads": 2}
     # The forest comes first because its checks take the longest.
@@ -114,7 +128,7 @@ def read_model(path: str | os.PathLike[str], mmap: bool = True) -> Model:
         forest, *_ = run_blocks(lambda check: check(), checks, n_jobs=2)
     mapped.release_pages()
     more = {n.removeprefix("more."): a for n, a in arrays.items() if n.startswith("more.")}
-    return Model(forest, labels, about, more)
+    return Model(forest, labels, about, more, feature_map)
 
 
 @contextmanager

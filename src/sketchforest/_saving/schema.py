@@ -96,6 +96,7 @@ STATE: dict[str, Check] = {
     "_predicts_at_least_one": _is(bool),
     "_impurity": lambda value: isinstance(value, str) and value in CRITERIA,
     "_number": is_count,
+    "_linear_weight": is_number,
     "_fingerprint": _or_none(_is(str)),
     "oob_score_": is_number,
 }

@@ -8,8 +8,10 @@ to its side, in proportion to their pushes; `src/core/contributions.hpp` has the
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from sketchforest import _core
+from sketchforest._trees.blended import BlendedPredictor
 from sketchforest._trees.label_weights import reweighted
 from sketchforest._trees.predict import ForestPredictor, find_leaves, seen_by_oblique_trees
 from sketchforest._utils.typing import Matrix
@@ -20,14 +22,25 @@ class Contributions(NamedTuple):
 
     base: np.ndarray  # (k,) means over the bags of the trees
     scores: np.ndarray  # (k,)
-    features: np.ndarray  # (f,) features of the splits that the row went through
+    features: np.ndarray  # (f,) those that were asked for on the row's way, or weighted
     added: np.ndarray  # (f, k)
 
 
 def contributions(
+    predictor: ForestPredictor | BlendedPredictor, x: Matrix, outputs: np.ndarray
+) -> Contributions:
+    """To k outputs, by their numbers, for the one row x."""
+    if isinstance(predictor, BlendedPredictor):
+        return _of_blend(predictor, x, outputs)
+    labels = predictor.labels
+    Y = labels if isinstance(labels, np.ndarray) else labels.to_csr(np.float64)
+    return _of_trees(predictor, x, _dense(Y[:, outputs]), outputs)
+
+
+def _of_trees(
     predictor: ForestPredictor, x: Matrix, Y: np.ndarray, labels: np.ndarray
 ) -> Contributions:
-    """Contributions for the single row x; Y (n_train, k) has these labels of the training rows."""
+    """Y (n_train, k) has these labels of the training rows."""
     forest, outputs = predictor.forest, np.ascontiguousarray(Y, np.float64)
     leaves, seen = find_leaves(forest, x), seen_by_oblique_trees(forest, x)
     base, scores, features, added = _core.contributions(
@@ -43,3 +56,47 @@ def contributions(
     # Features share the change of the reweighted scores as they share that of the averages.
     np.divide(weighted - weighted_base, change, where=change != 0, out=factor)
     return Contributions(weighted_base, weighted, features, added * factor)
+
+
+def _of_blend(predictor: BlendedPredictor, x: Matrix, outputs: np.ndarray) -> Contributions:
+    """A score that a limit changes is changed by all features, in proportion to what they add."""
+    blend, n_outputs = predictor.blend, predictor.forest_predictor.labels.shape[1]
+    factors = sparse.identity(n_outputs, format="csr")[outputs]
+    if blend.corrections is not None:
+        factors = sparse.csr_array(factors + blend.corrections[outputs])
+    needed = np.unique(np.append(factors.indices, outputs))
+    found = contributions(predictor.forest_predictor, x, needed)
+    if blend.linear is not None:
+        base = blend.as_scores(blend.linear.intercept[None])[0]
+        scores = blend.as_scores(blend.linear.scores(x))[0]
+        features, added = blend.linear.contributions(x, needed)
+        linear = _with_scores(base[needed], scores[needed], features, added)
+        found = _sum(found, 1 - blend.weight, linear, blend.weight)
+    of_needed = factors[:, needed].toarray().T
+    scores = predictor.average(x, 1, np.float64)[0, outputs]
+    return _with_scores(found.base @ of_needed, scores, found.features, found.added @ of_needed)
+
+
+def _with_scores(
+    base: np.ndarray, scores: np.ndarray, features: np.ndarray, added: np.ndarray
+) -> Contributions:
+    sizes = np.abs(added).sum(axis=0)
+    missing = scores - base - added.sum(axis=0)
+    added = added + np.abs(added) * np.where(sizes > 0, missing / np.where(sizes > 0, sizes, 1), 0)
+    return Contributions(np.where(sizes > 0, base, scores), scores, features, added)
+
+
+def _sum(
+    one: Contributions, weight: float, other: Contributions, other_weight: float
+) -> Contributions:
+    features = np.union1d(one.features, other.features)
+    added = np.zeros((len(features), one.added.shape[1]))
+    for each, factor in ((one, weight), (other, other_weight)):
+        added[np.searchsorted(features, each.features)] += factor * each.added
+    base = weight * one.base + other_weight * other.base
+    scores = weight * one.scores + other_weight * other.scores
+    return Contributions(base, scores, features, added)
+
+
+def _dense(matrix: Matrix) -> np.ndarray:
+    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()

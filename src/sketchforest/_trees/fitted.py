@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sketchforest._trees.blended import Blend, BlendedPredictor, blended
 from sketchforest._trees.calibration import CalibratedPredictor, Calibration
 from sketchforest._trees.model import Forest, Labels
 from sketchforest._trees.predict import ForestPredictor, Predictor
@@ -50,7 +51,9 @@ class Fitted:
 
     @property
     def forest_predictor(self) -> ForestPredictor:
-        """The predictor, unless the model is partitioned."""
+        """The predictor of the trees alone, unless the model is partitioned."""
+        if isinstance(self.predictor, BlendedPredictor):
+            return self.predictor.forest_predictor
         if not isinstance(self.predictor, ForestPredictor):
             raise TypeError(
                 "This needs a single forest; the model is partitioned, and its parts were grown on "
@@ -64,6 +67,17 @@ class Fitted:
         if self.calibration is None:
             return self.predictor
         return CalibratedPredictor(self.predictor, self.calibration)
+
+    @property
+    def blended_predictor(self) -> ForestPredictor | BlendedPredictor:
+        """The same, with what is blended with them."""
+        return blended(self.forest_predictor, self.blend)
+
+    @property
+    def blend(self) -> Blend | None:
+        """How the scores of the trees are blended with those of a linear model."""
+        predictor = self.predictor
+        return predictor.blend if isinstance(predictor, BlendedPredictor) else None
 
     @property
     def labels(self) -> Labels:

@@ -16,6 +16,8 @@ class Purpose(IntEnum):
     PROJECTION = 1
     SPLITS = 2
     SCORED_ROWS = 3
+    FOLDS = 4
+    LINEAR = 5
 
 
 class TreeSeed(int):

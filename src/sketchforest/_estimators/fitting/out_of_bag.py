@@ -3,6 +3,7 @@
 import math
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -21,7 +22,9 @@ from sketchforest._estimators.predicting.decisions import (
 )
 from sketchforest._selection.extrapolation import extrapolate_oob_score
 from sketchforest._selection.learning_curve import PredictedScore
+from sketchforest._trees.blended import BlendedPredictor
 from sketchforest._trees.calibration import Calibration, calibrate
+from sketchforest._trees.linear import Ridge
 from sketchforest._trees.predict import ForestPredictor, Predictor
 from sketchforest._trees.problem import Problem
 from sketchforest._trees.targets import F1Thresholds, Targets
@@ -36,7 +39,11 @@ Attributes: TypeAlias = dict[str, float | Matrix | list[np.ndarray]]
 
 
 def oob_attributes(
-    params: Parameters, targets: Targets, problem: Problem, predictor: ForestPredictor
+    params: Parameters,
+    targets: Targets,
+    problem: Problem,
+    predictor: ForestPredictor | BlendedPredictor,
+    ridge: Ridge | None = None,
 ) -> tuple[Attributes, F1Thresholds | None, Calibration | None]:
     """The out-of-bag attributes that the parameters ask for, and thresholds for labels and their
     calibration."""
@@ -54,6 +61,8 @@ def oob_attributes(
             f"{np.count_nonzero(~is_left_out)} of {len(is_left_out)} rows were seen by every tree; "
             "their out-of-bag predictions are zero. Use more trees."
         )
+    if isinstance(predictor, BlendedPredictor) and ridge is not None and is_left_out.any():
+        predictor = replace(predictor, linear_scores=ridge.left_out(np.flatnonzero(is_left_out)))
     prediction = _predictions(predictor, targets, problem.X, params.n_jobs, in_bag, is_left_out)
     if problem.data.rows is not None:  # rows of weight 0 do not count
         is_left_out &= np.isin(np.arange(len(is_left_out)), problem.data.rows)

@@ -55,7 +55,8 @@ class Line(NamedTuple):
 class Explanation:
     """The scores of one row for k labels or outputs, and what they consist of.
 
-    ``scores`` equals ``base + contributions.sum(axis=0)``, and also ``weights @ votes``. Scores of
+    ``scores`` equals ``base + contributions.sum(axis=0)``, and also ``weights @ votes``, except
+    that a sketch forest with a linear part or corrections has more than its trees. Scores of
     boosted classifiers are log-odds, or logarithms of probabilities plus a constant for classes;
     boosting has no training rows in its leaves.
 
@@ -65,16 +66,18 @@ class Explanation:
         Column numbers of Y.
     label_names : (k,) array
     scores, base : (k,) arrays
-        The predictions, and the predictions at the roots, before any split.
+        The predictions, and the predictions at the roots, before any split, and of the linear part
+        for a row without features.
     features : (f,) array
-        Column numbers in X of the features in the splits that the row went through.
+        Column numbers in X of the features in the splits that the row went through, and of those
+        that the linear part weights.
     feature_names : (f,) array
     values : (f,) array
         Their values in the row; NaN if missing.
     is_present : (f,) array
         False for zeros of a sparse row: for example, words that a text does not contain.
     contributions : (f, k) array
-        Contribution of each feature to each score.
+        Contribution of each feature to each score, through the trees and the linear part.
     rows : (r,) array
         Numbers of the training rows in the leaves of the row, largest weight first.
     row_names : list of str
@@ -252,7 +255,7 @@ def explain(
         found = fitted.boosted.contributions(row, labels)
         weights = sparse.csr_array((1, 0))
     else:
-        found = contributions(fitted.forest_predictor, row, Y, labels)
+        found = contributions(fitted.blended_predictor, row, labels)
         weights = weights_of_rows(fitted, row, n_jobs)
     order = np.argsort(-weights.data, kind="stable")
     rows = weights.indices[order]

@@ -77,6 +77,11 @@ def check_readable_elsewhere(estimator: "TreesEstimator | BoostingEstimator", wh
             f"{what} needs scores that are averages of trees; these are calibrated. Fit with "
             "calibrate=None."
         )
+    if estimator.fitted_.blend is not None:
+        raise ValueError(
+            f"{what} needs a model of trees alone; this one has a linear part, or corrects labels "
+            "by others. Fit with linear=0 and, for labels or classes, label_correlations=False."
+        )
     if forest.thresholds is not None:
         raise ValueError(
             f"{what} reads X as float32, but these trees split between values that are equal in "

@@ -4,6 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest._estimators.predicting.decisions import HasFittedModel, averages_as_given
+from sketchforest._trees.blended import BlendedPredictor
 from sketchforest._trees.predict import ForestPredictor, Kept
 from sketchforest._utils.row_hashes import match_rows, row_hashes
 from sketchforest._utils.typing import Matrix, MatrixLike
@@ -44,7 +45,7 @@ def out_of_bag_rows(
     """
     forest = model.fitted_.predictor
     rows, in_bag = np.array([], int), None
-    if isinstance(forest, ForestPredictor):
+    if isinstance(forest, ForestPredictor | BlendedPredictor):
         in_bag = forest.forest.in_bag()[training_rows]
         rows = np.flatnonzero(np.diff(in_bag.indptr) < forest.forest.n_trees)
     if in_bag is None or not len(rows):
@@ -58,9 +59,14 @@ def out_of_bag_rows(
 
 def averages_without(model: HasFittedModel, X: MatrixLike, in_bag: sparse.csr_array) -> Matrix:
     """Averages over the trees that were not grown on each row: CSR of labels or classes, or numbers
-    in the form of Y."""
+    in the form of Y.
+
+    They are of trees alone: a linear part saw all rows, and the file does not keep them.
+    """
     fitted, n_jobs = model.fitted_, model._n_jobs
     checked, predictor = model._check_new(X, fitted), fitted.calibrated_predictor
+    if fitted.blend is not None:
+        predictor = fitted.forest_predictor
     if fitted.targets.is_classification:
         return predictor.average_sparse(checked, n_jobs, Kept(np.float32), in_bag)
     return averages_as_given(predictor, fitted.targets, checked, n_jobs, in_bag)

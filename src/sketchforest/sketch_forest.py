@@ -14,8 +14,18 @@ from sketchforest._estimators.trees import TreesClassifier, TreesRegressor
 from sketchforest.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 
+class SketchForestMixin(ForestMixin):
+    """What sketch forests have besides trees."""
+
+    @property
+    def linear_(self) -> float:
+        """Weight of the linear part in the scores, from 0 to 1."""
+        blend = self.fitted_.blend
+        return 0.0 if blend is None else blend.weight
+
+
 @estimator
-class SketchForestClassifier(MixedForestParameters, ForestMixin, TreesClassifier):
+class SketchForestClassifier(MixedForestParameters, SketchForestMixin, TreesClassifier):
     """The most accurate forest for multi-label or multi-class problems, without tuning.
 
     It combines two types of trees that make different errors: extra-trees, and oblique trees, which
@@ -50,7 +60,7 @@ class SketchForestClassifier(MixedForestParameters, ForestMixin, TreesClassifier
 
 
 @estimator
-class SketchForestRegressor(MixedForestParameters, ForestMixin, TreesRegressor):
+class SketchForestRegressor(MixedForestParameters, SketchForestMixin, TreesRegressor):
     """A forest of oblique trees and extra-trees for one or many real outputs, without tuning.
 
     It differs from `SketchForestClassifier` in how trees are grown. Outputs are standardized before

@@ -53,7 +53,7 @@ def test_the_weight_may_be_given(weight):
         assert forest.fitted_.blend is None
         return
     blend = forest.fitted_.blend
-    assert blend.weight == weight
+    assert blend.weight == forest.linear_ == weight
     assert blend.corrections is None
 
 

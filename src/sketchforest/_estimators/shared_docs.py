@@ -302,6 +302,7 @@ ATTRIBUTES = {
     ),
     "max_features_": Described("int", "Number of features sampled at each split."),
     "n_estimators_": Described("int", "Number of trees."),
+    "linear_": Described("float", "Weight of the linear part in the scores, from 0 to 1."),
     "n_iter_": Described("int", "Number of trees."),
     "train_score_": Described(
         "(n_grown + 1,) array",

@@ -214,7 +214,7 @@ class Ridge:
 
     def _moments_of_block(self, rows: np.ndarray) -> Moments:
         Z, Y = self._block(rows), self._labels[rows]
-        if isinstance(Z, sparse.csr_array) and Z.nnz > 0.25 * Z.shape[0] * Z.shape[1]:
+        if isinstance(Z, sparse.csr_array) and np.count_nonzero(Z.data) > 0.25 * np.prod(Z.shape):
             Z = Z.toarray()
         weights = np.ones(len(rows)) if self._weights is None else self._weights[rows]
         weighted = (

@@ -30,8 +30,12 @@ class SketchForestClassifier(MixedForestParameters, SketchForestMixin, TreesClas
 
     It combines two types of trees that make different errors: extra-trees, and oblique trees, which
     split along a direction in the space of all features. A short ridge regression on the leading
-    direction of the node's sketch ``Z = Y P`` finds it. Leaves keep training rows, so predictions
-    are averages of the original outputs.
+    direction of the node's sketch ``Z = Y P`` finds it. Leaves keep training rows, so trees predict
+    averages of the original outputs.
+
+    Beside the trees there is a linear part, a ridge regression on all features, and the score of
+    each label is corrected by the scores of others. Both are weighted by how they score rows that
+    they were not fitted to, in about a third of the time that the trees take.
 
     Oblique splits need features on comparable scales. Dense features are replaced by their ranks,
     unless all rows have the same length, as embeddings do: these keep their scale. Sparse counts

@@ -29,18 +29,15 @@ PARAMETERS = {
     "oblique": Described("float", "Share of oblique trees, from 0 to 1; the rest are extra-trees."),
     "ridge": Described(
         "float",
-        "L2 penalty of oblique splits, relative to the mean squared norm of the node's centered "
-        "rows.",
+        "L2 penalty of oblique splits, relative to the mean squared norm of centered rows.",
     ),
     "linear": Described(
         'float or "auto"',
-        "Weight of the linear model in the scores, from 0 to 1; the rest is that of the trees. "
-        '"auto" chooses it on rows that neither saw. 0 leaves the trees alone.',
+        'Weight of the linear part, from 0 to 1. "auto" chooses it on rows that neither part saw.',
     ),
     "label_correlations": Described(
         "bool",
-        "Correct the score of each label by the scores of others, as learned on rows that neither "
-        "the trees nor the linear model saw. For up to 1024 labels or classes.",
+        "Correct the score of each of up to 1,024 labels or classes by those of the others.",
     ),
     "device": Described(
         '"cpu", "cuda" or None',
@@ -74,8 +71,7 @@ PARAMETERS = {
     ),
     "max_leaf_nodes": Described(
         "int or None",
-        "Maximum number of leaves of a tree. If set, the split with the largest gain is made "
-        "first.",
+        "Maximum number of leaves; if set, the split with the largest gain is made first.",
     ),
     "min_impurity_decrease": Described(
         "float",
@@ -85,8 +81,7 @@ PARAMETERS = {
     ),
     "ccp_alpha": Described(
         "float",
-        "Complexity parameter of minimal cost-complexity pruning, as in scikit-learn. 0 does not "
-        "prune.",
+        "Complexity parameter of minimal cost-complexity pruning; 0 does not prune.",
     ),
     "monotonic_cst": Described("None", "Monotonicity constraints are not supported."),
     "bootstrap": Described(
@@ -318,8 +313,7 @@ ATTRIBUTES = {
         "(n_features,) array", "Column names of X, if it is a data frame with string names."
     ),
     "label_names_": Described(
-        "(n_outputs,) array",
-        "Column names of Y, if it is a data frame with string names, or the names in a model file.",
+        "(n_outputs,) array", "Column names of a data frame Y, or the names in a model file."
     ),
     "estimators_": Described("list of single trees", "The trees, each a fitted estimator."),
     "feature_importances_": Described(

@@ -246,8 +246,8 @@ def test_a_model_file_keeps_how_features_enter_by_value(tmp_path, name, change):
     forest = SketchForestRegressor(5, random_state=0).fit(X, Y)
     forest.save(tmp_path / "model.sf")
     assert np.array_equal(load_forest(tmp_path / "model.sf").predict(X), forest.predict(X))
-    directions = forest.fitted_.forest.directions
-    arrays = {n: a for n, a in direction_arrays(directions).items() if a is not None}
-    assert read_directions(arrays, 6).feature_map.mean == pytest.approx(X.mean(axis=0))
+    feature_map = forest.fitted_.forest.directions.feature_map
+    arrays = {n: a for n, a in feature_arrays(feature_map).items() if a is not None}
+    assert read_features(arrays, 6).mean == pytest.approx(X.mean(axis=0))
     with pytest.raises(CorruptModelError):
-        read_directions(arrays | {name: change(arrays[name])}, 6)
+        read_features(arrays | {name: change(arrays[name])}, 6)

@@ -5,13 +5,14 @@
 
 import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
+from benchmarks.bench.front import draw_front
 from benchmarks.reproduce.page import Section
 from benchmarks.reproduce.tables_page import NAMES, section_of_rows
 from benchmarks.studies.accuracy_page import (
@@ -19,16 +20,16 @@ from benchmarks.studies.accuracy_page import (
     accuracy_page,
     better_and_worse,
     defaults_on_common_splits,
-    save_front,
+    save_picture,
 )
 from benchmarks.studies.components import components_page
 from benchmarks.studies.projections import projections_page
 from benchmarks.studies.study import by_method, differences, markdown_table
 from benchmarks.studies.thresholds import thresholds_page
 from benchmarks.studies.tuning import tuning_page
+from sketchforest._utils.pictures import picture_bytes
 from sketchforest._utils.units import ratio, seconds, size
 
-_SHOWN = ("delicious", "bibtex", "mediamill", "stackex_cooking", "yahoo_arts", "YeastBP", "scene")
 # Titles of the benchmark's data sets, in the order of the table.
 _BENCHMARKS = {
     "delicious": "Delicious: 12,920 rows, 500 words, 983 tags",
@@ -42,55 +43,30 @@ _NAMES = {
     "napkinxc": "napkinXC (PLT)",
     "omikuji": "omikuji (Parabel)",
     "rf": "**random forest**, original outputs",
+    "sketch": "**sketch forest**",
 }
 _KINDS = {"rf": "random forest", "et": "extra-trees"}
 
 
-def accuracy_table(docs: Path) -> str:
-    """Show LRAP on some data sets, and count all those on which the flagship leads."""
+def leads(docs: Path) -> str:
+    """Count the data sets on which the flagship leads."""
     results = pd.read_csv(docs / "accuracy-100-trees.csv")
-    scores = defaults_on_common_splits(results, "lrap")
-    groups = scores.groupby("dataset")
-    means, n_splits = groups.mean(), groups.size()
-    rows = []
-    for name in _SHOWN:
-        found = means.loc[name]
-        cells = ["–" if np.isnan(mean) else f"{mean:.3f}" for mean in found]
-        cells[found.argmax()] = f"**{cells[found.argmax()]}**"
-        rows.append([name, *cells, str(n_splits[name])])
-    ahead = ",\n".join(_ahead_of(results, other) for other in scores if other != FLAGSHIP)
-    return (
-        markdown_table(["LRAP, defaults", *scores, "splits"], rows)
-        + f"\nMeans over random splits, the same for all methods. Of {len(means)} data sets, the "
-        f"{FLAGSHIP} wins\nby more than one standard deviation of the difference against\n{ahead}."
-        "\nA single split has no standard deviation, and is not counted."
-    )
+    others = [name for name in defaults_on_common_splits(results, "lrap") if name != FLAGSHIP]
+    ahead = [f"- {other}: ahead on {_ahead_of(results, other)}" for other in others]
+    return "\n".join(ahead)
 
 
 def _ahead_of(results: pd.DataFrame, other: str) -> str:
     found = differences(by_method(results, "lrap"), FLAGSHIP, other)
     better, worse = better_and_worse(found)
-    return f"{other} on {better} of {(found['count'] > 1).sum()} (loses on {worse})"
+    return f"{better} of {(found['count'] > 1).sum()} data sets, behind on {worse}"
 
 
-def other_libraries(docs: Path) -> str:
-    """Count the data sets on which other libraries fit faster than the random forest."""
-    values = by_method(pd.read_csv(docs / "accuracy-100-trees.csv"), "fit_seconds")
-    counts = []
-    for other in ("napkinXC", "omikuji"):
-        gains = differences(values, "random forest", other)["mean"]
-        counts.append(f"{other} on {(gains > 0).sum()} of {len(gains)} data sets")
-    return (
-        "Linear label trees may take less processor time to fit than the random forest:\n"
-        f"{' and '.join(counts)} ([docs/accuracy.md](docs/accuracy.md))."
-    )
-
-
-def benchmark_table(docs: Path, names: Sequence[str] = tuple(_BENCHMARKS)) -> str:
+def benchmark_table(docs: Path) -> str:
     """Compare time, memory and size of each method with scikit-learn's forest."""
     rows = []
-    for name in names:
-        rows.append([f"**{_BENCHMARKS[name]}**", *5 * [""]])
+    for name, title in _BENCHMARKS.items():
+        rows.append([f"**{title}**", *5 * [""]])
         measured = pd.read_csv(docs / "benchmark" / f"{name}.csv").itertuples()
         rows += [_costs(row) for row in measured if "-z" not in row.method]
     header = ["100 trees", "fit", "faster", "peak memory", "pickled", "LRAP"]
@@ -147,10 +123,8 @@ def machine(docs: Path) -> str:
 def with_tables(readme: str, docs: Path) -> str:
     """Replace what stands between <!-- NAME --> and <!-- / -->."""
     made = {
-        "accuracy": accuracy_table(docs),
-        "benchmark": benchmark_table(docs, ("delicious", "mediamill")),
+        "accuracy": leads(docs),
         "machine": machine(docs),
-        "others": other_libraries(docs),
         "paper": paper_agreement(docs),
     }
 
@@ -183,4 +157,7 @@ def renew(root: Path) -> None:
     made = {readme: with_tables(readme.read_text(encoding="utf-8"), docs), **study_pages(docs)}
     for path, text in made.items():
         path.write_text(text, encoding="utf-8")
-    save_front(pd.read_csv(docs / "accuracy-100-trees.csv"), docs / "accuracy.svg")
+    save_picture(pd.read_csv(docs / "accuracy-100-trees.csv"), docs / "accuracy.svg")
+    figure = Figure(layout="constrained")
+    draw_front(pd.read_csv(docs / "benchmark" / "delicious.csv"), figure)
+    (docs / "comparison.svg").write_bytes(picture_bytes(figure, "svg"))

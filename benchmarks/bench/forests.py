@@ -120,6 +120,16 @@ def sketch_forest(
     return SketchForest(estimator, data, options, _shared_outputs(data, n_shared, options))
 
 
+def flagship(data: TrainTestSplit, options: Options) -> SketchForest:
+    """Make a sketch forest with its default settings."""
+    import sketchforest
+
+    estimator = sketchforest.SketchForestClassifier(
+        options.n_estimators, n_jobs=options.n_jobs, random_state=options.seed
+    )
+    return SketchForest(estimator, data, options, None)
+
+
 def _shared_outputs(
     data: TrainTestSplit, n_shared: int | None, options: Options
 ) -> np.ndarray | None:

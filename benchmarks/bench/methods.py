@@ -7,7 +7,7 @@ from functools import partial
 from importlib.util import find_spec
 
 from benchmarks.bench.adapter import ModelAdapter, Options
-from benchmarks.bench.forests import sketch_forest, sklearn_forest
+from benchmarks.bench.forests import flagship, sketch_forest, sklearn_forest
 from benchmarks.bench.other_libraries import NapkinXC, Omikuji
 from benchmarks.data import TrainTestSplit
 
@@ -22,6 +22,7 @@ DEFAULT_METHODS = (
     "rf-z25",
     "et",
     "et-m5",
+    "sketch",
     "napkinxc",
     "omikuji",
 )
@@ -57,7 +58,7 @@ def find_method(name: str) -> Method:
             return make(name, *match.groups())
     raise ValueError(
         "methods must be among sklearn-rf, sklearn-et, sklearn-zK, rf, rf-mK, rf-zK, et, et-mK, "
-        f"napkinxc and omikuji, with a number for K; got {name!r}."
+        f"sketch, napkinxc and omikuji, with a number for K; got {name!r}."
     )
 
 
@@ -93,6 +94,7 @@ _METHODS: dict[str, Callable[..., Method]] = {
     r"(rf|et)": _unprojected,
     r"(rf|et)-m([1-9]\d*)": _projected,
     r"rf-z([1-9]\d*)": _shared,
+    "sketch": partial(Method, title="sketchforest, sketch forest", build=flagship),
     "napkinxc": partial(Method, title="napkinXC (PLT)", build=NapkinXC, package="napkinxc"),
     "omikuji": partial(Method, title="omikuji (Parabel)", build=Omikuji, package="omikuji"),
 }

@@ -15,7 +15,7 @@ from benchmarks.bench.other_libraries import NapkinXC, Omikuji
 from benchmarks.data import TrainTestSplit
 from benchmarks.measure import processor_timed
 from benchmarks.store import ResultStore
-from benchmarks.studies.accuracy_page import accuracy_page, save_front, save_tables
+from benchmarks.studies.accuracy_page import accuracy_page, save_picture, save_tables
 from benchmarks.studies.study import Study
 from sketchforest import ExtraTreesClassifier, RandomForestClassifier, SketchForestClassifier
 from sketchforest.metrics import lrap, ndcg_at_k, precision_at_k, propensities, psp_at_k
@@ -75,7 +75,7 @@ def run_accuracy(study: Study, methods: Sequence[str] = (), n_tuned_splits: int 
     page = partial(accuracy_page, n_estimators=study.n_estimators)
     is_complete = study.run("accuracy", AccuracyResult, methods_of, page)
     results = ResultStore(study.out).frame(f"accuracy-{study.n_estimators}-trees")
-    save_front(results, study.out / "accuracy.svg")
+    save_picture(results, study.out / "accuracy.svg")
     save_tables(results, study.out)
     return is_complete
 

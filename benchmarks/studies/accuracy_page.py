@@ -230,14 +230,14 @@ def _published(names: Sequence[str]) -> list[str]:
     ]
 
 
-def save_front(results: pd.DataFrame, path: Path) -> None:
-    """Write the picture of `draw_front` as SVG."""
+def save_picture(results: pd.DataFrame, path: Path) -> None:
+    """Write the picture of `draw_accuracy` as SVG."""
     figure = Figure(layout="constrained")
-    draw_front(results, figure)
+    draw_accuracy(results, figure)
     path.write_bytes(picture_bytes(figure, "svg"))
 
 
-def draw_front(results: pd.DataFrame, figure: Figure) -> None:
+def draw_accuracy(results: pd.DataFrame, figure: Figure) -> None:
     """Draw LRAP against fit time, with a panel for each of some large data sets.
 
     The points are the means of the page's tables. Tuned methods have other splits, and are not

@@ -15,7 +15,7 @@ from benchmarks.experiments import Workspace, run_experiments
 from benchmarks.store import ResultStore
 from benchmarks.studies import predicted_scores
 from benchmarks.studies.accuracy import FORESTS, TUNED, run_accuracy
-from benchmarks.studies.accuracy_page import METHODS, accuracy_page, draw_front
+from benchmarks.studies.accuracy_page import METHODS, accuracy_page, draw_accuracy
 from benchmarks.studies.components import components_page, run_components
 from benchmarks.studies.embeddings import METHODS as EMBEDDING_METHODS
 from benchmarks.studies.embeddings import embedded, embeddings_page, run_embeddings
@@ -188,7 +188,7 @@ def test_the_picture_of_accuracy_shows_what_its_table_has():
         for i, value in enumerate(values)
     ]
     figure = Figure()
-    draw_front(pd.DataFrame(rows), figure)
+    draw_accuracy(pd.DataFrame(rows), figure)
     shown = {line.get_label(): line.get_xydata()[0] for line in figure.axes[0].lines}
     assert shown.keys() == {"sketch forest", "napkinXC"}
     assert shown["sketch forest"] == pytest.approx([1.5, 0.6])

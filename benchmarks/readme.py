@@ -52,7 +52,7 @@ def leads(docs: Path) -> str:
     """Count the data sets on which the flagship leads."""
     results = pd.read_csv(docs / "accuracy-100-trees.csv")
     others = [name for name in defaults_on_common_splits(results, "lrap") if name != FLAGSHIP]
-    ahead = [f"- {other}: ahead on {_ahead_of(results, other)}" for other in others]
+    ahead = [f"- against {other}: ahead on {_ahead_of(results, other)}" for other in others]
     return "\n".join(ahead)
 
 

@@ -51,7 +51,7 @@ def test_every_command_reads_every_format(kind, command, tmp_path):
         expected = [about["label_names"][label] for label in labels[0][scores[0] > 0]]
         assert first == expected
 
-    code, out, _ = command("evaluate", model, file, "--json")
+    code, out, _ = command("evaluate", model, file, "--include-training-rows", "--json")
     scores = json.loads(out)
     assert code == 0
     assert scores["rows"] == 60
@@ -94,9 +94,8 @@ def test_labels_are_matched_by_name_and_unknown_labels_are_ignored(command, tmp_
     text.write_text(text.read_text().replace("tag 7", "never seen"))
     model = tmp_path / "model.sf"
     command("train", tmp_path / "train.csv", "--out", model, *TAGS, *QUICK)
-    code, out, _ = command(
-        "evaluate", model, text, "--json", "--labels-out", tmp_path / "labels.csv"
-    )
+    options = ("--include-training-rows", "--json", "--labels-out", tmp_path / "labels.csv")
+    code, out, _ = command("evaluate", model, text, *options)
     assert code == 0
     assert json.loads(out)["unknown_labels"] == 1
     table = list(csv.DictReader((tmp_path / "labels.csv").open()))

@@ -211,7 +211,7 @@ def test_a_regressor_is_trained_and_scored(command, tmp_path):
     header, *rows = csv.reader(io.StringIO(out))
     assert header == NAMED.label_names.tolist()
     assert np.allclose(np.array(rows, float), load_forest(model).predict(DATA.X).toarray())
-    _, out, _ = command("evaluate", model, file, "--json")
+    _, out, _ = command("evaluate", model, file, "--include-training-rows", "--json")
     assert json.loads(out)["r2"] > 0
     for output in ("jsonl", "sparse"):
         _, out, _ = command("predict", model, file, "--output", output)
@@ -222,10 +222,14 @@ def test_a_holdout_a_test_file_and_a_split_test_the_model(command, tmp_path):
     write(NAMED, tmp_path / "data.arff")
     split = {"train": np.arange(40), "test": np.arange(40, 60)}
     write(Dataset("data", DATA.X, DATA.Y, splits=split), tmp_path / "data.npz")
+    write(
+        Dataset("other", 2 * DATA.X, NAMED.Y, NAMED.feature_names, NAMED.label_names),
+        tmp_path / "other.arff",
+    )
     model = tmp_path / "model.sf"
     for arguments, n_train, n_test in (
         (("data.arff", "--holdout", "0.25"), 45, 15),
-        (("data.arff", "--test", tmp_path / "data.arff"), 60, 60),
+        (("data.arff", "--test", tmp_path / "other.arff"), 60, 60),
         (("data.npz",), 40, 20),
     ):
         file, *more = arguments
@@ -450,7 +454,8 @@ def test_a_multiclass_model_saved_in_python_works_in_every_command(command, tmp_
     assert (code, err) == (0, "")
     expected = forest.predict(DATA.X)
     assert [row["labels"] for row in csv.DictReader(io.StringIO(out))] == expected.tolist()
-    code, out, _ = command("evaluate", model, file, "--tags-column", "tags", "--json")
+    options = ("--tags-column", "tags", "--include-training-rows", "--json")
+    code, out, _ = command("evaluate", model, file, *options)
     assert code == 0
     assert json.loads(out)["micro_f1"] == pytest.approx((expected == classes).mean())
     code, out, _ = command("explain", model, file, "--ignore-columns", "tags", "--json", "--top", 1)

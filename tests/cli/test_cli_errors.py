@@ -329,8 +329,17 @@ def test_a_closed_pipe_ends_the_command_silently(model, tmp_path):
 
 @pytest.fixture
 def without_extras(monkeypatch):
-    for name in ("matplotlib", "pyarrow", "pandas", "polars", "safetensors", "skops"):
-        monkeypatch.setitem(sys.modules, name, None)
+    missing = ("matplotlib", "pyarrow", "pandas", "polars", "safetensors", "skops")
+    for name in missing:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+
+    class Missing:
+        @staticmethod
+        def find_spec(name, path=None, target=None):
+            if name.partition(".")[0] in missing:
+                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    monkeypatch.setattr(sys, "meta_path", [Missing, *sys.meta_path])
 
 
 def test_commands_work_without_extras_and_name_the_missing_one(

@@ -19,10 +19,13 @@ from sketchforest import (
     ExtraTreesRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
+    SketchBoostingClassifier,
+    SketchBoostingRegressor,
     SketchForestClassifier,
     SketchForestRegressor,
     _core,
 )
+from sketchforest._boosting.binning import BinnedX
 from sketchforest._trees.encoding import EncodedX
 from sketchforest._trees.model import SparseRows
 from sketchforest._trees.oblique_features import ObliqueX
@@ -40,6 +43,10 @@ PARAMS = {
         *("n_refinements", "min_side", "weights_per_row", "piece_rows", "n_threads"),
         *("n_single_features", "min_direction_rows"),
     ),
+    "BoostParams": (
+        *("max_depth", "max_leaf_nodes", "min_samples_leaf", "min_gain", "max_features", "l2"),
+        "key",
+    ),
 }
 LEAVES = ("leaf_start", "tree_members", "member_start", "members", "weights", "n_rows")
 FOREST = (
@@ -52,6 +59,7 @@ HELD = {
     _core.Codes: EncodedX.FIELDS,
     _core.FloatRows: ObliqueX.FIELDS,
     _core.SparseRows: SparseRows.FIELDS,
+    _core.BinnedX: BinnedX.FIELDS,
 }
 
 
@@ -68,6 +76,11 @@ class Made:
             for name, value in self.fields.items():
                 setattr(params, name, value)
             return params
+        if self.kind is _core.Scores:  # which change their arrays
+            copies = {
+                n: v.copy() if isinstance(v, np.ndarray) else v for n, v in self.fields.items()
+            }
+            return self.kind(**copies)
         return self.kind(**self.fields)
 
     @classmethod
@@ -142,6 +155,9 @@ def _fit_and_use() -> Iterator[None]:
         (SketchForestClassifier(**small), X, labels, None),
         (SketchForestClassifier(**small), counts, many, weights),
         (SketchForestRegressor(**small), few, outputs, None),
+        (SketchBoostingRegressor(max_iter=2), with_missing, outputs, weights),
+        (SketchBoostingClassifier(max_iter=2), counts, labels, None),
+        (SketchBoostingClassifier(max_iter=2), X, classes, None),
     ]
     for estimator, features, targets, weight in fits:
         with warnings.catch_warnings():  # few trees leave some rows without an out-of-bag score
@@ -150,8 +166,11 @@ def _fit_and_use() -> Iterator[None]:
         estimator.predict(features[rows])
         if hasattr(estimator, "predict_proba"):
             estimator.predict_proba(features[rows])
-        estimator.decision_path(features[rows])
         _ = estimator.feature_importances_
+        if isinstance(estimator, SketchBoostingClassifier | SketchBoostingRegressor):
+            yield
+            continue
+        estimator.decision_path(features[rows])
         estimator.explain(features[[0]])
         tree = estimator.tree_ if hasattr(estimator, "tree_") else estimator.estimators_[0].tree_
         _ = tree.value, tree.impurity
@@ -183,16 +202,44 @@ def recorded_calls() -> dict[str, list[list[Any]]]:
         most = -(-MOST_CASES // len(per_fit))
         calls[name] = [args for cases in per_fit for args in cases[:: -(-len(cases) // most)]]
     _add_by_hand(calls)
+    calls["Scores"] = list(_uses_of_scores())
     made: dict[str, dict[str, Made]] = defaultdict(dict)
     for cases in list(calls.values()):
         for value in (value for args in cases for value in args if isinstance(value, Made)):
             made[value.kind.__name__][str(value.fields)] = value
     for name, objects in made.items():
+        if name == "Scores":
+            continue
         calls[name] = [[value] for value in list(objects.values())[:MOST_CASES]]
     for name in ("available_kernels", "kernels_in_use", "is_closing", "prepare_thread", "StopFlag"):
         calls[name] = [[]]
     calls |= {"Hierarchy": [[]], "TreeLimits": [[]]}  # which nobody makes
-    return calls | {"OwnedArrays": [[]], "Impurity": [[1]], "PartSizes": [[3, 9]]}
+    calls |= {"Impurity": [[1]], "Loss": [[1]]}
+    return calls | {"OwnedArrays": [[]], "PartSizes": [[3, 9]]}
+
+
+def _uses_of_scores() -> Iterator[list[Any]]:
+    """Scores of each loss, and what their methods are called with."""
+    rng = np.random.default_rng(1)
+    n_rows, n_outputs = 40, 6
+    labels = sparse.csr_array(np.eye(n_outputs, dtype=int)[rng.integers(0, n_outputs, n_rows)])
+    truth = {"row_start": labels.indptr.astype(np.int64), "columns": labels.indices}
+    groups = {"groups": np.array([0, 2, n_outputs])}
+    for loss, more in (
+        (_core.Loss.squared_error, {"weights": rng.random(n_rows)}),
+        (_core.Loss.cross_entropy, truth),
+        (_core.Loss.softmax, truth | groups),
+    ):
+        values = rng.normal(size=(n_rows, n_outputs)).astype(np.float32)
+        yield [
+            Made(_core.Scores, {"values": values, "loss": loss, **more}),
+            np.arange(0, n_rows, 2, dtype=np.uint32),
+            rng.normal(size=(n_outputs, 8)).astype(np.float32),
+            np.array([0, 7, n_rows // 2]),
+            rng.integers(0, 2, n_rows).astype(np.int32),
+            values[:2].copy(),
+            2,
+        ]
 
 
 def _add_by_hand(calls: dict[str, list[list[Any]]]) -> None:

@@ -240,6 +240,8 @@ def other(value: Any, rng: Rng, pools: Pools) -> object:
         return other_number(value, rng)
     if isinstance(value, _core.Impurity):
         return choice(rng, list(_core.Impurity))
+    if isinstance(value, _core.Loss):
+        return choice(rng, list(_core.Loss))
     if isinstance(value, _core.PartSizes):
         return _core.PartSizes(*(int(n) for n in rng.choice([0, 1, 5, 50, 2**32 - 1], 2)))
     return choice(rng, [*pools.objects, *pools.arrays])
@@ -274,19 +276,39 @@ def mutated(name: str, args: list[Any], rng: Rng, pools: Pools) -> list[Any]:
 def call(name: str, args: list[Any]) -> object:
     """The result, of which every array has been read."""
     values = [value.build() if isinstance(value, Made) else value for value in args]
-    if args and isinstance(args[0], Made) and args[0].kind.__name__ == name:
+    if name == "Scores":
+        result: Any = used_scores(*values)
+    elif args and isinstance(args[0], Made) and args[0].kind.__name__ == name:
         if name not in PARAMS:
             made = values[0]
             if len(values) > 1:  # made twice
                 made.__init__(**args[0].fields)
             names = [*args[0].fields, "zero_chains", "n_trees", "n_rows", "unknown"]
-            result: Any = [getattr(made, field, None) for field in names]
+            result = [getattr(made, field, None) for field in names]
         else:
             result = [getattr(values[0], field) for field in args[0].fields]
     else:
         result = getattr(_core, name)(*values)
     check(name, values, result)
     return result
+
+
+def used_scores(
+    scores: Any,
+    rows: object,
+    P: object,
+    leaf_start: object,
+    leaf_of: object,
+    values: object,
+    n_threads: object,
+) -> list[object]:
+    """The results of all methods of boosted scores."""
+    if not isinstance(scores, _core.Scores):
+        raise TypeError("these are no scores")
+    sketched = scores.sketch(rows, P, n_threads)
+    sums = scores.leaf_sums(rows, leaf_start, True, n_threads)
+    scores.add(leaf_of, values, n_threads)
+    return [sketched, *sums, scores.loss(rows, n_threads)]
 
 
 def check(name: str, values: list[Any], result: Any) -> None:

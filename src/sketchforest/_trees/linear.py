@@ -145,7 +145,9 @@ class Ridge:
         self._feature_map = feature_map
         self._features = as_rows(seen)
         self._scale, self._labels = _scaled(labels, rows)
-        self._weights = None if sample_weight is None else sample_weight / sample_weight.mean()
+        self._weights = None
+        if sample_weight is not None:
+            self._weights = sample_weight / sample_weight[rows].mean()
         r = n_directions(len(rows), seen.n_features)
         self._basis = None
         if r is not None:
@@ -153,7 +155,8 @@ class Ridge:
             self._basis = _leading_directions(of_rows, r, generator(seed, SHARED, Purpose.LINEAR))
         self.rows = rows
         rng = generator(seed, SHARED, Purpose.FOLDS)
-        self.fold = rng.permutation(np.arange(labels.shape[0]) % N_FOLDS)
+        self.fold = np.full(labels.shape[0], -1)  # of no fold: rows of weight 0
+        self.fold[rows] = rng.permutation(np.arange(len(rows)) % N_FOLDS)
         self._of_folds = [self._moments(rows[self.fold[rows] == n]) for n in range(N_FOLDS)]
         self._all = _sum(self._of_folds)
         self._solved: dict[int, tuple[np.ndarray, np.ndarray]] = {}

@@ -58,6 +58,11 @@ class ForestOptions:
     n_estimators: str = _forest("Number of trees, or auto.", "100")
     oblique: str = _forest("Fraction of oblique trees in a sketch forest.", "0.7")
     ridge: str = _forest("L2 penalty of oblique splits.", "2.0")
+    linear: str = _forest("Weight of the linear part of a sketch forest: 0 to 1, or auto.", "auto")
+    label_correlations: str = _forest(
+        "Correct scores of a sketch forest by those of other labels: true or false.", "true"
+    )
+    calibrate: str = _forest("Calibrate probabilities: sigmoid, isotonic or none.", "none")
     device: str = _forest("Where oblique trees are grown: cpu or cuda.", "cpu")
     projection: str = _forest(
         f"Projection of the labels: {', '.join(PROJECTIONS)} or none.", "gaussian"

@@ -75,7 +75,7 @@ def log_loss(
     Examples
     --------
     >>> round(log_loss([[1, 0], [0, 1]], [[0.9, 0.2], [0.0, 0.5]]), 4)
-    0.2556
+    0.2557
     """
     if not 0 < eps < 0.5:
         raise ValueError(f"eps must be between 0 and 0.5; got {eps!r}.")

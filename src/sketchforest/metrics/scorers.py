@@ -54,9 +54,9 @@ class RankingScorer:
     >>> from sketchforest import RandomForestClassifier
     >>> from sketchforest.datasets import make_multilabel
     >>> from sketchforest.metrics import RankingScorer
-    >>> data = make_multilabel(150, 30, 20, labels_per_row=3, features_per_row=8)  # sparse Y
+    >>> data = make_multilabel(300, 60, 20, labels_per_row=3, features_per_row=12, n_topics=6)
     >>> forest = RandomForestClassifier(10, random_state=0)
-    >>> grid = {"min_samples_leaf": [1, 20]}
+    >>> grid = {"min_samples_leaf": [1, 60]}
     >>> search = GridSearchCV(forest, grid, scoring=RankingScorer("ndcg_at_3"), cv=3)
     >>> search.fit(data.X, data.Y).best_params_
     {'min_samples_leaf': 1}
@@ -154,12 +154,12 @@ def psp_at_k_scorer(Y_train: MatrixLike, k: int = 5) -> PropensityScorer:
     >>> from sketchforest import RandomForestClassifier
     >>> from sketchforest.datasets import make_multilabel
     >>> from sketchforest.metrics import psp_at_k_scorer
-    >>> data = make_multilabel(150, 30, 20, labels_per_row=3, features_per_row=8)
-    >>> grid = {"class_weight": [None, "balanced"]}
+    >>> data = make_multilabel(300, 60, 20, labels_per_row=3, features_per_row=12, n_topics=6)
+    >>> grid = {"min_samples_leaf": [1, 60]}
     >>> scorer = psp_at_k_scorer(data.Y, k=3)
     >>> forest = RandomForestClassifier(10, random_state=0)
     >>> search = GridSearchCV(forest, grid, scoring=scorer, cv=3).fit(data.X, data.Y)
     >>> search.best_params_
-    {'class_weight': 'balanced'}
+    {'min_samples_leaf': 1}
     """
     return PropensityScorer(Y_train, k)

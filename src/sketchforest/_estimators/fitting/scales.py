@@ -32,18 +32,22 @@ def search_outputs(
     """The labels to search splits on, or to project.
 
     Dense labels are shifted towards zero, where floats are more precise, which changes no score.
-    They become float32 if that loses nothing. `standardizes`: each of several dense outputs counts
+    They become float32 if that loses nothing. `standardizes`: each of several real outputs counts
     alike, whatever its unit.
     """
+    standardizes = standardizes and may_scale and labels.shape[1] > 1
     if isinstance(labels, SparseRows):
         if not may_scale or labels.values is None:
             return SearchOutputs(labels, 0)
-        exponent = int(np.frexp(np.abs(labels.values).max(initial=0))[1])
-        values = np.ldexp(labels.values, -exponent)
+        values, exponent = _scaled(labels.values, None)
+        if standardizes:
+            scaled = SparseRows(**labels.fields() | {"values": values})
+            values, more = _scaled(values / _divisors_of_sparse(scaled, rows)[labels.columns], None)
+            exponent += more
         return SearchOutputs(SparseRows(**labels.fields() | {"values": values}), exponent)
     outputs, exponent = _scaled(labels, rows) if may_scale else (labels, 0)
-    if standardizes and may_scale and outputs.shape[1] > 1:
-        outputs = _standardized(outputs, rows)
+    if standardizes:
+        outputs = outputs / _divisors_of_dense(outputs, rows)
     outputs = _centred(outputs, rows) if may_shift else outputs
     if may_scale:
         outputs, more = _scaled(outputs, rows)
@@ -66,16 +70,27 @@ def _scaled(outputs: np.ndarray, rows: np.ndarray | None) -> tuple[np.ndarray, i
     return np.ldexp(outputs, -exponent), exponent
 
 
-def _standardized(outputs: np.ndarray, rows: np.ndarray | None) -> np.ndarray:
-    """With the same variance in each column that varies, near the mean of their variances."""
+def _divisors_of_dense(outputs: np.ndarray, rows: np.ndarray | None) -> np.ndarray:
     counted = outputs if rows is None else outputs[rows]
     spread = counted.std(axis=0)
-    varies = spread > ROUNDING * np.abs(counted).max(axis=0)
+    return _divisors(spread, spread > ROUNDING * np.abs(counted).max(axis=0))
+
+
+def _divisors_of_sparse(outputs: SparseRows, rows: np.ndarray | None) -> np.ndarray:
+    counted = outputs.to_csr() if rows is None else outputs.to_csr()[rows]
+    mean = counted.mean(axis=0)
+    square = (counted * counted).mean(axis=0)
+    variance = np.maximum(square - mean**2, 0)
+    return _divisors(np.sqrt(variance), variance > ROUNDING * square)
+
+
+def _divisors(spread: np.ndarray, varies: np.ndarray) -> np.ndarray:
+    """Divisors that give columns that vary the same variance, near the mean of their variances."""
     if not varies.any():
-        return outputs
+        return np.ones(len(spread))
     # A power of two, so that trees do not depend on the unit to the last digit.
     exponent = int(np.round(np.log2((spread[varies] ** 2).mean()) / 2))
-    return np.where(varies, np.ldexp(outputs / np.where(varies, spread, 1), exponent), outputs)
+    return np.where(varies, np.ldexp(spread, -exponent), 1.0)
 
 
 def _centred(labels: np.ndarray, rows: np.ndarray | None) -> np.ndarray:

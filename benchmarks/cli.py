@@ -69,8 +69,9 @@ def bench(
         str,
         option(
             "Comma-separated names: sklearn-rf, sklearn-et (scikit-learn's forests), rf, et (ours "
-            "on the original outputs), rf-mK, et-mK (ours on K projected outputs), sklearn-zK, "
-            "rf-zK (all trees on the same K projected outputs), napkinxc, omikuji.",
+            "on the original outputs), rf-mK, et-mK (ours on K projected outputs), sketch (our "
+            "sketch forest), sklearn-zK, rf-zK (all trees on the same K projected outputs), "
+            "napkinxc, omikuji.",
             show_default=False,
         ),
     ] = "",

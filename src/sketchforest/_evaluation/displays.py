@@ -1,7 +1,7 @@
 """Plots of evaluations, in the style of scikit-learn's displays."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from scipy import sparse
@@ -104,7 +104,7 @@ class _Display:
         display
         """
         self.ax_ = new_axes(5.5, 4.0) if ax is None else ax
-        self.figure_ = self.ax_.figure  # type: ignore[assignment]
+        self.figure_ = cast("Figure", self.ax_.figure)
         self._draw(self.ax_)
         tidy(self.ax_)
         return self
@@ -315,7 +315,7 @@ class FeatureImportancesDisplay:
 
         Parameters
         ----------
-        estimator : fitted estimator with feature_importances_
+        estimator : fitted estimator with ``feature_importances_``
         n : int, default=20
         ax : matplotlib Axes, optional
 

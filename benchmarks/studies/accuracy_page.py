@@ -213,7 +213,9 @@ def _where_defaults_come_from(names: Sequence[str]) -> str:
         return ""
     return (
         " The defaults of the sketch forest were chosen on other splits of these data sets: expect "
-        "a smaller lead on your data."
+        "a smaller lead on your data. These sketch forests had no linear part and no correction by "
+        "other labels (`linear=0, label_correlations=False`), which are the default now; "
+        "[](study/linear.md) has what both add."
     )
 
 

@@ -7,6 +7,7 @@ skops ask users which classes they trust, and users know that one.
 from dataclasses import fields, replace
 from typing import Any, Self
 
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -118,6 +119,9 @@ def _to_plain(value: object) -> object:
         return tuple(value)
     if isinstance(value, Criterion):
         return value.name
+    if isinstance(value, sparse.csr_array):
+        parts = {"data": value.data, "indices": value.indices, "indptr": value.indptr}
+        return {PLAIN_KEY: "csr_array", "shape": value.shape, **parts}
     name = type(value).__name__
     if PLAIN.get(name) is not type(value):
         return value
@@ -136,6 +140,9 @@ def _from_plain(value: object) -> object:
         return value
     name = value[PLAIN_KEY]
     named: dict[str, Any] = {n: _from_plain(each) for n, each in value.items() if n != PLAIN_KEY}
+    if name == "csr_array":
+        arrays = named["data"], named["indices"], named["indptr"]
+        return sparse.csr_array(arrays, shape=named["shape"])
     if name == Targets.__name__:  # pickles of earlier versions call the criterion an impurity
         named["criterion"] = CRITERIA[named.pop("impurity", None) or named["criterion"]]
     if named.get("f1_thresholds") is not None:

@@ -184,10 +184,10 @@ def corrections(found: OutOfFold) -> sparse.csr_array:
     products[np.diag_indices(n_labels)] += found.noise * noise
     truth = sparse.csr_array(weight[:, None] * found.truth)
     with_truth = (truth.T @ trees).T.astype(np.float64)
-    level = np.trace(with_truth) / np.trace(products)
-    if not level > 0:
+    total, agreeing = np.trace(products), np.trace(with_truth)
+    if total <= 0 or agreeing <= 0:  # no label occurs
         return sparse.csr_array((n_labels, n_labels), dtype=np.float32)
-    added = with_truth / level - products
+    added = with_truth * (total / agreeing) - products
     products[np.diag_indices(n_labels)] += PENALTY * found.row_weight.mean()
     factors = linalg.solve(products, added, assume_a="pos", check_finite=False).T
     # The more labels there are for each row, the less of what is found holds for other rows.

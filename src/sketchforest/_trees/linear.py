@@ -196,7 +196,7 @@ class Ridge:
     def left_out(self, rows: np.ndarray) -> np.ndarray:
         """(len(rows), n_outputs) float64 scores of each row, by a model without its fold."""
         found = np.empty((len(rows), len(self._scale)))
-        for number in range(N_FOLDS):
+        for number in range(-1, N_FOLDS):
             of_fold = np.flatnonzero(self.fold[rows] == number)
             weights, intercept = self._without_fold(number)
             for places in _blocks(of_fold):
@@ -204,8 +204,10 @@ class Ridge:
         return found * self._scale
 
     def _without_fold(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """-1: of the rows that are not used."""
         if number not in self._solved:
-            self._solved[number] = self._all.without(self._of_folds[number]).solve()
+            kept = self._all if number < 0 else self._all.without(self._of_folds[number])
+            self._solved[number] = kept.solve()
         return self._solved[number]
 
     def _block(self, rows: np.ndarray) -> np.ndarray | sparse.csr_array:

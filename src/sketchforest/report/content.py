@@ -207,7 +207,8 @@ def settings_of(model: "InspectionMixin") -> list[Setting]:
         is_auto = isinstance(value, str) and value == "auto"
         chosen = getattr(model, f"{name}_", None) if is_auto else None
         if chosen is not None:
-            found.append(Setting(name, f"{text}, resolved to {chosen}", False))
+            is_default = repr(value) == repr(defaults[name])
+            found.append(Setting(name, f"{text}, resolved to {chosen}", is_default))
         else:
             found.append(Setting(name, text, text == repr(defaults[name])))
     return sorted(found, key=lambda setting: setting.is_default)

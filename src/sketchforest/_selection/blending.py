@@ -39,7 +39,7 @@ MOST_CORRECTED = 1024
 
 @dataclass(frozen=True, eq=False)
 class OutOfFold:
-    """Scores of rows by trees and by a linear model that did not see them, in units of each output:
+    """Out-of-fold scores of trees and of a linear model, in units of each output:
     float32 (n_rows, n_outputs)."""
 
     truth: np.ndarray

@@ -70,8 +70,7 @@ class BlendedPredictor:
 
     forest_predictor: ForestPredictor
     blend: Blend
-    # Of the rows that are predicted, by models that did not see them, instead of those of the
-    # linear model.
+    # Out-of-fold scores of the predicted rows, instead of those of the linear model.
     linear_scores: np.ndarray | None = None
 
     @property

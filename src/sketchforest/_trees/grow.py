@@ -21,7 +21,7 @@ from sketchforest._trees.parts import Part, grow_in_parts
 from sketchforest._trees.problem import GrowSettings, ObliqueSettings, TrainingData
 from sketchforest._trees.random import Purpose, key
 
-# The most rows a tree can have. Larger limits, which 32 bits cannot hold, mean the same.
+# A tree cannot have more rows. Larger limits are cut to this, since the core stores 32 bits.
 MOST_ROWS = np.iinfo(np.int32).max
 OF_OBLIQUE = ("ridge", "n_steps", "n_power_steps", "n_refinements", "min_side", "weights_per_row")
 

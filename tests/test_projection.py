@@ -1,42 +1,35 @@
+"""Random projections of the outputs."""
+
 import math
 import pickle
-import re
-import tracemalloc
 
 import numpy as np
 import pytest
 import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from label_matrices import RANDOM, dense, labels, peak_bytes, with_wide_indices
 from scipy import sparse
 from scipy.spatial.distance import pdist
 from sklearn.base import BaseEstimator
-from sklearn.decomposition import PCA, TruncatedSVD
-from sklearn.linear_model import LogisticRegression
+from sklearn.decomposition import TruncatedSVD
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler
+from sklearn.preprocessing import MaxAbsScaler
 from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 
-from sketchforest import RandomForestClassifier
 from sketchforest.projection import (
     AchlioptasProjection,
     GaussianProjection,
     HadamardProjection,
-    PCAProjection,
-    Projection,
     RademacherProjection,
     SparseProjection,
     SubsampleProjection,
-    TransformerProjection,
-    _pca,
     matrix,
     project_labels,
-    resolve_n_components,
     resolve_projection,
     sketch,
 )
 
-RANDOM = ["gaussian", "rademacher", "achlioptas", "sparse", "hadamard", "subsample"]
 SIGNS = {
     "rademacher": lambda d: 1.0,
     "achlioptas": lambda d: 3.0,
@@ -44,39 +37,8 @@ SIGNS = {
 }
 
 
-def dense(A):
-    return A.toarray() if sparse.issparse(A) else A
-
-
-def labels(n_samples, n_labels, density=0.1, seed=0):
-    rng = np.random.default_rng(seed)
-    size = n_samples * n_labels
-    entries = rng.choice(size, round(density * size), replace=False)
-    ones = np.ones(entries.size)
-    return sparse.csr_array((ones, divmod(entries, n_labels)), shape=(n_samples, n_labels))
-
-
-def with_wide_indices(Y):
-    Y = Y.copy()
-    Y.indices, Y.indptr = Y.indices.astype(np.int64), Y.indptr.astype(np.int64)
-    return Y
-
-
-def refused(message):
-    return pytest.raises(ValueError, match=f"^{re.escape(message)}$")
-
-
 def total_variance(Y):
     return np.var(Y, axis=0, dtype=float).sum()
-
-
-def peak_bytes(action):
-    tracemalloc.start()
-    try:
-        action()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 # --- the random matrices -------------------------------------------------------------------------
@@ -251,105 +213,6 @@ def test_johnson_lindenstrauss_holds_for_most_draws_at_its_bound_and_soon_for_al
     assert share_of_good_draws(enough // 16) <= 0.1
 
 
-# --- principal components ------------------------------------------------------------------------
-
-
-@pytest.fixture(params=["gram", "products"])
-def pca_branch(request, monkeypatch):
-    monkeypatch.setattr(_pca, "MAX_GRAM_LABELS", 2000 if request.param == "gram" else 0)
-
-
-@pytest.mark.usefixtures("pca_branch")
-@pytest.mark.parametrize("make", [dense, sparse.csr_array, sparse.csr_matrix, with_wide_indices])
-@pytest.mark.parametrize("dtype", [bool, np.int8, np.float32, float])
-def test_pca_is_the_leading_components_of_scikit_learn(make, dtype):
-    Y = labels(200, 30)
-    P = PCAProjection().fit(make(Y.astype(dtype)), 6)
-    components = PCA(6, svd_solver="full").fit(Y.toarray()).components_
-    signs = np.sign(np.sum(P.T * components, axis=1, keepdims=True))
-    assert P.dtype == np.float32
-    np.testing.assert_allclose(P.T * signs, components, atol=1e-5)
-
-
-@pytest.mark.usefixtures("pca_branch")
-def test_the_largest_entry_of_a_principal_component_is_positive():
-    P = PCAProjection().fit(labels(200, 40), 10)
-    assert np.all(P[np.abs(P).argmax(axis=0), np.arange(10)] > 0)
-
-
-@pytest.mark.usefixtures("pca_branch")
-def test_the_first_of_equal_entries_decides_the_sign():
-    # two labels that exclude each other: entries of opposite sign, equal but for the last digit
-    for seed in range(20):
-        first = np.random.default_rng(seed).random(50) < 0.4
-        Y = np.column_stack([np.zeros((50, 3)), first, ~first])
-        expected = np.array([0, 0, 0, 1, -1]) / math.sqrt(2)
-        np.testing.assert_allclose(PCAProjection().fit(Y, 1).ravel(), expected, atol=1e-6)
-
-
-def test_both_ways_to_the_principal_components_agree(monkeypatch):
-    Y = labels(300, 60)
-    by_gram = PCAProjection().fit(Y, 8)
-    monkeypatch.setattr(_pca, "_eigenvectors_of_gram", None)
-    monkeypatch.setattr(_pca, "MAX_GRAM_LABELS", 0)
-    np.testing.assert_allclose(PCAProjection().fit(Y, 8), by_gram, atol=1e-5)
-
-
-@pytest.mark.usefixtures("pca_branch")
-def test_pca_stands_a_large_mean():
-    Y = np.random.default_rng(0).standard_normal((200, 20)) * np.arange(1, 21)
-    shifted = PCAProjection().fit(Y + 1e7, 5)
-    np.testing.assert_allclose(shifted, PCAProjection().fit(Y, 5), atol=1e-5)
-
-
-@pytest.mark.usefixtures("pca_branch")
-def test_pca_of_one_label_a_row_finds_every_direction():
-    classes = np.repeat(np.arange(20), np.arange(1, 21))
-    Y = sparse.csr_array(np.eye(20)[classes])
-    P = PCAProjection().fit(Y, 9)
-    variances = np.var(Y @ P, axis=0)
-    expected = PCA(9, svd_solver="full").fit(Y.toarray()).explained_variance_
-    np.testing.assert_allclose(variances * len(classes) / (len(classes) - 1), expected, rtol=1e-4)
-
-
-def labels_of_rank(rank):
-    rng = np.random.default_rng(0)
-    return sparse.csr_array(rng.integers(0, 2, (50, rank)) @ rng.integers(0, 2, (rank, 30)))
-
-
-@pytest.mark.usefixtures("pca_branch")
-@pytest.mark.parametrize("rank", [0, 1, 2])
-def test_pca_is_orthonormal_beyond_the_rank_of_the_labels(rank):
-    P = PCAProjection().fit(labels_of_rank(rank), 10)
-    np.testing.assert_allclose(P.T @ P, np.eye(10), atol=1e-5)
-
-
-@pytest.mark.skipif(not _pca.SEEDED_RESTARTS, reason="this SciPy cannot seed ARPACK's restarts")
-@pytest.mark.usefixtures("pca_branch")
-@pytest.mark.parametrize("rank", [0, 1, 2])
-def test_pca_is_repeatable_beyond_the_rank_of_the_labels(rank):
-    P, again = (PCAProjection().fit(labels_of_rank(rank), 10) for _ in range(2))
-    assert np.array_equal(P, again)
-
-
-def test_all_principal_components_of_many_labels_are_a_rotation(monkeypatch):
-    monkeypatch.setattr(_pca, "MAX_GRAM_LABELS", 0)
-    P = PCAProjection().fit(labels(50, 20), 20)
-    np.testing.assert_allclose(P.T @ P, np.eye(20), atol=1e-5)
-
-
-def test_pca_of_many_sparse_labels_never_makes_them_dense():
-    Y = labels(2000, 5000, density=0.001)
-    dense_bytes = 4 * Y.shape[0] * Y.shape[1]
-    assert peak_bytes(lambda: PCAProjection().fit(Y, 4)) < dense_bytes / 10
-
-
-def test_pca_is_the_same_for_every_stream():
-    Y = labels(50, 20)
-    assert not PCAProjection.is_random
-    assert np.array_equal(*(matrix("pca", Y, 5, np.random.default_rng(seed)) for seed in (0, 1)))
-
-
 # --- products ------------------------------------------------------------------------------------
 
 
@@ -432,192 +295,6 @@ def test_a_transformer_may_lack_fit_transform():
     Y = labels(10, 8)
     Z = sketch(FirstLabels(), Y, None, np.random.default_rng(0))
     assert np.array_equal(dense(Z), Y.toarray()[:, :4])
-
-
-# --- what a user may ask for ---------------------------------------------------------------------
-
-
-class Reverse(Projection):
-    def draw(self, n_labels, n_components, rng):
-        return np.eye(n_labels)[::-1, :n_components]
-
-
-class MostFrequent(Projection):
-    fits_labels = True
-
-    def fit(self, Y, n_components, rng):
-        return sparse.eye_array(Y.shape[1]).tocsc()[:, np.argsort(-Y.sum(axis=0))[:n_components]]
-
-
-class Duck:
-    def draw(self, n_labels, n_components, rng):
-        return np.ones((n_labels, n_components))
-
-
-@pytest.mark.parametrize(
-    ("projection", "expected"),
-    [
-        (Reverse(), [[1.0, 0.0], [1.0, 1.0]]),
-        (MostFrequent(), [[1.0, 0.0], [1.0, 1.0]]),
-        (Duck(), [[1.0, 1.0], [2.0, 2.0]]),
-    ],
-    ids=["draw", "fit", "duck"],
-)
-def test_projections_of_the_user_are_used(projection, expected):
-    Y = np.array([[0, 0, 1], [0, 1, 1]])
-    assert matrix(projection, Y, 2, np.random.default_rng(0)).dtype == np.float32
-    assert np.array_equal(sketch(projection, Y, 2, np.random.default_rng(0)), expected)
-
-
-def test_names_and_objects_resolve_and_resolved_ones_stay():
-    for name in [*RANDOM, "pca"]:
-        projection = resolve_projection(name)
-        assert isinstance(projection, Projection)
-        assert resolve_projection(projection) is projection
-        assert pickle.loads(pickle.dumps(projection)) == projection
-    assert resolve_projection(None) is None
-    wrapped = resolve_projection(TruncatedSVD(2))
-    assert isinstance(wrapped, TransformerProjection)
-    assert resolve_projection(wrapped) is wrapped
-
-
-@pytest.mark.parametrize(
-    ("n_components", "n_labels", "expected"),
-    [
-        (None, 64, None),
-        (None, 65, 64),
-        (1, 10, 1),
-        (50, 10, 50),
-        (np.int32(7), 10, 7),
-        (np.uint64(7), 10, 7),
-        (1.0, 10, 10),
-        (0.25, 10, 3),
-        (np.float32(0.5), 10, 5),
-        (1e-9, 10, 1),
-        ("log", 983, 7),
-        ("log", 1, 1),
-        ("log", 159, 5),
-        ("sqrt", 983, 31),
-        ("sqrt", 13, 4),
-        ("sqrt", 1, 1),
-        ("all", 10, 10),
-    ],
-)
-def test_n_components_resolves_to_a_plain_count(n_components, n_labels, expected):
-    resolved = resolve_n_components(n_components, n_labels)
-    assert resolved == expected
-    assert type(resolved) in (int, type(None))
-
-
-@pytest.mark.parametrize("wrong", [0, -3, 0.0, 1.5, math.nan, True, np.True_, "half", [3], 2j])
-def test_a_wrong_n_components_is_named_with_its_rule_and_a_way_out(wrong):
-    message = (
-        "n_components must be an int of at least 1, a fraction in (0, 1], 'log', 'sqrt', 'all', "
-        f"None, or 'auto' in a forest; got {wrong!r}. Use projection=None to keep the original "
-        "outputs."
-    )
-    with refused(message):
-        resolve_n_components(wrong, 10)
-
-
-@pytest.mark.parametrize("wrong", ["gausian", "", 3, GaussianProjection, LogisticRegression()])
-def test_a_wrong_projection_is_named_with_what_is_allowed(wrong):
-    message = (
-        "projection must be 'gaussian', 'rademacher', 'achlioptas', 'sparse', 'hadamard', "
-        "'subsample', 'norm-subsample', 'top-norm', 'pca', None, a Projection instance or a "
-        f"scikit-learn transformer; got {wrong!r}."
-    )
-    with refused(message):
-        resolve_projection(wrong)
-
-
-@pytest.mark.parametrize("name", ["hadamard", "subsample"])
-def test_samples_without_replacement_cannot_project_upwards(name):
-    message = (
-        f"n_components must be at most n_labels=6 for projection='{name}'; got 9. "
-        "Use 'rademacher' to project to more dimensions."
-    )
-    with refused(message):
-        sketch(name, labels(20, 6), 9, np.random.default_rng(0))
-
-
-@pytest.mark.parametrize(("n_samples", "n_labels"), [(6, 50), (50, 6)])
-def test_pca_has_no_more_components_than_samples_or_labels(n_samples, n_labels):
-    message = (
-        "n_components must be at most min(n_samples, n_labels)=6 for projection='pca'; got 9. "
-        "Use 'rademacher' to project to more dimensions."
-    )
-    with refused(message):
-        sketch("pca", labels(n_samples, n_labels), 9, np.random.default_rng(0))
-
-
-@pytest.mark.parametrize("s", [0.5, math.inf, math.nan])
-def test_s_is_at_least_one(s):
-    message = (
-        f"s must be a finite number of at least 1; got {s}. Use s=1 for a matrix without zeros."
-    )
-    with refused(message):
-        RademacherProjection(s)
-
-
-@pytest.mark.parametrize("projection", [None, TruncatedSVD(2)])
-def test_only_a_projection_has_a_matrix(projection):
-    message = (
-        "projection must be a name or a Projection to have a matrix; "
-        f"got {resolve_projection(projection)!r}. Use sketch to get Z alone."
-    )
-    with refused(message):
-        matrix(projection, labels(9, 6), 2, np.random.default_rng(0))
-
-
-def test_a_matrix_of_the_wrong_shape_is_refused():
-    class Transposed(Projection):
-        def draw(self, n_labels, n_components, rng):
-            return np.ones((n_components, n_labels))
-
-    message = (
-        "projection must return P of shape (n_labels, n_components)=(6, 2); "
-        "Transposed returned (2, 6)."
-    )
-    with refused(message):
-        sketch(Transposed(), labels(9, 6), 2, np.random.default_rng(0))
-
-
-@pytest.mark.parametrize(("fits_labels", "method"), [(False, "draw"), (True, "fit")])
-def test_a_projection_without_its_method_says_so(fits_labels, method):
-    projection = type("Empty", (Projection,), {"fits_labels": fits_labels})()
-    with pytest.raises(NotImplementedError, match=f"Empty does not define {method}"):
-        sketch(projection, labels(9, 6), 2, np.random.default_rng(0))
-
-
-class Given(Projection):
-    """A matrix that is given, whatever it holds."""
-
-    def __init__(self, value):
-        self.value = value
-
-    def draw(self, n_labels, n_components, rng):
-        return np.full((n_labels, n_components), self.value)
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("as_projection", [Given, lambda v: FunctionTransformer(lambda Y: Y * v)])
-def test_what_is_not_finite_is_refused(value, as_projection):
-    X, Y = np.random.default_rng(0).random((30, 3)), np.ones((30, 4)) - np.eye(30, 4)
-    forest = RandomForestClassifier(3, projection=as_projection(value), n_components=2)
-    with (
-        np.errstate(invalid="ignore"),
-        pytest.raises(ValueError, match=r"projection must return finite numbers; .* returned NaN"),
-    ):
-        forest.fit(X, Y)
-
-
-@pytest.mark.parametrize("cut", [lambda Y: Y[:3], lambda Y: Y[:, 0]])
-def test_a_transformer_gives_a_row_for_each_row(cut):
-    X, Y = np.random.default_rng(0).random((30, 3)), np.eye(30, 4)
-    forest = RandomForestClassifier(3, projection=FunctionTransformer(cut))
-    with pytest.raises(ValueError, match=r"one row per row of Y \(30\); Pipeline returned"):
-        forest.fit(X, Y)
 
 
 @pytest.mark.parametrize("is_sparse", [False, True])

@@ -4,15 +4,13 @@ import csv
 import io
 import json
 import os
-import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from data_files import DATA, FILES, LABELS, NAMED, QUICK, TAGS, label_columns_file
 from scipy import sparse
 
-from sketchforest import RandomForestClassifier, SketchForestClassifier, load_forest
+from sketchforest import RandomForestClassifier, load_forest
 from sketchforest.datasets import Dataset, read, write, write_table
 
 
@@ -155,53 +153,6 @@ def test_predictions_without_top_are_those_above_the_threshold(command, tmp_path
         assert scores == sorted(scores, reverse=True)
 
 
-# Taken for the sake of programs that were written for scikit-learn.
-FROM_PYTHON_ALONE = ("criterion", "ccp_alpha", "monotonic_cst")
-
-
-def test_every_parameter_of_the_forests_is_an_option(command):
-    from sketchforest import (
-        ExtraTreesClassifier,
-        RandomForestClassifier,
-        SketchForestClassifier,
-    )
-
-    _, help, _ = command("train", "--help")
-    for kind in (RandomForestClassifier, ExtraTreesClassifier, SketchForestClassifier):
-        for name in set(kind().get_params()) - {"verbose", "warm_start", *FROM_PYTHON_ALONE}:
-            assert f"--{name.replace('_', '-')}" in help
-    assert "…" not in help
-
-
-def test_parameters_reach_the_forest(command, tmp_path):
-    write(NAMED, tmp_path / "data.npz")
-    params = {
-        "n_estimators": 3,
-        "projection": None,
-        "n_components": "log",
-        "max_features": 0.5,
-        "max_depth": 4,
-        "min_samples_split": 3,
-        "min_samples_leaf": 2,
-        "max_leaf_nodes": 9,
-        "bootstrap": True,
-        "max_samples": 0.9,
-        "class_weight": "balanced",
-        "threshold": "top-2",
-        "oob_score": "precision_at_1",
-        "random_state": 5,
-    }
-    options = [x for n, v in params.items() for x in (f"--{n.replace('_', '-')}", v)]
-    model = tmp_path / "model.sf"
-    code, _, _ = command(
-        "train", tmp_path / "data.npz", "--out", model, "--estimator", "extra-trees", *options
-    )
-    assert code == 0
-    forest = load_forest(model)
-    assert type(forest).__name__ == "ExtraTreesClassifier"
-    assert forest.get_params().items() >= params.items()
-
-
 def test_a_regressor_is_trained_and_scored(command, tmp_path):
     file, model = label_columns_file(tmp_path), tmp_path / "model.sf"
     options = ("--estimator", "random-forest-regressor", *LABELS, *QUICK)
@@ -280,51 +231,6 @@ def test_other_columns_of_a_test_table_are_not_read(command, tmp_path):
     assert expected[1].endswith(out)  # after the sentence that these are training rows
 
 
-@pytest.mark.parametrize("is_complete", [True, False])
-def test_tuning_chooses_the_forest_that_is_saved(is_complete, command, tmp_path, monkeypatch):
-    from sketchforest import ExtraTreesClassifier
-
-    called = {}
-
-    def tune(X, Y, **settings):
-        called.update(settings)
-        forest = ExtraTreesClassifier(4, random_state=1).fit(X, Y)
-        return SimpleNamespace(forest=forest, advice="Use extra trees.", is_complete=is_complete)
-
-    monkeypatch.setitem(sys.modules, "sketchforest.tuning", SimpleNamespace(tune=tune))
-    write(NAMED, tmp_path / "data.npz")
-    model = tmp_path / "model.sf"
-    code, out, _ = command(
-        *("train", tmp_path / "data.npz", "--out", model, "--tune", "--budget", 7),
-        *("--n-estimators", 4, "--threshold", 0.3),
-    )
-    assert code == (0 if is_complete else 130)
-    assert "Use extra trees." in out
-    assert called["budget"] == 7
-    assert called["n_estimators"] == 4
-    assert load_forest(model).get_params()["threshold"] == 0.3
-    assert type(load_forest(model)) is ExtraTreesClassifier
-    code, _, err = command(
-        "train", tmp_path / "data.npz", "--out", model, "--tune", "--threshold", "f1-per-label"
-    )
-    assert code == 2
-    assert "or 'top-K' with --tune" in " ".join(err.replace("│", "").split())
-
-
-def test_a_tuned_sketch_forest_uses_f1_thresholds_like_an_untuned_one(command, tmp_path):
-    write(NAMED, tmp_path / "data.npz")
-    model = tmp_path / "model.sf"
-    code, _, err = command(
-        *("train", tmp_path / "data.npz", "--out", model, "--tune", "--budget", "30 trees"),
-        *("--n-estimators", 8, "--n-jobs", 1),
-    )
-    assert code == 0, err
-    forest = load_forest(model)
-    assert isinstance(forest, SketchForestClassifier)
-    assert forest.get_params()["threshold"] == "f1"
-    assert forest.predict(NAMED.X).nnz  # and knows the thresholds
-
-
 def test_writing_to_a_device_creates_no_other_file(command, tmp_path):
     write(NAMED, tmp_path / "data.npz")
     pipe = tmp_path / "device"
@@ -332,27 +238,6 @@ def test_writing_to_a_device_creates_no_other_file(command, tmp_path):
     assert command("train", tmp_path / "data.npz", "--out", pipe, *QUICK)[0] == 0
     assert pipe.is_symlink()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["data.npz", "device"]
-
-
-def test_a_tuned_model_predicts_the_file_it_was_tuned_on(command, tmp_path):
-    write(NAMED, tmp_path / "data.npz")
-    command("convert", tmp_path / "data.npz", tmp_path / "data.csv")
-    # The numbers of features start at 1, as they often do.
-    lines = ["1 1:0.5 2:1", "2 1:2 3:1", "1,2 2:3", "0 3:1"] * 10
-    (tmp_path / "data.svm").write_text("\n".join(lines))
-    settings = ("--budget", "40 trees", "--n-estimators", 10, "--n-jobs", 1)
-    for name, options in (("data.csv", TAGS), ("data.svm", ()), ("data.npz", ())):
-        code, _, err = command(
-            "tune", tmp_path / name, "-o", tmp_path / name[-3:], *options, *settings
-        )
-        assert code == 0, err
-        model = tmp_path / name[-3:] / "model.sf"
-        code, out, err = command("predict", model, tmp_path / name, "--top", 1, "--json")
-        assert code == 0, err
-        known = NAMED.label_names.tolist() if options or name == "data.npz" else ["0", "1", "2"]
-        found = {label for line in out.splitlines() for label in json.loads(line)["labels"]}
-        assert found
-        assert found <= set(known)
 
 
 def test_info_shows_resolved_auto_values_and_the_out_of_bag_score(command, tmp_path):

@@ -5,7 +5,6 @@ import io
 import json
 import re
 import zipfile
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -378,44 +377,3 @@ def test_tune_reads_the_same_files_as_train(command, tmp_path):
     code, out, err = command("predict", model, file, "--top", 1, "--json")
     assert code == 0, err
     assert json.loads(out.splitlines()[1])["labels"] == ["game"]
-
-
-def test_options_have_the_same_name_in_all_commands(command):
-    helps = {
-        name: command(name, "--help")[1]
-        for name in ("train", "predict", "evaluate", "explain", "tune", "demo")
-    }
-    for name in ("train", "tune", "demo"):
-        assert "--random-state,--seed" in helps[name].replace(" ", "")
-    for name in ("train", "predict", "evaluate", "explain", "tune"):
-        assert "--n-jobs" in helps[name]
-        assert "--encoding" in helps[name]
-        assert "--text-column" in helps[name]
-        assert "--format" in helps[name]
-    assert not any("<bool>" in text for text in helps.values())
-
-
-def test_the_table_of_settings_fits_into_80_columns():
-    from rich.console import Console
-
-    from sketchforest.cli.tuning_views import tuning_table
-    from sketchforest.tuning import tune
-
-    rng = np.random.default_rng(0)
-    X, Y = rng.random((200, 400)), rng.random((200, 1500)) < 0.01
-    found = tune(X, Y, budget="60 trees", n_estimators=12, random_state=0)
-    wide = [
-        replace(
-            trial,
-            setting=replace(
-                trial.setting, projection="rademacher", n_components=1500, max_features=123_456
-            ),
-            fit_seconds=12345.0,
-        )
-        for trial in found.trials
-    ]
-    screen = Console(file=io.StringIO(), width=80)
-    screen.print(tuning_table(replace(found, trials=wide)))
-    lines = screen.file.getvalue().splitlines()
-    assert max(map(len, lines)) <= 80
-    assert not any("…" in line for line in lines)

@@ -1,39 +1,18 @@
 """A fit that is killed at any moment goes on where it was, and ends with the same bits."""
 
-import os
-import random
-import signal
-import subprocess
-import sys
-import textwrap
-import threading
-import time
-
 import numpy as np
 import pytest
 import reference
+from checkpoint_data import FORESTS
 from sklearn.base import clone
 
-from sketchforest import (
-    ExtraTreesClassifier,
-    RandomForestClassifier,
-    RandomForestRegressor,
-    SketchForestClassifier,
-    load_forest,
-)
+from sketchforest import RandomForestRegressor
 from sketchforest._saving.container import map_arrays, open_regular, read_header, write_container
 from sketchforest._trees import grow as growing
 
 
 class KilledError(Exception):
     pass
-
-
-@pytest.fixture
-def data():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(150, 12))
-    return X, (X[:, :1] + rng.normal(size=(150, 40)) > 1).astype(np.uint8)
 
 
 @pytest.fixture
@@ -56,96 +35,81 @@ def grown(monkeypatch):
     return numbers
 
 
-FORESTS = {
-    "random forest": RandomForestClassifier(12, n_components=5, random_state=0),
-    "one projection, scored": RandomForestClassifier(
-        12, n_components=5, shared_projection=True, oob_score=True, random_state=0
-    ),
-    "extra-trees": ExtraTreesClassifier(12, projection=None, random_state=0),
-    "oblique": SketchForestClassifier(12, linear=0, label_correlations=False, random_state=0),
-    "pruned": RandomForestRegressor(12, ccp_alpha=0.001, random_state=0),
-    "settings chosen": RandomForestClassifier(
-        60, max_features="auto", n_components="auto", random_state=0
-    ),
-    "number chosen": RandomForestClassifier("auto", random_state=0),
-}
-
-
 @pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
 @pytest.mark.parametrize("name", FORESTS)
-def test_a_fit_that_was_broken_off_goes_on_where_it_was(name, data, grown, tmp_path):
+def test_a_fit_that_was_broken_off_goes_on_where_it_was(name, XY, grown, tmp_path):
     folder = tmp_path / "a" / "checkpoint"
-    plain = clone(FORESTS[name]).fit(*data)
+    plain = clone(FORESTS[name]).fit(*XY)
     n_grown = len(grown)
     forest = clone(FORESTS[name]).set_params(n_jobs=1)
     for limit in (0, 5):  # before the first tree, and after the fifth
         grown.clear()
         grown.limit = limit
         with pytest.raises(KilledError):
-            forest.fit(*data, checkpoint_dir=folder)
+            forest.fit(*XY, checkpoint_dir=folder)
         assert not hasattr(forest, "n_features_in_")
         assert len(list(folder.glob("*.tree"))) == limit
     grown.limit = None
     grown.clear()
-    forest.set_params(n_jobs=2).fit(*data, checkpoint_dir=folder)
+    forest.set_params(n_jobs=2).fit(*XY, checkpoint_dir=folder)
     assert len(grown) == n_grown - 5
     assert not folder.exists()
     reference.assert_same_forest(forest, plain)
-    np.testing.assert_array_equal(forest.predict(data[0]), plain.predict(data[0]))
+    np.testing.assert_array_equal(forest.predict(XY[0]), plain.predict(XY[0]))
 
 
-def broken_off(forest, data, folder, grown, after=5):
+def broken_off(forest, XY, folder, grown, after=5):
     grown.limit = after
     with pytest.raises(KilledError):
-        clone(forest).set_params(n_jobs=1).fit(*data, checkpoint_dir=folder)
+        clone(forest).set_params(n_jobs=1).fit(*XY, checkpoint_dir=folder)
     grown.clear()
     grown.limit = None
 
 
-def test_more_trees_may_be_asked_for(data, grown, tmp_path):
+def test_more_trees_may_be_asked_for(XY, grown, tmp_path):
     forest = FORESTS["random forest"]
-    broken_off(forest, data, tmp_path, grown)
+    broken_off(forest, XY, tmp_path, grown)
     more = clone(forest).set_params(n_estimators=20)
-    ours, plain = clone(more).fit(*data, checkpoint_dir=tmp_path), clone(more).fit(*data)
+    ours, plain = clone(more).fit(*XY, checkpoint_dir=tmp_path), clone(more).fit(*XY)
     assert len(grown) == 15 + 20
     reference.assert_same_forest(ours, plain)
 
 
-def test_a_warm_start_goes_on_too(data, grown, tmp_path):
+def test_a_warm_start_goes_on_too(XY, grown, tmp_path):
     forest = clone(FORESTS["oblique"]).set_params(warm_start=True, n_estimators=4, n_jobs=1)
-    forest.fit(*data).set_params(n_estimators=12)
+    forest.fit(*XY).set_params(n_estimators=12)
     grown.clear()
     grown.limit = 5
     with pytest.raises(KilledError):
-        forest.fit(*data, checkpoint_dir=tmp_path)
+        forest.fit(*XY, checkpoint_dir=tmp_path)
     grown.clear()
     grown.limit = None
-    assert len(forest.fit(*data, checkpoint_dir=tmp_path)) == 12
+    assert len(forest.fit(*XY, checkpoint_dir=tmp_path)) == 12
     assert grown == [9, 10, 11]
-    reference.assert_same_forest(forest, clone(FORESTS["oblique"]).fit(*data))
+    reference.assert_same_forest(forest, clone(FORESTS["oblique"]).fit(*XY))
 
 
-def test_without_a_random_state_the_seed_is_kept(data, grown, tmp_path):
+def test_without_a_random_state_the_seed_is_kept(XY, grown, tmp_path):
     forest = clone(FORESTS["random forest"]).set_params(random_state=None)
-    broken_off(forest, data, tmp_path, grown)
-    seed = clone(forest).fit(*data, checkpoint_dir=tmp_path).fitted_.settings.seed
+    broken_off(forest, XY, tmp_path, grown)
+    seed = clone(forest).fit(*XY, checkpoint_dir=tmp_path).fitted_.settings.seed
     assert sorted(grown) == list(range(5, 12))
-    other = clone(forest).fit(*data, checkpoint_dir=tmp_path).fitted_.settings.seed
+    other = clone(forest).fit(*XY, checkpoint_dir=tmp_path).fitted_.settings.seed
     assert seed != other
 
 
-def test_a_damaged_tree_is_grown_again(data, grown, tmp_path):
+def test_a_damaged_tree_is_grown_again(XY, grown, tmp_path):
     forest = FORESTS["oblique"]
-    broken_off(forest, data, tmp_path, grown)
+    broken_off(forest, XY, tmp_path, grown)
     first, second, third, *_ = sorted(tmp_path.glob("*.tree"))
     first.write_bytes(first.read_bytes()[:-1])
     changed = bytearray(second.read_bytes())
     changed[-1] ^= 1
     second.write_bytes(changed)
     third.write_bytes(b"")
-    ours = clone(forest).set_params(n_jobs=1).fit(*data, checkpoint_dir=tmp_path)
+    ours = clone(forest).set_params(n_jobs=1).fit(*XY, checkpoint_dir=tmp_path)
     assert grown == [0, 1, 2, *range(5, 12)]
-    reference.assert_same_forest(ours, clone(forest).fit(*data))
+    reference.assert_same_forest(ours, clone(forest).fit(*XY))
 
 
 def rewritten_tree(path, change):
@@ -195,24 +159,24 @@ WRONG_TREES = {
 }
 
 
-def refused_tree(forest, data, path):
+def refused_tree(forest, XY, path):
     with pytest.raises(ValueError, match="checkpoint_dir must contain trees of this fit") as error:
-        clone(forest).set_params(n_jobs=1).fit(*data, checkpoint_dir=path.parent)
+        clone(forest).set_params(n_jobs=1).fit(*XY, checkpoint_dir=path.parent)
     assert f"'{path}' is not one: " in str(error.value)
     assert str(error.value).endswith("or the folder to start over.")
 
 
 @pytest.mark.parametrize("kind", WRONG_TREES)
-def test_a_tree_that_somebody_else_wrote_is_refused_with_its_name(kind, data, grown, tmp_path):
+def test_a_tree_that_somebody_else_wrote_is_refused_with_its_name(kind, XY, grown, tmp_path):
     forest = FORESTS["random forest"]
-    broken_off(forest, data, tmp_path, grown)
+    broken_off(forest, XY, tmp_path, grown)
     path = sorted(tmp_path.glob("*.tree"))[2]
     rewritten_tree(path, WRONG_TREES[kind])
-    refused_tree(forest, data, path)
+    refused_tree(forest, XY, path)
     path.unlink()
-    ours = clone(forest).fit(*data, checkpoint_dir=tmp_path)
+    ours = clone(forest).fit(*XY, checkpoint_dir=tmp_path)
     assert 2 in grown
-    reference.assert_same_forest(ours, clone(forest).fit(*data))
+    reference.assert_same_forest(ours, clone(forest).fit(*XY))
 
 
 WRONG_DIRECTIONS = {
@@ -230,25 +194,25 @@ WRONG_DIRECTIONS = {
 
 
 @pytest.mark.parametrize("kind", WRONG_DIRECTIONS)
-def test_directions_that_somebody_else_wrote_are_refused(kind, data, grown, tmp_path):
+def test_directions_that_somebody_else_wrote_are_refused(kind, XY, grown, tmp_path):
     forest = FORESTS["oblique"]
-    broken_off(forest, data, tmp_path, grown)
+    broken_off(forest, XY, tmp_path, grown)
     path = next(p for p in sorted(tmp_path.glob("*.tree")) if b"directions" in p.read_bytes())
     rewritten_tree(path, WRONG_DIRECTIONS[kind])
-    refused_tree(forest, data, path)
+    refused_tree(forest, XY, path)
 
 
-def test_an_oblique_tree_is_refused_where_no_tree_is(data, grown, tmp_path):
+def test_an_oblique_tree_is_refused_where_no_tree_is(XY, grown, tmp_path):
     def add(arrays, metadata):
         start = np.zeros(len(arrays["nodes"]) + 1, np.uint32)
         arrays["directions.start"] = start
         arrays["directions.columns"] = np.zeros(0, np.int32)
         arrays["directions.weights"] = np.zeros(0, np.uint16)
 
-    broken_off(FORESTS["random forest"], data, tmp_path, grown)
+    broken_off(FORESTS["random forest"], XY, tmp_path, grown)
     path = sorted(tmp_path.glob("*.tree"))[2]
     rewritten_tree(path, add)
-    refused_tree(FORESTS["random forest"], data, path)
+    refused_tree(FORESTS["random forest"], XY, path)
 
 
 WRONG_INDICES = [
@@ -259,64 +223,15 @@ WRONG_INDICES = [
 
 @pytest.mark.parametrize("text", WRONG_INDICES, ids=lambda text: text[:30])
 @pytest.mark.parametrize("seed", [0, None])
-def test_an_index_that_cannot_be_read_is_refused_with_its_name(text, seed, data, grown, tmp_path):
+def test_an_index_that_cannot_be_read_is_refused_with_its_name(text, seed, XY, grown, tmp_path):
     forest = clone(FORESTS["random forest"]).set_params(random_state=seed)
-    broken_off(forest, data, tmp_path, grown)
+    broken_off(forest, XY, tmp_path, grown)
     index = tmp_path / "checkpoint.json"
     index.write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match="checkpoint_dir must contain a valid index") as error:
-        clone(forest).fit(*data, checkpoint_dir=tmp_path)
+        clone(forest).fit(*XY, checkpoint_dir=tmp_path)
     assert f"'{index}' is corrupt. Remove the folder" in str(error.value)
     assert not grown
-
-
-# ---- one fit at a time
-
-
-def test_a_second_fit_in_the_folder_is_refused_and_the_first_goes_on(data, monkeypatch, tmp_path):
-    """Of a thread of this process, and of another one."""
-    folder, grow_one = tmp_path / "checkpoint", growing.grow_one
-    forest = clone(FORESTS["random forest"]).set_params(n_jobs=1)
-    inside, may_end = threading.Event(), threading.Event()
-
-    def waiting(*arguments):
-        inside.set()
-        assert may_end.wait(60)
-        return grow_one(*arguments)
-
-    monkeypatch.setattr(growing, "grow_one", waiting)
-    first = threading.Thread(target=forest.fit, args=data, kwargs={"checkpoint_dir": folder})
-    first.start()
-    try:
-        assert inside.wait(60)
-        with pytest.raises(ValueError, match="must not be in use by another fit") as error:
-            clone(forest).fit(*data, checkpoint_dir=folder)
-        assert f"'{folder}'" in str(error.value)
-        arguments = [str(folder), "4", str(tmp_path / "model.sf")]
-        other = subprocess.run(
-            [sys.executable, "-c", SCRIPT, *arguments], capture_output=True, text=True, check=False
-        )
-        assert "must not be in use by another fit" in other.stderr
-    finally:
-        may_end.set()
-        first.join()
-    monkeypatch.undo()
-    assert not folder.exists()
-    reference.assert_same_forest(forest, clone(forest).fit(*data))
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the platform has no SIGKILL")
-def test_the_lock_of_a_killed_fit_is_free(data, tmp_path):
-    code = (
-        "import os, signal, sys; from pathlib import Path\n"
-        "from sketchforest._saving.checkpoint import only_fit_in\n"
-        "with only_fit_in(Path(sys.argv[1])): os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    folder = tmp_path / "checkpoint"
-    subprocess.run([sys.executable, "-c", code, folder], check=False)
-    assert [path.name for path in folder.iterdir()] == ["checkpoint.lock"]
-    clone(FORESTS["random forest"]).fit(*data, checkpoint_dir=folder)
-    assert not folder.exists()
 
 
 OTHERS = {
@@ -327,19 +242,19 @@ OTHERS = {
 }
 
 
-def test_a_checkpoint_of_another_criterion_is_refused(data, grown, tmp_path):
+def test_a_checkpoint_of_another_criterion_is_refused(XY, grown, tmp_path):
     forest = RandomForestRegressor(12, random_state=0)
-    broken_off(forest, data, tmp_path, grown)
+    broken_off(forest, XY, tmp_path, grown)
     with pytest.raises(ValueError, match="grown with another set of parameters"):
-        clone(forest).set_params(criterion="poisson").fit(*data, checkpoint_dir=tmp_path)
+        clone(forest).set_params(criterion="poisson").fit(*XY, checkpoint_dir=tmp_path)
 
 
 @pytest.mark.parametrize("what", OTHERS)
-def test_a_checkpoint_of_other_things_is_refused(what, data, grown, tmp_path):
+def test_a_checkpoint_of_other_things_is_refused(what, XY, grown, tmp_path):
     forest = FORESTS["random forest"]
-    broken_off(forest, data, tmp_path, grown)
+    broken_off(forest, XY, tmp_path, grown)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    other, X, Y = OTHERS[what](clone(forest), *data)
+    other, X, Y = OTHERS[what](clone(forest), *XY)
     with pytest.raises(ValueError, match=f"grown with another {what}. Remove it") as error:
         other.fit(X, Y, checkpoint_dir=tmp_path)
     assert str(error.value).count("another") == 2
@@ -347,81 +262,17 @@ def test_a_checkpoint_of_other_things_is_refused(what, data, grown, tmp_path):
     assert not grown
 
 
-def test_a_checkpoint_of_another_version_is_refused(data, grown, tmp_path, monkeypatch):
-    broken_off(FORESTS["random forest"], data, tmp_path, grown)
+def test_a_checkpoint_of_another_version_is_refused(XY, grown, tmp_path, monkeypatch):
+    broken_off(FORESTS["random forest"], XY, tmp_path, grown)
     monkeypatch.setattr("sketchforest.__version__", "9.9")
     with pytest.raises(ValueError, match="another version of sketchforest"):
-        clone(FORESTS["random forest"]).fit(*data, checkpoint_dir=tmp_path)
+        clone(FORESTS["random forest"]).fit(*XY, checkpoint_dir=tmp_path)
 
 
-def test_a_folder_of_other_files_is_refused_and_left_alone(data, tmp_path):
+def test_a_folder_of_other_files_is_refused_and_left_alone(XY, tmp_path):
     forest = clone(FORESTS["random forest"])
     (tmp_path / "thesis.tex").write_text("")
     for folder in (tmp_path, tmp_path / "thesis.tex"):
         with pytest.raises(ValueError, match="must be a checkpoint, or a new or empty folder"):
-            forest.fit(*data, checkpoint_dir=folder)
+            forest.fit(*XY, checkpoint_dir=folder)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
-
-
-SCRIPT = textwrap.dedent(
-    """
-    import sys
-    import numpy as np
-    from sketchforest import SketchForestClassifier
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 30))
-    Y = (X[:, :20] + rng.normal(size=(400, 20)) > 1).astype(np.uint8)
-    forest = SketchForestClassifier(int(sys.argv[2]), n_jobs=2, random_state=0)
-    print("begins", flush=True)
-    forest.fit(X, Y, checkpoint_dir=sys.argv[1])
-    forest.save(sys.argv[3])
-    """
-)
-
-
-def kill_until_done(folder, n_trees, n_kills, moments):
-    """Fits in a process that is killed so many times, and then is not; which of them hit a fit
-    that had finished trees."""
-    hits = 0
-    for kill in range(n_kills + 1):
-        arguments = [str(folder / "checkpoint"), str(n_trees), str(folder / "model.sf")]
-        with subprocess.Popen(
-            [sys.executable, "-c", SCRIPT, *arguments], stdout=subprocess.PIPE
-        ) as process:
-            assert process.stdout.readline() == b"begins\n"
-            if kill < n_kills:
-                time.sleep(next(moments))
-                os.kill(process.pid, signal.SIGKILL)
-        if kill < n_kills and process.returncode == 0:
-            break  # it was faster
-        hits += kill < n_kills and bool(list((folder / "checkpoint").glob("*.tree")))
-    assert process.returncode == 0
-    assert not (folder / "checkpoint").exists()
-    return hits
-
-
-def fitted_at_once(folder, n_trees):
-    arguments = [str(folder / "once"), str(n_trees), str(folder / "once.sf")]
-    subprocess.run([sys.executable, "-c", SCRIPT, *arguments], check=True, stdout=subprocess.PIPE)
-    return load_forest(folder / "once.sf")
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the platform has no SIGKILL")
-def test_kill_9_three_times(tmp_path):
-    moments = iter([0.2, 0.35, 0.15])
-    hits = kill_until_done(tmp_path, 300, 3, moments)
-    assert hits > 0
-    reference.assert_same_forest(load_forest(tmp_path / "model.sf"), fitted_at_once(tmp_path, 300))
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the platform has no SIGKILL")
-def test_kill_9_fifty_times(tmp_path):
-    draw = random.Random(0)
-    expected, kills, n_fits = fitted_at_once(tmp_path, 400), 0, 0
-    while kills < 50:
-        folder = tmp_path / str(n_fits)
-        folder.mkdir()
-        kills += kill_until_done(folder, 400, 5, iter(lambda: draw.uniform(0, 0.5), None))
-        reference.assert_same_forest(load_forest(folder / "model.sf"), expected)
-        n_fits += 1

@@ -5,7 +5,6 @@ from copy import copy
 
 import numpy as np
 import pytest
-import sklearn.tree
 from every_kind import (
     CLASSIFIERS,
     ESTIMATORS,
@@ -23,11 +22,7 @@ from every_kind import (
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
-from sketchforest import (
-    DecisionTreeClassifier,
-    DecisionTreeRegressor,
-    RandomForestClassifier,
-)
+from sketchforest import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier
 
 # ---- many labels
 
@@ -314,107 +309,6 @@ def test_a_single_tree_knows_its_size(kind, splitter, X, Y, outputs):
     stump = fitted(kind, X, targets(kind, Y, outputs), splitter=splitter, max_depth=2)
     assert stump.get_depth() == 2
     assert stump.get_n_leaves() <= 4
-
-
-# ---- other labels on the same trees
-
-
-@pytest.mark.parametrize("kind", ESTIMATORS)
-@pytest.mark.parametrize("n_labels", [3, N_LABELS, 200])
-def test_other_labels_on_the_same_trees_are_their_weighted_means(
-    kind, n_labels, X, Y, X_new, outputs
-):
-    estimator = fitted(kind, X, targets(kind, Y, outputs))
-    before, state = predictions(estimator, X_new), dict(vars(estimator))
-    other = (np.random.default_rng(5).random((N_TRAIN, n_labels)) < 0.2).astype(float)
-    twin = estimator.relabel(other)
-    assert type(twin) is kind
-    assert twin.n_outputs_ == n_labels
-    assert np.array_equal(twin.apply(X_new), estimator.apply(X_new))
-    assert np.array_equal(twin.feature_importances_, estimator.feature_importances_)
-    assert np.allclose(predictions(twin, X_new), estimator.leaf_weights(X_new) @ other, atol=1e-6)
-    assert vars(estimator) == state
-    assert np.array_equal(predictions(estimator, X_new), before)
-
-
-def test_labels_of_another_kind_are_taken(X, Y, X_new, names):
-    forest = fitted(RandomForestClassifier, X, Y, oob_score=True, n_estimators=20)
-    lean = forest.relabel(sparse.csr_array(Y[:, ::-1]))
-    assert sparse.issparse(lean.predict(X_new))
-    assert np.array_equal(lean.predict_proba(X_new), forest.predict_proba(X_new)[:, ::-1])
-    named = forest.relabel(names)
-    assert named.classes_.tolist() == ["ash", "birch", "cedar", "date"]
-    assert named.score(X, names) > 0.8
-    assert np.array_equal(named.relabel(Y).predict_proba(X_new), forest.predict_proba(X_new))
-    assert hasattr(forest, "oob_score_")
-    assert not hasattr(lean, "oob_score_")
-
-
-def test_the_projection_of_replaced_labels_is_not_known(X, Y):
-    forest = fitted(RandomForestClassifier, X, Y, n_components=4)
-    with pytest.raises(
-        ValueError, match=r"relabel replaced them\. Call it on the estimator before relabel"
-    ):
-        forest.relabel(Y[:, :9]).projection_matrix()
-    assert forest.relabel(Y[:, :9]).fit(X, Y).projection_matrix().shape == (N_LABELS, 4)
-
-
-# ---- importances and single trees
-
-
-@pytest.mark.parametrize("kind", ESTIMATORS)
-def test_importances_sum_to_one_and_find_the_informative_features(kind):
-    X = np.random.default_rng(0).normal(size=(400, 10))
-    y = 3 * (X[:, 2] > 0) + (X[:, 7] > 0)
-    importances = fitted(kind, X, y, max_features=None, max_depth=3).feature_importances_
-    assert importances.shape == (10,)
-    assert importances.min() >= 0
-    assert importances.sum() == pytest.approx(1)
-    assert set(importances.argsort()[::-1][:2]) == {2, 7}
-    nothing = fitted(kind, np.ones((5, 3)), [0, 1, 0, 1, 0]).feature_importances_
-    assert nothing.tolist() == [0, 0, 0]
-
-
-@pytest.mark.parametrize("n_outputs", [None, 1, 4])
-@pytest.mark.parametrize("kind", ["DecisionTreeClassifier", "DecisionTreeRegressor"])
-def test_importances_are_scikit_learns_for_the_same_tree(kind, n_outputs):
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(300, 5))
-    signal = X @ rng.normal(size=(5, n_outputs or 1)) + rng.normal(size=(300, n_outputs or 1))
-    Y = signal if kind == "DecisionTreeRegressor" else (signal > 0.3).astype(int)
-    Y = Y.ravel() if n_outputs in (None, 1) else Y
-    weights = rng.integers(1, 4, size=300)
-    ours = {"DecisionTreeClassifier": DecisionTreeClassifier}.get(kind, DecisionTreeRegressor)
-    tree = ours(projection=None, min_samples_leaf=9).fit(X, Y, weights)
-    reference = getattr(sklearn.tree, kind)(min_samples_leaf=9, random_state=0).fit(X, Y, weights)
-    assert tree.get_n_leaves() == reference.get_n_leaves()
-    assert np.allclose(tree.predict(X), reference.predict(X))
-    assert np.allclose(tree.feature_importances_, reference.feature_importances_, rtol=1e-4)
-
-
-@pytest.mark.parametrize("kind", FORESTS)
-def test_importances_are_the_mean_over_the_trees_that_split(kind, X, Y, outputs):
-    forest = fitted(kind, X, targets(kind, Y, outputs))
-    by_tree = [tree.feature_importances_ for tree in forest.estimators_]
-    assert np.allclose(forest.feature_importances_, np.mean(by_tree, axis=0))
-
-
-@LEAVES
-@pytest.mark.parametrize("kind", FORESTS)
-def test_a_forest_predicts_the_mean_of_its_trees(kind, leaf_size, X, Y, X_new, outputs):
-    params = {"min_samples_leaf": leaf_size, "n_components": 3} | trees_alone(kind)
-    forest = fitted(kind, X, targets(kind, Y, outputs), **params)
-    trees = forest.estimators_
-    assert len(trees) == 7
-    mean = np.mean([predictions(tree, X_new) for tree in trees], axis=0)
-    assert np.allclose(predictions(forest, X_new), mean, atol=1e-6)
-    for index, tree in enumerate(trees):
-        assert isinstance(tree, DecisionTreeClassifier | DecisionTreeRegressor)
-        kinds = {"Extra": {"random"}, "Rando": {"best"}, "Sketc": {"random", "oblique"}}
-        assert tree.splitter in kinds[kind.__name__[:5]]
-        assert tree.min_samples_leaf == leaf_size
-        assert np.array_equal(tree.projection_matrix(), forest.projection_matrix(index))
-    assert not np.array_equal(trees[0].apply(X_new), trees[1].apply(X_new))
 
 
 def test_labels_are_the_classes_zero_and_one_each(X, Y):

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from core_calls import Made, recorded_calls
-from fuzz_core import misaligned
+from hostile_values import misaligned
 
 from sketchforest import RandomForestClassifier, _core
 

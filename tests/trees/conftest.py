@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sketched_data import FORESTS, label_data, regression_data
+from sklearn.base import clone
 
 from sketchforest._trees import levels
 from sketchforest._trees.levels.cuda_kernels import CudaKernels
@@ -71,3 +73,14 @@ def kernels(request):
     if not cupy.cuda.is_available():
         pytest.skip("needs a GPU")
     return CudaKernels.on_device()
+
+
+@pytest.fixture(params=FORESTS, scope="module")
+def fitted(request):
+    """A fitted forest, its X, Y (two-dimensional) and sample weights."""
+    forest, name = clone(FORESTS[request.param]), request.param
+    X, Y = label_data(n=150)
+    if "output" in name:
+        X, Y = regression_data(16, n_outputs=1 if name == "one output" else 3, n=150)
+    weights = np.random.default_rng(0).exponential(size=150) if "weighted" in name else None
+    return forest.fit(X, Y, weights), X, Y.reshape(150, -1), weights

@@ -40,11 +40,15 @@ from sketchforest._trees import grow as growing
 GOOD = {"refused", "right", "wrong"}
 N_KEPT = 3  # trees of a checkpoint; the last one of the forest is grown in each case
 WORDS = sparse.csr_array(np.where(X > 0.7, np.round(X * 9), 0))
+# A linear part is in no checkpoint.
+OBLIQUE = SketchForestClassifier(
+    4, linear=0, label_correlations=False, threshold=0.5, random_state=0
+)
 FITS: dict[str, tuple[Any, Any, Any]] = {
     "labels": (RandomForestClassifier(4, n_components=4, random_state=0), X, LABELS),
     "outputs": (ExtraTreesRegressor(4, random_state=0), X, X[:, :2]),
-    "oblique": (SketchForestClassifier(4, random_state=0, threshold=0.5), X, LABELS),
-    "oblique words": (SketchForestClassifier(4, random_state=0, threshold=0.5), WORDS, LABELS),
+    "oblique": (OBLIQUE, X, LABELS),
+    "oblique words": (OBLIQUE, WORDS, LABELS),
 }
 Files = dict[str, bytes]  # content by name
 

@@ -29,7 +29,15 @@ from fitted_models import FITTED, LABELS, NAMES, X
 from rewriting import joined, parts_of
 from scipy import sparse
 
-from sketchforest import RandomForestClassifier, SketchForestClassifier, load_forest
+from sketchforest import (
+    RandomForestClassifier,
+    SketchBoostingClassifier,
+    SketchBoostingRegressor,
+    SketchForestClassifier,
+    SketchForestRegressor,
+    Tagger,
+    load_forest,
+)
 
 IS_SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
 MOST_SECONDS = 1.0
@@ -54,8 +62,23 @@ def models() -> dict[str, bytes]:
     words = vectorizer.fit_transform(TEXTS)
     made["texts"] = RandomForestClassifier(9, random_state=0, threshold="f1").fit(words, LABELS)
     made["texts"].attach(vectorizer=vectorizer, row_texts=TEXTS, row_numbers=range(len(TEXTS)))
-    made["oblique"] = SketchForestClassifier(6, random_state=0).fit(X, LABELS)
-    made["oblique words"] = SketchForestClassifier(4, random_state=0).fit(words, LABELS)
+    made["calibrated"] = RandomForestClassifier(9, random_state=0, calibrate="isotonic").fit(
+        X, LABELS
+    )
+    alone = {"linear": 0, "label_correlations": False, "random_state": 0}
+    made["oblique"] = SketchForestClassifier(6, **alone).fit(X, LABELS)
+    made["oblique words"] = SketchForestClassifier(4, **alone).fit(words, LABELS)
+    linear = {"linear": 0.5, "random_state": 0}
+    made["linear part"] = SketchForestClassifier(4, **linear).fit(X, LABELS)
+    made["linear part, outputs"] = SketchForestRegressor(4, **linear).fit(words, X[:, :2])
+    wide = sparse.random_array((30, 600), density=0.05, format="csr", rng=0)
+    made["linear part, directions"] = SketchForestClassifier(3, **linear).fit(wide, LABELS[:30])
+    boosted = {"max_iter": 3, "min_samples_leaf": 5, "random_state": 0}
+    made["boosted labels"] = SketchBoostingClassifier(**boosted).fit(X, sparse.csr_array(LABELS))
+    made["boosted classes"] = SketchBoostingClassifier(**boosted).fit(X, NAMES)
+    made["boosted outputs"] = SketchBoostingRegressor(**boosted).fit(words, X[:, :2])
+    tags = [[name, "red" if i % 2 else "green"] for i, name in enumerate(NAMES)]
+    made["tagger"] = Tagger(SketchForestClassifier(4, **linear), keep_texts=True).fit(TEXTS, tags)
     content = {}
     with tempfile.TemporaryDirectory() as folder:
         for name, model in made.items():
@@ -171,8 +194,13 @@ def spoil_array(header, whole, rng) -> None:
 
 def use(model) -> None:
     """Every method that reads the arrays."""
+    if isinstance(model, Tagger):
+        repr((model.suggest(TEXTS[:3]), model.explain(TEXTS[0]), model.similar(TEXTS[:3], k=1)))
+        model = model.estimator_
+    is_boosted = not hasattr(model, "leaf_weights")
     n_features, n_labels = model.n_features_in_, model.fitted_.labels.shape[1]
-    repr(model.describe())
+    if not is_boosted:
+        repr(model.describe())
     if max(n_features, n_labels) > MOST_COLUMNS:  # a claim, of which rows and results would be made
         return
     has_texts = hasattr(model, "vectorizer_")
@@ -182,13 +210,14 @@ def use(model) -> None:
             (3, n_features), density=min(1.0, 40 / n_features), format="csr", rng=0
         )
     model.predict(rows)
-    model.leaf_weights(rows)
     model.apply(rows)
+    if not is_boosted:
+        model.leaf_weights(rows)
+        model.similar(rows, k=1)
     if hasattr(model, "predict_proba"):
         model.predict_proba(rows)
     if hasattr(model, "predict_topk") and model.fitted_.targets.column_classes is None:
         model.predict_topk(rows, k=1)
-    model.similar(rows, k=1)
     repr(model.explain(rows[:1]))
     if model.fitted_.forest.gains is not None:
         _ = model.feature_importances_

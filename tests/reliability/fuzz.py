@@ -23,7 +23,7 @@ sys.path.append(str(Path(__file__).parents[1] / "saving"))
 
 from rewriting import joined, parts_of
 
-from sketchforest import load_forest
+from sketchforest import Tagger, load_forest
 from sketchforest._workflows.training import read_training_file
 from sketchforest.datasets import read_arff, read_svmlight, read_xc
 from sketchforest.datasets.columns import Columns
@@ -37,6 +37,7 @@ TAGS, TEXT = Columns(tags="tags"), Columns(text=("text",), tags="tags")
 
 def _load(path: Path) -> None:
     model = load_forest(path, mmap=False)
+    model = model.estimator_ if isinstance(model, Tagger) else model
     if model.n_features_in_ > 10_000 or model.fitted_.labels.shape[1] > 10_000:
         return  # a claim, of which rows and results would be made
     rows = ["a red fox"] if hasattr(model, "vectorizer_") else np.ones((1, model.n_features_in_))

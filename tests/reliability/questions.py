@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 from stress import Raised, raised
 
-from sketchforest import load_forest
+from sketchforest import Tagger, load_forest
 from sketchforest._trees.owned_arrays import OwnedArrays
 from sketchforest.evaluation import evaluate
 from sketchforest.explain import explain
@@ -56,6 +56,8 @@ def summary(model: Any, rows: Rows) -> dict[str, object]:
     found = {"class": type(model), "attributes": kept, "predict": model.predict(rows.X)}
     if parts:
         return found | {"parts": parts}
+    if hasattr(model, "estimator_"):  # of a tagger, which has no trees of its own
+        return found | {"parameters": model.get_params(), "scores": model.predict_proba(rows.X)}
     return found | {"parameters": model.get_params(), "apply": model.apply(rows.X)}
 
 
@@ -125,6 +127,8 @@ METHODS: dict[str, Question] = {
     "decision_path": lambda model, rows: model.decision_path(rows.X),
     "leaf_weights": lambda model, rows: model.leaf_weights(rows.X),
     "projection_matrix": lambda model, rows: model.projection_matrix(),
+    "staged_predict": lambda model, rows: list(model.staged_predict(rows.X)),
+    "staged_predict_proba": lambda model, rows: list(model.staged_predict_proba(rows.X)),
     "relabel": lambda model, rows: summary(model.relabel(rows.Y[::-1]), rows),
     "to_sklearn": lambda model, rows: model.to_sklearn().predict(
         sparse.csr_array(rows.features).toarray()
@@ -132,6 +136,7 @@ METHODS: dict[str, Question] = {
     "save": _saved,
     "save(compact)": _saved_compact,
     "score": lambda model, rows: model.score(rows.X, rows.Y),
+    "evaluate": lambda model, rows: replace(model.evaluate(rows.X, rows.Y), seconds=0.0),
     "get_params": lambda model, rows: model.get_params(),
     "get_metadata_routing": lambda model, rows: str(model.get_metadata_routing()),
     "get_depth": lambda model, rows: model.get_depth(),
@@ -192,9 +197,9 @@ def questions_to(model: object) -> dict[str, Question]:
     known: dict[str, list[str]] = {}
     for name in METHODS | ATTRIBUTES:
         known.setdefault(name.partition("(")[0], []).append(name)
-    found = {} if hasattr(model, "parts") else OTHERS.copy()
+    found = {} if isinstance(model, Tagger) or hasattr(model, "parts") else OTHERS.copy()
     found |= OF_FORESTS if hasattr(type(model), "__getitem__") else {}
-    found |= {name: OTHERS[name] for name in ("pickle", "deepcopy", "clone", "repr")}
+    found |= {name: OTHERS[name] for name in ("pickle", "deepcopy", "copy", "clone", "repr")}
     for name in public_names(model):
         if name in CHANGES:
             continue
@@ -204,8 +209,15 @@ def questions_to(model: object) -> dict[str, Question]:
             raise LookupError(f"{type(model).__name__}.{name} has no entry in {__file__}")
         else:
             found[name] = functools.partial(_attribute, name)
-    takes_ontology = "ontology" in inspect.signature(model.predict).parameters
-    return {name: q for name, q in found.items() if takes_ontology or "(ontology)" not in name}
+    return {name: question for name, question in found.items() if _is_taken(model, name)}
+
+
+def _is_taken(model: object, name: str) -> bool:
+    """Whether the method has the optional parameter."""
+    method, _, option = name.rstrip(")").partition("(")
+    if option not in ("ontology", "compact"):
+        return True
+    return option in inspect.signature(getattr(model, method)).parameters
 
 
 def same_objects_of(model: object) -> dict[str, Callable[[Any], object]]:

@@ -39,8 +39,11 @@ from sketchforest import (
     ExtraTreesRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
+    SketchBoostingClassifier,
+    SketchBoostingRegressor,
     SketchForestClassifier,
     SketchForestRegressor,
+    Tagger,
     load_forest,
 )
 
@@ -55,11 +58,13 @@ OUTPUTS = np.column_stack([NUMBERS[:, 0] * NUMBERS[:, 1], NUMBERS[:, 2], NUMBERS
 CLASSES = np.array(["red", "green", "blue", "grey"])[(NUMBERS[:, :2] > 0) @ [1, 2]]
 COLUMNS = np.column_stack([CLASSES, np.where(NUMBERS[:, 4] > 0, "yes", "no")])
 TEXTS = [" ".join(f"word{i % 20}" for i in RNG.integers(0, 400, 12)) for _ in range(N_ROWS)]
+TAGS = [[f"tag {label}" for label in LABELS[[row]].indices] for row in range(N_ROWS)]
 VECTORIZER = TfidfVectorizer().fit(TEXTS)
 
 SMALL = {"n_estimators": 4, "random_state": 0}
 SKETCH = SMALL | {"n_components": 4}
 SCORED = SMALL | {"bootstrap": True, "oob_score": True}
+BOOSTED = {"max_iter": 4, "min_samples_leaf": 5, "random_state": 0}
 KINDS: dict[str, tuple[Any, Any, Any]] = {
     "random forest, sparse X and Y": (RandomForestClassifier(**SKETCH), WORDS, LABELS),
     "random forest, dense, out-of-bag": (
@@ -70,7 +75,18 @@ KINDS: dict[str, tuple[Any, Any, Any]] = {
     "random forest, classes": (RandomForestClassifier(**SCORED), NUMBERS, CLASSES),
     "extra-trees, sparse Y": (ExtraTreesClassifier(**SKETCH), NUMBERS, LABELS),
     "extra-trees, columns of classes": (ExtraTreesClassifier(**SMALL), NUMBERS, COLUMNS),
+    "random forest, calibrated": (
+        RandomForestClassifier(**SMALL | {"n_estimators": 9}, calibrate="isotonic"),
+        NUMBERS,
+        LABELS,
+    ),
     "sketch forest, sparse X and Y": (SketchForestClassifier(**SKETCH), WORDS, LABELS),
+    "sketch forest, trees alone": (
+        SketchForestClassifier(**SKETCH, linear=0, label_correlations=False),
+        WORDS,
+        LABELS,
+    ),
+    "sketch forest, linear part": (SketchForestClassifier(**SMALL, linear=0.4), NUMBERS, LABELS),
     "sketch forest, dense": (SketchForestClassifier(**SCORED, n_jobs=2), NUMBERS, LABELS),
     "sketch forest, classes": (SketchForestClassifier(**SMALL), WORDS, CLASSES),
     "random forest, medians": (
@@ -81,11 +97,24 @@ KINDS: dict[str, tuple[Any, Any, Any]] = {
     "random forest, one output": (RandomForestRegressor(**SCORED), WORDS, OUTPUTS[:, 0]),
     "extra-trees regressor": (ExtraTreesRegressor(**SMALL), NUMBERS, OUTPUTS),
     "sketch forest regressor": (SketchForestRegressor(**SMALL), NUMBERS, OUTPUTS),
+    "sketch forest regressor, linear part": (
+        SketchForestRegressor(**SMALL, linear=0.6),
+        WORDS,
+        OUTPUTS,
+    ),
+    "boosting, sparse X and Y": (
+        SketchBoostingClassifier(**BOOSTED, n_components=4, n_jobs=2),
+        WORDS,
+        LABELS,
+    ),
+    "boosting, classes": (SketchBoostingClassifier(**BOOSTED), NUMBERS, CLASSES),
+    "boosting regressor": (SketchBoostingRegressor(**BOOSTED), NUMBERS, OUTPUTS),
     "tree, sparse X and Y": (DecisionTreeClassifier(random_state=0), WORDS, LABELS),
     "oblique tree": (DecisionTreeClassifier("oblique", random_state=0), NUMBERS, LABELS),
     "extra-tree, classes": (ExtraTreeClassifier(random_state=0), NUMBERS, CLASSES),
     "tree regressor": (DecisionTreeRegressor(random_state=0), NUMBERS, OUTPUTS),
     "texts": (RandomForestClassifier(**SMALL), TEXTS, LABELS),
+    "tagger": (Tagger(SketchForestClassifier(**SMALL), keep_texts=True), TEXTS, TAGS),
     "parts": (RandomForestClassifier(**SMALL), WORDS, LABELS),
 }
 

@@ -11,6 +11,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from sketchforest._boosting.model import BoostedFitted, BoostedPredictor
+from sketchforest._boosting.scores import Output
 from sketchforest._trees.blended import Blend, blended
 from sketchforest._trees.calibration import Calibration
 from sketchforest._trees.criterion import CRITERIA, Criterion
@@ -27,7 +29,7 @@ from sketchforest._utils.lazy import lock_of
 # Classes that are pickled as dicts.
 _PLAIN = (
     *(Fitted, Forest, ForestDirections, FeatureMap, SparseRows, Targets),
-    *(Blend, Calibration, LinearModel),
+    *(Blend, Calibration, LinearModel, BoostedFitted, Output),
 )
 PLAIN: dict[str, type[Any]] = {
     cls.__name__: cls for cls in (*_PLAIN, GrowSettings, ObliqueSettings)
@@ -131,7 +133,11 @@ def _to_plain(value: object) -> object:
         named = {field.name: getattr(value, field.name) for field in fields(value)}  # type: ignore[arg-type]
     if isinstance(value, Fitted):  # a predictor's tables are rebuilt on demand
         del named["predictor"]
-        named |= {"forest": value.forest, "blend": value.blend}
+        named["forest"] = value.forest
+        if isinstance(value, BoostedFitted):
+            named |= {"leaf_values": value.boosted.leaf_values, "output": value.boosted.output}
+        else:
+            named["blend"] = value.blend
     return {PLAIN_KEY: name, **{n: _to_plain(each) for n, each in named.items()}}
 
 
@@ -147,6 +153,9 @@ def _from_plain(value: object) -> object:
         named["criterion"] = CRITERIA[named.pop("impurity", None) or named["criterion"]]
     if named.get("f1_thresholds") is not None:
         named["f1_thresholds"] = F1Thresholds(*named["f1_thresholds"])
+    if name == BoostedFitted.__name__:
+        parts = (named.pop(part) for part in ("forest", "leaf_values", "output"))
+        named["predictor"] = BoostedPredictor.of(*parts)
     if "predictor" not in named and name == Fitted.__name__:
         trees = ForestPredictor.of(named.pop("forest"), named["targets"])
         blend = named.pop("blend", None)  # pickles of earlier versions have none

@@ -34,7 +34,8 @@ PYTEST_OPTIONS ?= -n logical --dist worksteal
 # Environments and builds for one interpreter: free-threaded ones have a tag of their own.
 TAG = $(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_config_var("SOABI"))')
 
-demo: $(VENV)/installed-plot
+# The service is what the demo's last line starts.
+demo: $(VENV)/installed-plot $(VENV)/installed-serve
 	$(BIN)/sketchforest demo
 
 bench: $(VENV)/installed-benchmarks

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier as ScikitLearnForest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, label_ranking_average_precision_score
@@ -115,7 +116,20 @@ def test_a_result_is_shown_and_exported(tmp_path):
     assert r"\caption{Scores of 100\% \& more}" in latex
 
 
+def test_a_fitted_estimator_is_fitted_anew_with_a_warning_unless_that_was_asked_for():
+    fitted = clone(FOREST).fit(X, Y)
+    with pytest.warns(UserWarning, match=r"Use sketchforest\.evaluation\.evaluate"):
+        found = evaluate(fitted, X, Y, metrics=["lrap"], random_state=0)
+    asked_for = evaluate(fitted, X, Y, cv=5, metrics=["lrap"], random_state=0)
+    assert asked_for.mean["lrap"] == found.mean["lrap"]
+
+
 # ---- scorers
+
+
+def test_the_labels_of_training_rows_are_no_number():
+    with pytest.raises(TypeError, match=r"Use psp_at_k_scorer\(Y, k=5\)"):
+        psp_at_k_scorer(5)
 
 
 @pytest.mark.parametrize("labels", [Y, Y.toarray()], ids=["sparse", "dense"])

@@ -41,7 +41,7 @@ MAY_IMPORT |= {
     "boosting": {"_estimators"},
     "sketch_forest": {"_estimators", "projection", "tree"},
     "explain": {"_estimators"},
-    "_evaluation": {"_estimators", "metrics"},
+    "_evaluation": {"_estimators", "_features", "metrics"},
     "evaluation": {"_estimators", "_evaluation", "metrics"},
     "export": {"_boosting", "_estimators", "_trees"},
     "_features": FEATURES,

@@ -10,13 +10,14 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MultiLabelBinarizer
 
 from sketchforest import RandomForestClassifier, SketchForestClassifier, Tagger, load_forest
 from sketchforest import evaluate as cross_validate
 from sketchforest.evaluation import evaluate
+from sketchforest.metrics import lrap, lrap_scorer, psp_at_k, psp_at_k_scorer
 
 WORDS = ["egg", "bread", "soup", "rice", "fry", "bake", "boil", "freeze"]
 FOREST = SketchForestClassifier(10, random_state=0)
@@ -310,7 +311,7 @@ def test_columns_that_lack_are_named(frame, tags):
 def test_estimators_of_other_libraries_are_refused(texts, tags):
     from sklearn.linear_model import LogisticRegression
 
-    with pytest.raises(TypeError, match="classifier of sketchforest; got a LogisticRegression"):
+    with pytest.raises(TypeError, match=r"or tree of sketchforest.*; got a LogisticRegression"):
         Tagger(LogisticRegression()).fit(texts, tags)
 
 
@@ -329,3 +330,49 @@ def test_a_file_with_invalid_settings_is_refused(params, said, texts, tags, tmp_
     made.save(tmp_path / "model.sf")
     with pytest.raises(ValueError, match=f"not a valid sketchforest model: {said}"):
         load_forest(tmp_path / "model.sf")
+
+
+@pytest.mark.parametrize("rows", ["texts", "frame"])
+def test_cross_validation_of_lists_and_of_their_indicators_agree(texts, tags, frame, rows):
+    X = texts if rows == "texts" else frame
+    Y = MultiLabelBinarizer(sparse_output=True).fit_transform(tags)
+    found, of_matrix = (
+        cross_validate(Tagger(FOREST), X, given, cv=3, random_state=0).scores for given in (tags, Y)
+    )
+    for name in found.keys() - {"fit_seconds", "predict_seconds"}:
+        assert found[name] == pytest.approx(of_matrix[name]), name
+
+
+def test_cross_validation_counts_tags_that_training_rows_lack_as_missed(texts):
+    halves = [["first"]] * 60 + [["second"]] * 60
+    split = [(np.arange(60), np.arange(60, 120))]
+    found = cross_validate(Tagger(FOREST), texts, halves, cv=split, metrics=["lrap", "macro_f1"])
+    assert found.mean["lrap"] == 0.5  # of two tags, the true one is last
+    assert found.mean["macro_f1"] == 0
+
+
+def test_cross_validation_splits_strings_of_tags_and_leaves_out_rare_ones(texts, tags):
+    joined = [";".join(row) for row in tags]
+    tagger = Tagger(FOREST, tag_separator=";", min_label_count=30)
+    of_strings, of_lists = (
+        cross_validate(tagger, texts, given, cv=3, random_state=0, metrics=["lrap"]).mean["lrap"]
+        for given in (joined, tags)
+    )
+    assert of_strings == of_lists
+
+
+def test_cross_validation_of_forests_refuses_lists_of_tags(texts, tags):
+    with pytest.raises(ValueError, match=r"got lists of labels.*or Tagger, which takes them"):
+        cross_validate(FOREST, np.zeros((len(texts), 1)), tags)
+
+
+@pytest.mark.parametrize("scorer", [lrap_scorer, "psp"], ids=["lrap", "psp"])
+def test_scorers_take_lists_of_tags(texts, tags, scorer):
+    scorer = psp_at_k_scorer(tags, k=3) if scorer == "psp" else scorer
+    grid = {"min_df": [1, 2], "estimator__n_estimators": [5]}
+    search = GridSearchCV(Tagger(FOREST), grid, scoring=scorer, cv=2).fit(texts, tags)
+    Y = search.best_estimator_.indicators(tags)
+    scores = search.best_estimator_.predict_sparse(texts)
+    by_hand = lrap(Y, scores) if scorer is lrap_scorer else psp_at_k(Y, scores, k=3, Y_train=Y)
+    assert scorer(search.best_estimator_, texts, tags) == pytest.approx(by_hand)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()

@@ -16,17 +16,16 @@ from sketchforest._estimators.inspection.names import label_names
 from sketchforest._estimators.predicting.ranked import ranked_labels
 from sketchforest._estimators.trees import TreesClassifier
 from sketchforest._evaluation.mistakes import with_texts
-from sketchforest._features.encoder import Records, RowEncoder, make_vectorizer
-from sketchforest._features.frames import as_block, as_records, as_texts, columns_of
-from sketchforest._features.tags import aligned, frequent, tag_targets
+from sketchforest._features.encoder import RowEncoder, make_vectorizer
+from sketchforest._features.frames import as_block, as_records, as_texts, columns_of, encode_rows
+from sketchforest._features.tags import frequent, known_targets, tag_targets
 from sketchforest._utils.frames import is_frame
-from sketchforest._utils.typing import Matrix, WeightsLike
+from sketchforest._utils.typing import WeightsLike
 from sketchforest.evaluation import Evaluation, evaluate
 from sketchforest.explain import Explanation
 from sketchforest.metrics import lrap
 from sketchforest.sketch_forest import SketchForestClassifier
 
-SHOWN_NAMES = 5  # in an error message
 _VECTORIZER = (
     *("analyzer", "ngram_range", "min_df", "max_df", "max_features"),
     *("stop_words", "strip_accents", "sublinear_tf"),
@@ -193,7 +192,7 @@ class Tagger(BaseEstimator):
         -------
         list of lists of (tag, score)
         """
-        return self._model.suggest(_features(self._model, texts), k)
+        return self._model.suggest(encode_rows(self._model, texts), k)
 
     def predict(
         self, texts: Any, threshold: float | str | None = None
@@ -215,7 +214,7 @@ class Tagger(BaseEstimator):
         model = copy(self._model)
         if threshold is not None:
             model.set_params(threshold=threshold)
-        names, X = label_names(model.fitted_).tolist(), _features(model, texts)
+        names, X = label_names(model.fitted_).tolist(), encode_rows(model, texts)
         if "label_names_" not in model.fitted_.attached:
             return sparse.csr_array(model.predict(X))
         return [[names[at] for at in labels] for labels, _ in ranked_labels(model, X, None)]
@@ -232,9 +231,38 @@ class Tagger(BaseEstimator):
         (n_rows, n_labels) float32 array
             Columns are in the order of `label_names_`.
         """
-        found = self._model.predict_proba(_features(self._model, texts))
+        found = self._model.predict_proba(encode_rows(self._model, texts))
         assert isinstance(found, np.ndarray)  # labels, not several columns of classes
         return found
+
+    def predict_sparse(self, texts: Any, k: int | None = None) -> sparse.csr_array:
+        """Predict the probability of each tag without zeros, or only the k largest per text.
+
+        Parameters
+        ----------
+        texts : as for `fit`
+        k : int or None, default=None
+
+        Returns
+        -------
+        (n_rows, n_labels) float32 CSR
+            Columns are in the order of `label_names_`.
+        """
+        return self._model.predict_sparse(encode_rows(self._model, texts), k)
+
+    def indicators(self, tags: Any) -> sparse.csr_array:
+        """Return tags as an indicator matrix, to compare with `predict_proba` by metrics.
+
+        Parameters
+        ----------
+        tags : as for `fit`
+            Tags that the model does not know are left out.
+
+        Returns
+        -------
+        (n_rows, n_labels) CSR
+        """
+        return known_targets(tags, self.label_names_, self.tag_separator, min_known=0)[0]
 
     def evaluate(
         self, texts: Any, tags: Any, *, label_names: Sequence[str] | None = None
@@ -251,8 +279,8 @@ class Tagger(BaseEstimator):
         Evaluation
         """
         model = self._model
-        Y, unknown = _targets(model, tags, self.tag_separator, label_names)
-        found = evaluate(model, _features(model, texts), Y)
+        Y, unknown = known_targets(tags, self.label_names_, self.tag_separator, label_names)
+        found = evaluate(model, encode_rows(model, texts), Y)
         if not is_frame(texts):
             found = replace(found, wrong_rows=with_texts(found.wrong_rows, as_texts(texts)))
         return replace(found, n_unknown=len(unknown))
@@ -268,9 +296,8 @@ class Tagger(BaseEstimator):
         -------
         float
         """
-        model = self._model
-        Y, _ = _targets(model, tags, self.tag_separator, None)
-        return lrap(Y, model.predict_sparse(_features(model, texts)))
+        Y, _ = known_targets(tags, self.label_names_, self.tag_separator)
+        return lrap(Y, self.predict_sparse(texts))
 
     def explain(
         self, text: Any, label: str | Sequence[str] | None = None, k: int = 3
@@ -289,7 +316,7 @@ class Tagger(BaseEstimator):
         Explanation
         """
         model = self._model
-        X = _features(model, [text] if isinstance(text, str) else text)
+        X = encode_rows(model, [text] if isinstance(text, str) else text)
         return RowEncoder.of(model).unscaled(model.explain(X, label, k))
 
     def similar(self, texts: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
@@ -305,7 +332,7 @@ class Tagger(BaseEstimator):
         rows, weights : (n_rows, k) arrays
             The largest weight first.
         """
-        return self._model.similar(_features(self._model, texts), k)
+        return self._model.similar(encode_rows(self._model, texts), k)
 
     def save(self, path: str | os.PathLike[str], *, compact: bool = False) -> None:
         """Save the tagger to a file that `sketchforest.load_forest` and all commands read.
@@ -361,38 +388,13 @@ def tagger_of(model: TreesClassifier) -> Tagger:
     return tagger
 
 
-def _features(model: TreesClassifier, rows: Any) -> Matrix:
-    encoder = RowEncoder.of(model)
-    if encoder.is_text_only and not is_frame(rows):
-        texts = as_texts(rows)
-        return encoder.encode(Records(texts, np.empty((len(texts), 0))))
-    return encoder.of_block(as_block(rows, encoder.row_columns))
-
-
-def _targets(
-    model: TreesClassifier, tags: Any, separator: str | None, names: Sequence[str] | None
-) -> tuple[sparse.csr_array, list[str]]:
-    """Return the labels in the model's order, and the tags it does not know."""
-    Y, given = tag_targets(tags, separator, names)
-    known = label_names(model.fitted_)
-    given = np.arange(Y.shape[1]).astype(str) if given is None else given
-    found, unknown = aligned(Y, given, known)
-    if len(unknown) == len(given):
-        raise ValueError(
-            "tags must include tags that the model knows, such as "
-            f"{', '.join(known[:SHOWN_NAMES])}; got {', '.join(given[:SHOWN_NAMES]) or 'none'}."
-        )
-    return found, unknown
-
-
 def _checked_estimator(estimator: BaseEstimator | None) -> TreesClassifier:
     """Return an unfitted copy of the estimator, or the default one."""
     if estimator is None:
         return SketchForestClassifier(n_jobs=-1, random_state=0)
     if not isinstance(estimator, TreesClassifier):
         raise TypeError(
-            "estimator must be a classifier of sketchforest; got a "
+            "estimator must be a forest or tree of sketchforest that predicts labels; got a "
             f"{type(estimator).__name__}. Use a scikit-learn pipeline for other estimators."
         )
-    copied: TreesClassifier = clone(estimator)
-    return copied
+    return clone(estimator)

@@ -133,6 +133,15 @@ def test_bytes_that_are_not_utf8_are_named(tmp_path):
             read(path)
 
 
+def test_the_line_of_a_byte_that_is_not_utf8_is_that_of_a_text_editor(tmp_path):
+    lines = [f"{n},text {n},a" for n in range(2000)]
+    lines[1500] = "1500,caf\xe9,a"
+    path = tmp_path / "latin.csv"
+    path.write_text("\n".join(["id,body,tags", *lines]), encoding="latin-1")
+    with pytest.raises(ValueError, match="line 1502: byte 0xe9 is not UTF-8 text; pass its --enc"):
+        read_table(path, Columns(text="body", tags="tags"))
+
+
 def test_so_many_columns_as_are_asked_for_are_read(tmp_path):
     (tmp_path / "s.svm").write_text("1 2147483647:1\n4194400 1:1\n")
     data = read(tmp_path / "s.svm", n_features=2**31 - 1, n_labels=5_000_000)

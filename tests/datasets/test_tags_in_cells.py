@@ -11,7 +11,9 @@ from sketchforest.datasets.columns import split_tags
 COLUMNS = Columns(text="text", tags="tags")
 
 
-@pytest.mark.parametrize("cell", ["", " ", "NaN", "nan", "none", "None", "NA", "null", "?", None])
+@pytest.mark.parametrize(
+    "cell", ["", " ", "NaN", "nan", "none", "None", "NA", "null", "n/a", "?", None]
+)
 def test_a_cell_that_is_missing_has_no_tags(cell):
     assert split_tags(cell, ";") == []
 

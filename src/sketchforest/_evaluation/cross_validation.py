@@ -9,13 +9,18 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted
 
+from sketchforest._estimators.fitting.targets import check_no_tag_lists
+from sketchforest._features.tags import tag_targets
 from sketchforest._utils.display import aligned, as_frame, html_table
-from sketchforest._utils.sparse import checked_if_sparse
+from sketchforest._utils.sparse import checked_if_sparse, indicator_matrix
 from sketchforest._utils.tables import latex_table, write_csv
 from sketchforest._utils.typing import Matrix, MatrixLike
+from sketchforest._utils.warning import warn
 from sketchforest.metrics import get_metric, psp_at_k
 from sketchforest.metrics._validation import indicator
 from sketchforest.metrics.labels import column_counts, f1_scores
@@ -139,7 +144,7 @@ def evaluate(
     X: MatrixLike,
     Y: MatrixLike,
     *,
-    cv: int | Any | Splits = 5,
+    cv: int | Any | Splits | None = None,
     metrics: Sequence[str] | Mapping[str, Metric] | None = None,
     n_jobs: int | None = None,
     random_state: int | np.random.RandomState | None = None,
@@ -157,8 +162,9 @@ def evaluate(
         Each split fits a clone of it.
     X : (n_samples, n_features) array, scipy sparse matrix, data frame, or texts for a pipeline
     Y : (n_samples, n_labels) indicators, dense or sparse, or (n_samples,) classes
-    cv : int, splitter of scikit-learn, or iterable of (train, test) row numbers, default=5
-        A number of folds, of shuffled rows.
+        For a `Tagger`, tags in any form that its `fit` takes.
+    cv : int, splitter of scikit-learn, or iterable of (train, test) row numbers, default=None
+        A number of folds, of shuffled rows. None means 5.
     metrics : sequence of str or dict of callables, optional
         Names such as "lrap", "precision_at_5", "psp_at_3" and "macro_f1", or functions
         (Y_true, Y_score) -> float by name. By default, all ranking metrics, F1, and
@@ -184,10 +190,13 @@ def evaluate(
     """
     X, Y = checked_if_sparse("X", X), checked_if_sparse("Y", Y)
     n_rows = Y.shape[0] if hasattr(Y, "shape") else len(Y)
+    if cv is None:
+        _warn_if_fitted(estimator)
+        cv = 5
     if isinstance(cv, int) and not isinstance(cv, bool):
         cv = KFold(cv, shuffle=True, random_state=random_state)
     splits = list(check_cv(cv).split(np.zeros(n_rows)))
-    truth = _Truth.of(Y)
+    truth = _Truth.of(Y, estimator)
     chosen = _chosen(metrics, truth.indicators.shape[1], hasattr(estimator, "predict_proba"))
     work = delayed(_score_split)
     found = Parallel(n_jobs=n_jobs)(
@@ -197,23 +206,44 @@ def evaluate(
     return CrossValidation({name: np.array([each[name] for each in found]) for name in names})
 
 
+def _warn_if_fitted(estimator: BaseEstimator) -> None:
+    """Tell users who want scores of a fitted estimator that it is fitted anew."""
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return
+    warn(
+        "evaluate fits the estimator anew on parts of these rows, although it is fitted. Use "
+        "sketchforest.evaluation.evaluate, or evaluate of a Tagger, to score it as it is, or cv=5 "
+        "to cross-validate it."
+    )
+
+
 @dataclass(frozen=True)
 class _Truth:
     """All labels as indicators; classes are encoded one-hot."""
 
     indicators: sparse.csr_array
-    classes: np.ndarray | None
+    classes: np.ndarray | None = None
+    tags: Sequence[str] | None = None  # the names of the columns, for a Tagger
 
     @classmethod
-    def of(cls, Y: MatrixLike) -> "_Truth":
+    def of(cls, Y: MatrixLike, estimator: BaseEstimator) -> "_Truth":
+        if hasattr(estimator, "indicators"):
+            indicators, names = tag_targets(Y, getattr(estimator, "tag_separator", None))
+            tags = list(map(str, range(indicators.shape[1]))) if names is None else names.tolist()
+            return cls(indicators.astype(bool), tags=tags)
+        check_no_tag_lists(Y)
         given: Any = Y if sparse.issparse(Y) else np.asarray(Y)
         if given.ndim == 2:
-            return cls(indicator(given, "Y"), None)
+            return cls(indicator(given, "Y"))
         classes, codes = np.unique(given, return_inverse=True)
         return cls(_one_hot(codes, len(classes)), classes)
 
     def scores(self, estimator: Any, scores: Matrix) -> Matrix:
-        """(n_rows, n_labels): a column for each class, though training rows may lack some."""
+        """(n_rows, n_labels): a column for each label, though training rows may lack some."""
+        if self.tags is not None:
+            return scores @ self._columns(estimator, self.tags)
         if self.classes is None:
             return scores
         if scores.ndim == 1:  # decision_function of two classes
@@ -223,10 +253,17 @@ class _Truth:
         found[:, columns] = scores if isinstance(scores, np.ndarray) else scores.toarray()
         return found
 
-    def decisions(self, predicted: Matrix) -> sparse.csr_array:
+    def decisions(self, estimator: Any, predicted: Any) -> sparse.csr_array:
+        if self.tags is not None:
+            found = estimator.indicators(predicted) @ self._columns(estimator, self.tags)
+            return sparse.csr_array(found).astype(bool)
         if self.classes is None:
             return sparse.csr_array(predicted).astype(bool)
         return _one_hot(np.searchsorted(self.classes, predicted), len(self.classes))
+
+    def _columns(self, tagger: Any, tags: Sequence[str]) -> sparse.csr_array:
+        """Return an (n_known, n_labels) matrix from the tags of a fitted tagger to all tags."""
+        return indicator_matrix(tagger.label_names_.tolist(), tags)
 
 
 def _one_hot(codes: np.ndarray, n_classes: int) -> sparse.csr_array:
@@ -272,7 +309,7 @@ def _score_split(
     Y_test = truth.indicators[test]
     found = {"fit_seconds": fitted - started, "predict_seconds": predicted - fitted}
     if set(DECISIONS) & set(metrics):
-        decided = truth.decisions(estimator.predict(X_test))
+        decided = truth.decisions(estimator, estimator.predict(X_test))
         counts = [column_counts(each) for each in (Y_test, decided, Y_test.multiply(decided))]
         found |= f1_scores(*counts)
     for name, metric in metrics.items():

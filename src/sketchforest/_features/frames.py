@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
 from sketchforest._estimators.fitting.validation import check_is_collected
-from sketchforest._features.encoder import TEXT, Records
+from sketchforest._features import Model
+from sketchforest._features.encoder import TEXT, Records, RowEncoder
 from sketchforest._utils.frames import cells_of, is_frame, role_of
+from sketchforest._utils.typing import Matrix
 from sketchforest.datasets.columns import Columns
 from sketchforest.datasets.table import TableFeatures
 from sketchforest.datasets.table_files import Block
@@ -20,8 +23,8 @@ def as_block(rows: Any, names: Sequence[str]) -> Block:
     if not is_frame(rows):
         if len(names) != 1:
             raise ValueError(
-                f"texts must be a data frame with the columns {', '.join(map(repr, names))}; got "
-                f"a {type(rows).__name__}. The model was trained on these columns."
+                f"texts must be a data frame with the columns {', '.join(map(repr, names))}, as in "
+                f"training; got a {type(rows).__name__}. For one row of a frame, use frame[:1]."
             )
         return Block(_ROWS, 0, {names[0]: as_texts(rows)})
     check_is_collected("texts", rows)
@@ -54,6 +57,15 @@ def as_texts(texts: Any) -> list[str]:
                 f"in row {at}."
             )
     return [text or "" for text in found]
+
+
+def encode_rows(model: Model, rows: Any) -> Matrix:
+    """Return the features of texts or of a data frame for a fitted model."""
+    encoder = RowEncoder.of(model)
+    if encoder.is_text_only and not is_frame(rows):
+        texts = as_texts(rows)
+        return encoder.encode(Records(texts, np.empty((len(texts), 0))))
+    return encoder.of_block(as_block(rows, encoder.row_columns))
 
 
 def columns_of(

@@ -11,6 +11,8 @@ from sketchforest._utils.sparse import checked_csr, indicator_matrix
 from sketchforest.datasets.columns import split_tags
 from sketchforest.datasets.table import tag_matrix
 
+SHOWN_NAMES = 5  # in an error message
+
 
 def tag_targets(
     tags: Any, separator: str | None = None, label_names: Sequence[str] | None = None
@@ -76,6 +78,25 @@ def aligned(
     to_model = indicator_matrix(given.tolist(), known.tolist()).astype(Y.dtype)
     is_known = np.diff(to_model.indptr) > 0
     return sparse.csr_array(Y @ to_model), given[~is_known].tolist()
+
+
+def known_targets(
+    tags: Any,
+    known: np.ndarray,
+    separator: str | None = None,
+    label_names: Sequence[str] | None = None,
+    min_known: int = 1,
+) -> tuple[sparse.csr_array, list[str]]:
+    """Return tags with the columns of a model, and those that the model does not know."""
+    Y, given = tag_targets(tags, separator, label_names)
+    given = np.arange(Y.shape[1]).astype(str) if given is None else given
+    found, unknown = aligned(Y, given, known)
+    if len(given) - len(unknown) < min_known:
+        raise ValueError(
+            f"tags must include tags that the model knows, such as {', '.join(known[:SHOWN_NAMES])}"
+            f"; got {', '.join(given[:SHOWN_NAMES]) or 'none'}."
+        )
+    return found, unknown
 
 
 def frequent(

@@ -100,15 +100,29 @@ def reporting_bad_text(path: AnyPath, line: Callable[[], int], encoding: str) ->
         with reporting_bad_compression(path, line):
             yield "utf-8-sig" if codec == "utf-8" else codec
     except UnicodeError as error:
-        reason = f"it is not {encoding} text, in line {line()} or later"
+        at, reason = None, f"it is not {encoding} text, in line {line()} or later"
         if isinstance(error, UnicodeDecodeError):
             if error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                 reason = "it is UTF-16 text; pass --encoding utf-16"
                 raise bad_file(path, None, reason) from None
+            at = _first_bad_line(path, codec)
+            where = f", in line {line()} or later" if at is None else ""
             byte = f"byte 0x{error.object[error.start]:02x}"
-            reason = f"{byte} is not {encoding.upper()} text, in line {line()} or later"
+            reason = f"{byte} is not {encoding.upper()} text{where}"
         # Decoding runs ahead of the lines.
-        raise bad_file(path, None, f"{reason}; pass its --encoding, such as latin-1") from None
+        raise bad_file(path, at, f"{reason}; pass its --encoding, such as latin-1") from None
+
+
+def _first_bad_line(path: AnyPath, codec: str) -> int | None:
+    """The line to report; None for standard input, which cannot be read again."""
+    if not Path(path).is_file() or codec != "utf-8":  # other codecs may end lines otherwise
+        return None
+    for number, line in numbered_lines(path):
+        try:
+            line.decode(codec)
+        except UnicodeDecodeError:
+            return number
+    return None
 
 
 @contextmanager

@@ -14,7 +14,7 @@ _BRACKETS = ("<>", "[]", "{}", "()")
 # Other separators to suggest.
 CANDIDATES = (",", "|", "<>", "[]", "\t", "/", " ")
 # Words that stand for a missing value if they are all that a cell holds.
-MISSING = {"", "na", "nan", "null", "none", "?"}
+MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "?"}
 # A list in a cell, as JSON, Python or NumPy write it: at least one quoted string, or nothing.
 _QUOTED = r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\""""
 _ITEM = re.compile(rf"({_QUOTED})|([\w.+-]++)", re.DOTALL)

@@ -30,6 +30,12 @@ def label_scores(estimator: Any, X: MatrixLike) -> Matrix:
     return found if sparse.issparse(found) else np.asarray(found)
 
 
+def true_labels(estimator: Any, Y: MatrixLike) -> MatrixLike:
+    """Y with a column for each score; the tags that a Tagger was given become indicators."""
+    encode = getattr(estimator, "indicators", None)
+    return Y if encode is None else encode(Y)
+
+
 def _of_present(probabilities: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """The probability of class 1, which training rows may lack."""
     place = np.flatnonzero(np.asarray(classes) == 1)
@@ -40,8 +46,8 @@ def _of_present(probabilities: np.ndarray, classes: np.ndarray) -> np.ndarray:
 class RankingScorer:
     """A callable (estimator, X, Y) -> float; higher is better, so errors are negative.
 
-    Works in `GridSearchCV` with dense or sparse Y, and with any estimator that has `predict_proba`
-    or `decision_function`.
+    Works in `GridSearchCV` with dense or sparse Y, or with the tags of a `Tagger`, and with any
+    estimator that has `predict_proba` or `decision_function`.
 
     Parameters
     ----------
@@ -69,6 +75,7 @@ class RankingScorer:
 
     def __call__(self, estimator: Any, X: MatrixLike, Y: MatrixLike) -> float:
         sign = 1.0 if greater_is_better(self.metric) else -1.0
+        Y = true_labels(estimator, Y)
         return sign * get_metric(self.metric)(Y, label_scores(estimator, X))
 
 
@@ -87,7 +94,8 @@ class PropensityScorer:
     k: int = 5
 
     def __call__(self, estimator: Any, X: MatrixLike, Y: MatrixLike) -> float:
-        return psp_at_k(Y, label_scores(estimator, X), k=self.k, Y_train=self.Y_train)
+        Y, Y_train = (true_labels(estimator, each) for each in (Y, self.Y_train))
+        return psp_at_k(Y, label_scores(estimator, X), k=self.k, Y_train=Y_train)
 
 
 lrap_scorer = RankingScorer("lrap")
@@ -140,7 +148,7 @@ def psp_at_k_scorer(Y_train: MatrixLike, k: int = 5) -> PropensityScorer:
 
     Parameters
     ----------
-    Y_train : (n_samples, n_labels) array or sparse matrix
+    Y_train : (n_samples, n_labels) array or sparse matrix, or tags of a `Tagger`
         The labels that propensities are estimated from, such as all of Y.
     k : int, default=5
 
@@ -162,4 +170,9 @@ def psp_at_k_scorer(Y_train: MatrixLike, k: int = 5) -> PropensityScorer:
     >>> search.best_params_
     {'min_samples_leaf': 1}
     """
+    if np.isscalar(Y_train):
+        raise TypeError(
+            f"Y_train must hold the labels of training rows; got {Y_train!r}. Use "
+            "psp_at_k_scorer(Y, k=5)."
+        )
     return PropensityScorer(Y_train, k)

@@ -149,7 +149,7 @@ def _checked(estimator: BaseEstimator, Y: MatrixLike) -> Matrix:
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
     check_is_collected("Y", Y)
-    _check_no_tag_lists(Y)
+    check_no_tag_lists(Y)
     # Keep duplicate entries: how to merge them depends on the kind of labels.
     Y = checked_if_sparse("Y", Y, merge=False)
     with reworded("Y"):
@@ -180,7 +180,7 @@ def _checked(estimator: BaseEstimator, Y: MatrixLike) -> Matrix:
     return Y
 
 
-def _check_no_tag_lists(Y: MatrixLike) -> None:
+def check_no_tag_lists(Y: MatrixLike) -> None:
     """Raise for lists of tags, which NumPy takes for columns of classes if all are equally long."""
     has_rows = isinstance(Y, list | tuple) or len(getattr(Y, "shape", ())) == 1
     if not has_rows or (isinstance(Y, np.ndarray) and Y.dtype.kind != "O"):

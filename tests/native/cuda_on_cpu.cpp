@@ -2,6 +2,9 @@
 // blocks run one after the other. The build defines KERNELS, the path of the file.
 //
 //     g++ -std=c++20 -shared -fPIC -DKERNELS='"kernels.cu"' cuda_on_cpu.cpp -o kernels.so
+
+// Fortified, longjmp would end the process when it jumps to the stack of another thread.
+#undef _FORTIFY_SOURCE
 #include <setjmp.h>
 #include <ucontext.h>
 

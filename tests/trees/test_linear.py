@@ -17,11 +17,13 @@ LABELS = (RNG.random((120, 7)) < 0.3).astype(np.uint8)
 ROWS = np.arange(120)
 
 
-def ridge_of(X, labels=LABELS, rows=ROWS, weights=None):
+def ridge_of(X, labels=LABELS, rows=ROWS, weights=None, n_jobs=1):
     feature_map = FeatureMap.learn(X)
     if not np.issubdtype(labels.dtype, np.floating):
         labels = SparseRows.from_csr(sparse.csr_array(labels))
-    return Ridge(feature_map, feature_map.transform(X), labels, rows, weights, seed=0)
+    return Ridge(
+        feature_map, feature_map.transform(X), labels, rows, weights, seed=0, n_jobs=n_jobs
+    )
 
 
 def features_of(X):
@@ -37,6 +39,14 @@ def test_ridge_regression_is_the_reference(to_X, is_weighted):
     expected, intercept = reference.ridge(Z, LABELS, np.ones(120) if weights is None else weights)
     assert model.weights == pytest.approx(expected, abs=1e-4)
     assert model.scores(X) == pytest.approx(Z @ expected + intercept, abs=1e-4)
+
+
+@pytest.mark.parametrize("to_X", [sparse.csr_array, np.asarray], ids=["sparse", "dense"])
+def test_threads_change_no_bit(to_X, monkeypatch):
+    monkeypatch.setattr(linear, "BLOCK_ROWS", 7)  # many blocks
+    one, several = (ridge_of(to_X(COUNTS), n_jobs=n) for n in (1, 8))
+    assert np.array_equal(one.fit().weights, several.fit().weights)
+    assert np.array_equal(one.left_out(ROWS), several.left_out(ROWS))
 
 
 @pytest.mark.parametrize("to_X", [sparse.csr_array, np.asarray], ids=["sparse", "dense"])

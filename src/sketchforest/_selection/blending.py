@@ -17,9 +17,11 @@ from sketchforest._trees.blended import Blend
 from sketchforest._trees.grow import grow_trees
 from sketchforest._trees.linear import N_FOLDS, Ridge
 from sketchforest._trees.model import Forest, SparseRows, Tree
+from sketchforest._trees.parallel import run_blocks
 from sketchforest._trees.predict import ForestPredictor
 from sketchforest._trees.problem import GrowSettings, Problem
 from sketchforest._trees.random import SHARED, Purpose, generator, key
+from sketchforest._utils.blas import one_blas_thread
 
 GrowMany = Callable[..., list[Tree]]
 
@@ -169,14 +171,21 @@ def _row_sums(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.einsum("ij,ij->i", one, other, dtype=np.float64)
 
 
-def corrections(found: OutOfFold) -> sparse.csr_array:
+@one_blas_thread()
+def corrections(found: OutOfFold, n_jobs: int | None = None) -> sparse.csr_array:
     """Row l: what the score of each label, times a factor, adds to the score of label l.
 
     Scores that are too low or too high as a whole would be corrected the more, the more rows a
     label has. So only what the truth differs from a common multiple of them is corrected.
     """
     (one, other), trees, weight = found.halves, found.trees, found.row_weight.astype(np.float32)
-    products = (one.T @ (weight[:, None] * other)).astype(np.float64)
+    other = weight[:, None] * other
+    blocks = _label_blocks(one.shape[1])
+
+    def products_of(block: slice) -> np.ndarray:
+        return (one[:, block].T @ other).astype(np.float64)
+
+    products = np.vstack(run_blocks(products_of, blocks, n_jobs=n_jobs))
     products = (products + products.T) / 2
     own = np.diagonal(products).copy()
     noise = np.einsum("i,ij,ij->j", weight, trees, trees, dtype=np.float64) - own
@@ -189,7 +198,13 @@ def corrections(found: OutOfFold) -> sparse.csr_array:
         return sparse.csr_array((n_labels, n_labels), dtype=np.float32)
     added = with_truth * (total / agreeing) - products
     products[np.diag_indices(n_labels)] += PENALTY * found.row_weight.mean()
-    factors = linalg.solve(products, added, assume_a="pos", check_finite=False).T
+    factor = linalg.cho_factor(products, overwrite_a=True, check_finite=False)
+
+    def factors_of(block: slice) -> np.ndarray:
+        found: np.ndarray = linalg.cho_solve(factor, added[:, block], check_finite=False).T
+        return found
+
+    factors = np.vstack(run_blocks(factors_of, blocks, n_jobs=n_jobs))
     # The more labels there are for each row, the less of what is found holds for other rows.
     factors *= len(trees) / (len(trees) + 2 * n_labels)
     if n_labels > MOST_CORRECTIONS:
@@ -197,3 +212,7 @@ def corrections(found: OutOfFold) -> sparse.csr_array:
         least = np.partition(size, -MOST_CORRECTIONS, axis=1)[:, -MOST_CORRECTIONS]
         factors[size < least[:, None]] = 0
     return sparse.csr_array(factors.astype(np.float32))
+
+
+def _label_blocks(n_labels: int) -> list[slice]:
+    return [slice(first, first + 128) for first in range(0, n_labels, 128)]

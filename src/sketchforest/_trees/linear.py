@@ -7,6 +7,8 @@ rows come with it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add, sub
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +16,9 @@ from scipy import linalg, sparse
 
 from sketchforest._trees.model import Labels, SparseRows
 from sketchforest._trees.oblique_features import FeatureMap, ObliqueX
+from sketchforest._trees.parallel import count_threads, run_and_reduce, run_blocks
 from sketchforest._trees.random import SHARED, Purpose, generator
+from sketchforest._utils.blas import one_blas_thread
 from sketchforest._utils.typing import Matrix
 
 # L2 penalty, relative to the mean squared norm of the centred rows. A third or three times as much
@@ -27,6 +31,8 @@ N_PRODUCTS = 2  # with X and its transpose, to find the directions
 # Weights take at most 32 MB, so that those of a row are added up in some milliseconds.
 MOST_WEIGHTS = 1 << 23
 BLOCK_ROWS = 4096
+# Sums over blocks of rows that are held at a time, at most. Each thread may hold two.
+MOST_SUM_BYTES = 1 << 28
 N_FOLDS = 3  # of rows that are left out together
 
 
@@ -102,14 +108,11 @@ class Moments(NamedTuple):
     products: np.ndarray  # (p, p)
     with_outputs: np.ndarray  # (p, d)
 
-    def without(self, rows: "Moments") -> "Moments":
-        return Moments(
-            self.total - rows.total,
-            self.features - rows.features,
-            self.outputs - rows.outputs,
-            self.products - rows.products,
-            self.with_outputs - rows.with_outputs,
-        )
+    def with_rows(self, rows: "Moments") -> "Moments":
+        return Moments(*map(add, self, rows))
+
+    def without_rows(self, rows: "Moments") -> "Moments":
+        return Moments(*map(sub, self, rows))
 
     def solve(self) -> tuple[np.ndarray, np.ndarray]:
         """(p, d) weights and (d,) intercepts of the ridge regression."""
@@ -132,6 +135,7 @@ class Ridge:
     `fold` is that of each training row.
     """
 
+    @one_blas_thread()
     def __init__(
         self,
         feature_map: FeatureMap,
@@ -140,9 +144,10 @@ class Ridge:
         rows: np.ndarray,
         sample_weight: np.ndarray | None,
         seed: int,
+        n_jobs: int | None = None,
     ):
         """`rows` are used, with weights of all training rows."""
-        self._feature_map = feature_map
+        self._feature_map, self._n_jobs = feature_map, n_jobs
         self._features = as_rows(seen)
         self._scale, self._labels = _scaled(labels, rows)
         self._weights = None
@@ -158,9 +163,10 @@ class Ridge:
         self.fold = np.full(labels.shape[0], -1)  # of no fold: rows of weight 0
         self.fold[rows] = rng.permutation(np.arange(len(rows)) % N_FOLDS)
         self._of_folds = [self._moments(rows[self.fold[rows] == n]) for n in range(N_FOLDS)]
-        self._all = _sum(self._of_folds)
-        self._solved: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        self._all = reduce(Moments.with_rows, self._of_folds)
+        self._solved: list[tuple[np.ndarray, np.ndarray]] | None = None
 
+    @one_blas_thread()
     def fit(self) -> LinearModel:
         """The model of all rows."""
         weights, intercept = self._all.solve()
@@ -193,29 +199,44 @@ class Ridge:
         found = _dense(self._labels[self.rows]).std(axis=0) * self._scale
         return np.where(found > 0, found, 1.0)
 
+    @one_blas_thread()
     def left_out(self, rows: np.ndarray) -> np.ndarray:
         """(len(rows), n_outputs) float64 scores of each row, by a model without its fold."""
         found = np.empty((len(rows), len(self._scale)))
-        for number in range(-1, N_FOLDS):
-            of_fold = np.flatnonzero(self.fold[rows] == number)
-            weights, intercept = self._without_fold(number)
-            for places in _blocks(of_fold):
-                found[places] = self._block(rows[places]) @ weights + intercept
+        if self._solved is None:
+            self._solved = run_blocks(self._without_fold, range(-1, N_FOLDS), n_jobs=self._n_jobs)
+        of_folds = self._solved
+
+        def fill(places: np.ndarray) -> None:
+            weights, intercept = of_folds[1 + self.fold[rows[places[0]]]]
+            found[places] = self._block(rows[places]) @ weights + intercept
+
+        blocks = [
+            block
+            for number in range(-1, N_FOLDS)
+            for block in _blocks(np.flatnonzero(self.fold[rows] == number))
+        ]
+        run_blocks(fill, blocks, n_jobs=self._n_jobs)
         return found * self._scale
 
     def _without_fold(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """-1: of the rows that are not used."""
-        if number not in self._solved:
-            kept = self._all if number < 0 else self._all.without(self._of_folds[number])
-            self._solved[number] = kept.solve()
-        return self._solved[number]
+        kept = self._all if number < 0 else self._all.without_rows(self._of_folds[number])
+        return kept.solve()
 
     def _block(self, rows: np.ndarray) -> np.ndarray | sparse.csr_array:
         found = self._features[rows]
         return found if self._basis is None else found @ self._basis
 
     def _moments(self, rows: np.ndarray) -> Moments:
-        return _sum([self._moments_of_block(block) for block in _blocks(rows)])
+        p, d = (
+            (self._basis if self._basis is not None else self._features).shape[1],
+            len(self._scale),
+        )
+        at_once = MOST_SUM_BYTES // (8 * p * (p + d))
+        n_threads = max(1, min(count_threads(self._n_jobs), at_once // 2))
+        blocks = _blocks(rows) or [rows]
+        return run_and_reduce(self._moments_of_block, blocks, Moments.with_rows, n_jobs=n_threads)
 
     def _moments_of_block(self, rows: np.ndarray) -> Moments:
         Z, Y = self._block(rows), self._labels[rows]
@@ -236,10 +257,6 @@ class Ridge:
         )
 
 
-def _sum(parts: Sequence[Moments]) -> Moments:
-    return Moments(*(sum(same[1:], start=same[0]) for same in zip(*parts, strict=True)))
-
-
 def _scaled(labels: Labels, rows: np.ndarray) -> tuple[np.ndarray, Matrix]:
     """The largest absolute value of each real output, and outputs divided by it; labels as they
     are."""
@@ -256,7 +273,7 @@ def _scaled(labels: Labels, rows: np.ndarray) -> tuple[np.ndarray, Matrix]:
 
 
 def _blocks(rows: np.ndarray) -> Sequence[np.ndarray]:
-    return [rows[first : first + BLOCK_ROWS] for first in range(0, max(1, len(rows)), BLOCK_ROWS)]
+    return [rows[first : first + BLOCK_ROWS] for first in range(0, len(rows), BLOCK_ROWS)]
 
 
 def _dense(matrix: Any) -> np.ndarray:

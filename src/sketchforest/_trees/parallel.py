@@ -4,7 +4,7 @@ import _thread
 import mmap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from functools import partial
+from functools import partial, reduce
 from typing import Generic, TypeVar
 
 from joblib.parallel import get_active_backend
@@ -71,6 +71,18 @@ def run_blocks(
     """Like `run_all`, always on threads, for short tasks."""
     with _on_threads(work, tasks, n_jobs, on_abort) as results:
         return list(results)
+
+
+def run_and_reduce(
+    work: Callable[[Task], Result],
+    tasks: Sequence[Task],
+    combine: Callable[[Result, Result], Result],
+    *,
+    n_jobs: int | None,
+) -> Result:
+    """Like `run_blocks`, with the results combined in order, as soon as they are known."""
+    with _on_threads(work, tasks, n_jobs) as results:
+        return reduce(combine, results)
 
 
 @contextmanager

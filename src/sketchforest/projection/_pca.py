@@ -9,6 +9,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from sketchforest._utils import typing
+from sketchforest._utils.blas import one_blas_thread
 from sketchforest._utils.sparse import checked_if_sparse
 from sketchforest.projection._base import Matrix, Projection
 
@@ -36,6 +37,7 @@ class PCAProjection(Projection):
     fits_labels: ClassVar[bool] = True
     is_random: ClassVar[bool] = False
 
+    @one_blas_thread()
     def fit(
         self, Y: Matrix, n_components: int, rng: np.random.Generator | None = None
     ) -> np.ndarray:

@@ -53,7 +53,7 @@ def fit_blend(
             found = cross_fit(problem, fitted.settings, ridge, blend, n_trees, params.n_jobs, grow)
             weight = choose_weight(found) if chooses else weight
             if corrects:
-                blend = blend.but(corrections=corrections(found.mixed(weight)))
+                blend = blend.but(corrections=corrections(found.mixed(weight), params.n_jobs))
         if weight > 0:
             blend = blend.but(linear=ridge.fit(), weight=weight)
         shown.advance()
@@ -68,4 +68,4 @@ def _ridge(problem: Problem, n_jobs: int | None) -> Ridge:
         feature_map = FeatureMap.learn(X if data.rows is None else X[rows], n_jobs)
         seen = feature_map.transform(X, n_jobs)
     seed = problem.settings.seed
-    return Ridge(feature_map, seen, problem.labels, rows, data.sample_weight, seed)
+    return Ridge(feature_map, seen, problem.labels, rows, data.sample_weight, seed, n_jobs)

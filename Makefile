@@ -16,6 +16,8 @@
 # make coverage  line coverage of Python and of the core by make test (its own build)
 
 PYTHON ?= python3
+# Tests start hundreds of processes, and pytest rewrites assertions: both are kept compiled.
+unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(wildcard src/core/*.?pp src/core/kernels/*.?pp src/bindings/*.?pp)

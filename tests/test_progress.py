@@ -123,11 +123,17 @@ def run_in_terminal(*arguments):
     return process.returncode, shown.decode()
 
 
-def test_a_terminal_shows_all_stages_and_quiet_none(tmp_path):
+@pytest.fixture
+def training(tmp_path):
+    """The model, the file, and the command that trains it."""
     file, model = tmp_path / "data.csv", tmp_path / "model.sf"
     file.write_text(ROWS)
     columns = ("--text-column", "text", "--tags-column", "tags", "--holdout", "0.2")
-    train = ("train", file, "-o", model, *columns, "--n-estimators", 10)
+    return model, file, ("train", file, "-o", model, *columns, "--n-estimators", 10)
+
+
+def test_a_terminal_shows_all_stages(training):
+    model, file, train = training
     code, shown = run_in_terminal(*train)
     assert code == 0
     for name in ("reading", "words", "fitting", "growing trees", "testing"):
@@ -136,5 +142,10 @@ def test_a_terminal_shows_all_stages_and_quiet_none(tmp_path):
     code, shown = run_in_terminal("predict", model, file)
     assert code == 0
     assert "predicting" in shown
+
+
+@pytest.mark.slow
+def test_quiet_commands_show_nothing(training):
+    model, file, train = training
     for command in (train, ("predict", model, file), ("evaluate", model, file)):
         assert run_in_terminal(*command, "--quiet") == (0, "")

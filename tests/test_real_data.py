@@ -38,9 +38,9 @@ def delicious():
     ("params", "expected", "tolerance"),
     [
         # scikit-learn's forest reaches 0.3787 on the original outputs.
-        ({"projection": None}, 0.3787, 0.003),
+        pytest.param({"projection": None}, 0.3787, 0.003, marks=pytest.mark.slow),
         ({"n_components": 25}, 0.378, 0.004),
-        ({"n_components": 1}, 0.3745, 0.005),
+        pytest.param({"n_components": 1}, 0.3745, 0.005, marks=pytest.mark.slow),
     ],
 )
 def test_delicious_ranks_as_well_as_the_exact_forest(delicious, params, expected, tolerance):
@@ -100,6 +100,7 @@ print(fitted, peak() - fitted)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")
 def test_delicious_fits_in_a_gigabyte_and_predicts_in_300_megabytes_more(delicious):
     done = subprocess.run(

@@ -94,6 +94,7 @@ def test_a_failure_in_the_process_is_one_sentence(data_home):
         in_own_process("trial", 1, method="sklearn-rf", dataset="none", n_jobs=1)
 
 
+@pytest.mark.slow
 def test_large_reports_time_and_memory(tmp_path):
     options = "--n-samples 200 --n-features 300 --n-labels 60 --n-estimators 2 --n-jobs 1 --json"
     result = CliRunner().invoke(cli.app, ["bench", "large", *options.split()])

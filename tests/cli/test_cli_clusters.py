@@ -22,6 +22,7 @@ def trained(command, tmp_path):
     return train
 
 
+@pytest.mark.slow
 def test_processes_of_this_machine_train_the_same_model(trained, tmp_path):
     pytest.importorskip("distributed", reason="the extra dask is not installed")
     plain, _ = trained()

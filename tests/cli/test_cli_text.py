@@ -27,6 +27,7 @@ def readme_commands():
     return block.splitlines()
 
 
+@pytest.mark.slow
 def test_the_commands_in_the_readme_work(tmp_path):
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

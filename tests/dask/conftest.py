@@ -17,7 +17,7 @@ def local_client(n_workers):
         yield client
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # idle workers poll
 def client():
     with local_client(3) as client:
         yield client

@@ -366,6 +366,7 @@ def test_an_incomplete_model_folder_is_refused(data, client, tmp_path):
         load_forest(tmp_path / "model")
 
 
+@pytest.mark.slow
 def test_a_partitioned_fit_survives_the_death_of_a_worker(mortal_client, scheduler, tmp_path):
     data = make_multilabel(4000, 200, 100, labels_per_row=3, features_per_row=20)
     files = split_into_files(data, tmp_path / "rows", "npz", 4)

@@ -109,8 +109,15 @@ def test_an_error_on_a_worker_is_raised_and_leaves_the_forest_unfitted(data, cli
     assert not hasattr(forest, "n_features_in_")
 
 
-@pytest.mark.parametrize("by", ["task", "file"])
-@pytest.mark.parametrize("n_broken", [1, 2])
+@pytest.mark.parametrize(
+    ("n_broken", "by"),
+    [
+        (1, "task"),
+        pytest.param(2, "task", marks=pytest.mark.slow),
+        pytest.param(1, "file", marks=pytest.mark.slow),
+        pytest.param(2, "file", marks=pytest.mark.slow),
+    ],
+)
 def test_a_task_that_a_worker_cannot_unpickle_ends_the_fit_with_an_error(
     n_broken, by, data, two_workers, tmp_path
 ):
@@ -201,6 +208,7 @@ def long_fit():
     return forest, data, clone(forest).fit(*data)
 
 
+@pytest.mark.slow
 def test_a_killed_worker_costs_only_its_trees(mortal_client, scheduler, long_fit):
     forest, data, plain = long_fit
     ours = clone(forest)

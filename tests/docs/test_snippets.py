@@ -11,7 +11,15 @@ PAGES = [page for page in PAGES if not {"study", "gallery", "api"} & set(page.pa
 WITH_CODE = [page for page in PAGES if any(snippets_of(page.read_text(encoding="utf-8")))]
 
 
-@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: str(page.relative_to(ROOT)))
+LONG = ("docs/index.md", "docs/migrating.md", "docs/report.md", "docs/tutorial.md")  # to run
+
+
+def page_case(page):
+    name = str(page.relative_to(ROOT))
+    return pytest.param(page, id=name, marks=pytest.mark.slow if name in LONG else ())
+
+
+@pytest.mark.parametrize("page", map(page_case, WITH_CODE))
 def test_snippets_of_a_page_run_and_print_what_it_says(page, tmp_path):
     if "curl " in page.read_text(encoding="utf-8") and shutil.which("curl") is None:
         pytest.skip("curl is not installed")

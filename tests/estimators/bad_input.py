@@ -2,17 +2,10 @@
 
 from contextlib import contextmanager
 
-import every_kind
 import numpy as np
 import pytest
 from every_kind import FORESTS
 from scipy import sparse
-
-from sketchforest import ExtraTreeClassifier, ExtraTreeRegressor
-
-CLASSIFIERS = (*every_kind.CLASSIFIERS, ExtraTreeClassifier)
-REGRESSORS = (*every_kind.REGRESSORS, ExtraTreeRegressor)
-ESTIMATORS = (*CLASSIFIERS, *REGRESSORS)
 
 N_ROWS, N_FEATURES, N_LABELS = 40, 6, 34
 RNG = np.random.default_rng(0)

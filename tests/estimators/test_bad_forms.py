@@ -4,7 +4,8 @@ import warnings
 
 import numpy as np
 import pytest
-from bad_input import CLASSIFIERS, N_FEATURES, N_ROWS, X, Y, one_sentence, refuse_to_fit, small
+from bad_input import N_FEATURES, N_ROWS, X, Y, one_sentence, refuse_to_fit, small
+from every_kind import CLASSIFIERS
 from scipy import sparse
 
 from sketchforest import (

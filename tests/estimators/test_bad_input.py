@@ -3,11 +3,8 @@
 import numpy as np
 import pytest
 from bad_input import (
-    CLASSIFIERS,
-    ESTIMATORS,
     N_FEATURES,
     N_ROWS,
-    REGRESSORS,
     X,
     Y,
     nothing_changes,
@@ -16,6 +13,7 @@ from bad_input import (
     refuse_to_fit,
     small,
 )
+from every_kind import CLASSIFIERS, ESTIMATORS, REGRESSORS
 from scipy import sparse
 
 ONES = np.ones(N_ROWS)

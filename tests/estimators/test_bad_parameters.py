@@ -3,12 +3,8 @@
 import numpy as np
 import pytest
 from bad_input import (
-    CLASSIFIERS,
-    ESTIMATORS,
-    FORESTS,
     N_FEATURES,
     N_LABELS,
-    REGRESSORS,
     X,
     Y,
     nothing_changes,
@@ -17,6 +13,7 @@ from bad_input import (
     refuse_to_fit,
     small,
 )
+from every_kind import CLASSIFIERS, ESTIMATORS, FORESTS, REGRESSORS
 
 from sketchforest import DecisionTreeClassifier, DecisionTreeRegressor
 from sketchforest.projection import Projection
@@ -83,7 +80,7 @@ def test_another_criterion_a_bad_ccp_alpha_and_constraints_of_monotonicity_are_r
 @pytest.mark.parametrize("kind", [kind for kind in REGRESSORS if "Sketch" not in kind.__name__])
 def test_friedman_mse_is_another_name_of_the_squared_error(kind):
     with pytest.warns(FutureWarning, match=r"criterion='friedman_mse' is deprecated") as caught:
-        other = small(kind, criterion="friedman_mse")
+        other = kind(**small(kind).get_params() | {"criterion": "friedman_mse"})
     assert caught[0].filename == __file__
     usual, other = small(kind).fit(X, Y), other.fit(X, Y)
     assert np.array_equal(usual.predict(X), other.predict(X))

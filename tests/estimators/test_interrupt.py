@@ -131,17 +131,20 @@ def interrupt(script, wait=0.6):
 
 
 @pytest.mark.parametrize(
-    ("estimator", "n_jobs"), [("fresh", 1), ("fitted", 2), slow("fresh", 2), slow("fitted", 1)]
+    ("estimator", "n_jobs"),
+    [slow("fresh", 1), ("fitted", 2), slow("fresh", 2), slow("fitted", 1)],
 )
 def test_fitting_many_trees_is_broken_off(n_jobs, estimator):
     interrupt(FIT_MANY_TREES.format(n_jobs=n_jobs, estimator=estimator, warm_start=False))
 
 
+@pytest.mark.slow
 def test_a_warm_start_is_broken_off_with_its_first_trees():
     interrupt(FIT_MANY_TREES.format(n_jobs=2, estimator="fitted", warm_start=True))
 
 
-@pytest.mark.parametrize("n_jobs", [slow(1), 2])
+@pytest.mark.slow
+@pytest.mark.parametrize("n_jobs", [1, 2])
 def test_trees_are_broken_off_in_the_middle(n_jobs):
     interrupt(FIT_LARGE_TREES.format(n_jobs=n_jobs), wait=1.5)
 
@@ -150,20 +153,25 @@ def test_a_single_tree_is_broken_off_in_the_middle():
     interrupt(FIT_ONE_TREE, wait=1.5)
 
 
+@pytest.mark.slow
 def test_encoding_is_broken_off():
     interrupt(ENCODE)
 
 
-@pytest.mark.parametrize(("method", "n_jobs"), [("predict", 1), slow("predict", 2), ("apply", 2)])
+@pytest.mark.parametrize(
+    ("method", "n_jobs"), [("predict", 1), slow("predict", 2), slow("apply", 2)]
+)
 def test_predicting_many_rows_is_broken_off(method, n_jobs):
     interrupt(PREDICT.format(n_jobs=n_jobs, method=method))
 
 
-@pytest.mark.parametrize("n_jobs", [slow(1), 2])
+@pytest.mark.slow
+@pytest.mark.parametrize("n_jobs", [1, 2])
 def test_predicting_many_outputs_is_broken_off(n_jobs):
     interrupt(PREDICT_WIDE.format(n_jobs=n_jobs))
 
 
-@pytest.mark.parametrize("n_jobs", [1, slow(2)])
+@pytest.mark.slow
+@pytest.mark.parametrize("n_jobs", [1, 2])
 def test_weights_of_large_leaves_are_broken_off(n_jobs):
     interrupt(WEIGHTS_OF_LARGE_LEAVES.format(n_jobs=n_jobs))

@@ -2,19 +2,8 @@
 
 import numpy as np
 import pytest
-from bad_input import (
-    CLASSIFIERS,
-    ESTIMATORS,
-    N_FEATURES,
-    N_LABELS,
-    N_ROWS,
-    REGRESSORS,
-    X,
-    Y,
-    predictions,
-    small,
-)
-from every_kind import trees_alone
+from bad_input import N_FEATURES, N_LABELS, N_ROWS, X, Y, predictions, small
+from every_kind import CLASSIFIERS, ESTIMATORS, REGRESSORS, trees_alone
 from scipy import sparse
 
 

@@ -1,5 +1,6 @@
 """What fuzz_core.py has found: each argument is refused, by its name where it has one, or right."""
 
+import functools
 import re
 
 import numpy as np
@@ -9,12 +10,12 @@ from hostile_values import misaligned
 
 from sketchforest import RandomForestClassifier, _core
 
-CALLS = recorded_calls()
+calls = functools.cache(recorded_calls)
 
 
 def of(name, holds=lambda *args: True):
     """Arguments of a call that is right, of those for which it holds."""
-    return next(list(args) for args in CALLS[name] if holds(*args))
+    return next(list(args) for args in calls()[name] if holds(*args))
 
 
 def with_fields(made, **fields):
@@ -29,12 +30,24 @@ def is_dense(codes, *_):
     return codes.fields["row_codes"] is not None
 
 
-DENSE = of("Codes", is_dense)[0]
-BY_VALUE = of("Codes", lambda codes: codes.fields["values"] is None)[0]
-SPARSE = of("Codes", lambda codes: codes.fields["row_start"] is not None)[0]
-FLOATS = of("FloatRows", lambda rows: rows.fields["row_start"] is None)[0]
-SPARSE_FLOATS = of("FloatRows", lambda rows: rows.fields["row_start"] is not None)[0]
-FOREST = of("Forest")[0]
+def dense_codes():
+    return of("Codes", is_dense)[0]
+
+
+def codes_by_value():
+    return of("Codes", lambda codes: codes.fields["values"] is None)[0]
+
+
+def sparse_codes():
+    return of("Codes", lambda codes: codes.fields["row_start"] is not None)[0]
+
+
+def float_rows(*, is_sparse=False):
+    return of("FloatRows", lambda rows: (rows.fields["row_start"] is not None) == is_sparse)[0]
+
+
+def a_forest():
+    return of("Forest")[0]
 
 
 def changed(array, at, value):
@@ -46,7 +59,7 @@ def changed(array, at, value):
 @pytest.mark.parametrize("number", [-1, 2**64])
 def test_numbers_that_are_no_sizes_are_refused_by_name(number):
     with pytest.raises(ValueError, match="n_features must be at least 0"):
-        with_fields(FOREST, n_features=number).build()
+        with_fields(a_forest(), n_features=number).build()
 
 
 def test_names_that_are_no_text_are_refused():
@@ -55,17 +68,17 @@ def test_names_that_are_no_text_are_refused():
 
 
 def test_codes_by_row_are_those_by_column():
-    swapped = np.array(DENSE.fields["row_codes"])[::-1].copy()
+    swapped = np.array(dense_codes().fields["row_codes"])[::-1].copy()
     with pytest.raises(ValueError, match="codes do not fit"):
-        with_fields(DENSE, row_codes=swapped).build()
+        with_fields(dense_codes(), row_codes=swapped).build()
 
 
 @pytest.mark.parametrize("code", [0, 2**32 - 2])  # of no number
 def test_codes_by_value_are_of_numbers(code):
-    codes = changed(BY_VALUE.fields["codes"], (0, 0), code)
-    rows = changed(BY_VALUE.fields["row_codes"], (0, 0), code)
+    codes = changed(codes_by_value().fields["codes"], (0, 0), code)
+    rows = changed(codes_by_value().fields["row_codes"], (0, 0), code)
     with pytest.raises(ValueError, match="codes do not fit"):
-        with_fields(BY_VALUE, codes=codes, row_codes=rows).build()
+        with_fields(codes_by_value(), codes=codes, row_codes=rows).build()
 
 
 def test_an_entry_of_sparse_codes_is_no_zero():
@@ -78,29 +91,32 @@ def test_an_entry_of_sparse_codes_is_no_zero():
         with_fields(made[0], codes=changed(fields["codes"], 0, zero)).build()
 
 
-@pytest.mark.parametrize("made", [DENSE, SPARSE], ids=["dense", "sparse"])
+@pytest.mark.parametrize("made", [dense_codes, sparse_codes])
 def test_values_of_a_feature_ascend(made):
+    right = made()
     with pytest.raises(ValueError, match="values of a feature must ascend"):
-        with_fields(made, values=np.array(made.fields["values"])[::-1].copy()).build()
+        with_fields(right, values=np.array(right.fields["values"])[::-1].copy()).build()
 
 
 def test_dense_rows_are_padded_by_less_than_8_features():
-    values = np.pad(FLOATS.fields["values"], [(0, 0), (0, 8)])
+    values = np.pad(float_rows().fields["values"], [(0, 0), (0, 8)])
     with pytest.raises(ValueError, match="zeros up to a multiple of 8"):
-        with_fields(FLOATS, values=values).build()
+        with_fields(float_rows(), values=values).build()
 
 
 def test_columns_below_zero_are_refused_however_many_features_there_are():
-    columns = changed(SPARSE_FLOATS.fields["columns"], 0, -1)
+    columns = changed(float_rows(is_sparse=True).fields["columns"], 0, -1)
     with pytest.raises(ValueError, match="too many rows or features"):
-        with_fields(SPARSE_FLOATS, columns=columns, n_features=2**40).build()
+        with_fields(float_rows(is_sparse=True), columns=columns, n_features=2**40).build()
     with pytest.raises(ValueError, match="members are out of range"):
-        with_fields(FOREST, members=changed(FOREST.fields["members"], 0, -1), n_rows=2**40).build()
+        with_fields(
+            a_forest(), members=changed(a_forest().fields["members"], 0, -1), n_rows=2**40
+        ).build()
 
 
 def test_a_forest_has_at_most_as_many_features_as_nodes_can_name():
     with pytest.raises(ValueError, match="too many features"):
-        with_fields(FOREST, n_features=2**60).build()
+        with_fields(a_forest(), n_features=2**60).build()
 
 
 def test_max_features_is_at_most_the_number_of_features():
@@ -220,13 +236,13 @@ def test_arrays_that_are_not_aligned_are_copied_or_refused():
     again = RandomForestClassifier(3, random_state=0).fit(odd, y)
     np.testing.assert_array_equal(again.predict_proba(X), forest.predict_proba(X))
     with pytest.raises(TypeError, match=re.escape("must be a contiguous, aligned array")):
-        with_fields(FOREST, nodes=misaligned(np.array(FOREST.fields["nodes"]))).build()
+        with_fields(a_forest(), nodes=misaligned(np.array(a_forest().fields["nodes"]))).build()
 
 
 def test_directions_of_trees_that_are_not_oblique_are_not_read():
-    none_there = with_fields(FOREST, direction_start=np.zeros(0, np.int64)).build()
-    gains = np.ones(len(FOREST.fields["nodes"]), np.float32)
-    expected = _core.importances(FOREST.build(), gains)
+    none_there = with_fields(a_forest(), direction_start=np.zeros(0, np.int64)).build()
+    gains = np.ones(len(a_forest().fields["nodes"]), np.float32)
+    expected = _core.importances(a_forest().build(), gains)
     np.testing.assert_array_equal(_core.importances(none_there, gains), expected)
 
 

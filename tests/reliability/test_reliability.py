@@ -77,16 +77,17 @@ def run_script(name, *options):
     assert ended.returncode == 0, f"{ended.stdout[:5000]}\n{ended.stderr[-5000:]}"
 
 
-@few_and_slow(shared_estimators.KINDS, few=slice(0, None, 5))
+@few_and_slow(shared_estimators.KINDS, few=slice(0, None, 9))
 def test_threads_that_share_a_fresh_model_are_told_what_one_alone_is_told(kinds):
     run_script("shared_estimators.py", "--minutes", "0", "--kinds", *kinds)
 
 
-@few_and_slow(refitted.KINDS, few=slice(1, None, 2))
+@few_and_slow(refitted.KINDS, few=slice(1, 2))
 def test_a_fit_beside_predictions_replaces_the_whole_model_at_once(kinds):
     run_script("refitted.py", "--threads", "8", "--minutes", "0.05", "--kinds", *kinds)
 
 
+@pytest.mark.slow
 def test_many_threads_fit_and_predict_the_same_forest(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     X, Y = (sparse.csr_array((rng.random((60, d)) < 0.1).astype(np.float32)) for d in (40, 20))
@@ -96,6 +97,7 @@ def test_many_threads_fit_and_predict_the_same_forest(tmp_path, monkeypatch):
     run_script("many_cores.py", *options, "--repeats", "2", "--loads", "2", "--n-estimators", "4")
 
 
+@pytest.mark.slow
 def test_processes_forked_after_a_fit_or_beside_threads_give_the_same_forests():
     run_script("forked.py", "--count", "4")
 
@@ -105,12 +107,14 @@ def test_a_process_ends_while_threads_work():
     assert set(ending.run_cases(2)) == {"ended with 0"}
 
 
+@pytest.mark.slow
 def test_hostile_explanations_keep_no_normal_request_from_its_answer():
     pytest.importorskip("httptools", reason="needs sketchforest[serve]")
     found = hostile_requests.run(seconds=2, n_hostile=12, n_normal=2, n_rows=300, n_trees=10)
     assert hostile_requests.is_good(found), found
 
 
+@pytest.mark.slow
 def test_interrupts_stop_the_work_and_nothing_else():
     outcomes, _ = interrupted.run_cases(len(interrupted.KINDS))
     assert interrupted.is_clean(outcomes)
@@ -128,6 +132,7 @@ def test_kills_leave_a_whole_model():
     assert outcomes["files left after the next save"] == 0
 
 
+@pytest.mark.slow
 def test_little_memory_is_enough_or_said_to_be_too_little():
     for outcomes in little_memory.run_ladder(3).values():
         assert not outcomes.keys() - little_memory.GOOD

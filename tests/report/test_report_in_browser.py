@@ -159,7 +159,7 @@ def test_the_keyboard_is_enough(page):
 TEXTS = "h1, p.quiet, .tile .quiet, .note, td, th, figcaption, dt, dd, a, label span, svg text"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_text_contrast_suffices_in_light_and_dark(address, scheme):
     with open_browser(DESK, scheme) as driver:
         driver.get(address)

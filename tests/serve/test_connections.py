@@ -71,7 +71,8 @@ def model(models, tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a mapped file cannot be cut off there")
-@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
 def test_a_truncated_mapped_model_stops_the_service_and_logs_why(model, tmp_path, workers):
     with serving(tmp_path, model, "--workers", workers, *LIMITS) as running:
         os.truncate(model, 4096)
@@ -89,6 +90,7 @@ def test_a_truncated_mapped_model_stops_the_service_and_logs_why(model, tmp_path
     assert logged.count("was killed by") + logged.count("exited with code") <= 6 + workers
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="an open file cannot be cut off there")
 def test_a_model_in_memory_survives_truncation_of_its_file(model, tmp_path):
     with serving(tmp_path, model, "--no-mmap", *LIMITS) as running:
@@ -117,6 +119,7 @@ def test_a_killed_worker_is_restarted_and_its_signal_logged(model, tmp_path):
     assert "was killed by SIGKILL: the system has probably run out of memory" in logged
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="there is no such signal")
 def test_sighup_reloads_the_model_files(models, model, tmp_path):
     import signal

@@ -236,7 +236,7 @@ def test_timeouts_say_how_far_the_work_got(models):
     ("workers", "number"),
     [
         (1, signal.SIGTERM),
-        (2, signal.SIGINT),
+        pytest.param(2, signal.SIGINT, marks=pytest.mark.slow),
         pytest.param(1, signal.SIGINT, marks=pytest.mark.slow),
         pytest.param(2, signal.SIGTERM, marks=pytest.mark.slow),
     ],

@@ -123,6 +123,7 @@ def test_any_joblib_backend_grows_the_same_forest(backend):
             assert_same(plain, other, X)
 
 
+@pytest.mark.slow
 def test_processes_that_map_large_inputs_read_only_grow_the_same_forest():
     X, Y = real_features(), labels()
     plain = clone(FORESTS["algorithm 2"]).fit(X, Y)

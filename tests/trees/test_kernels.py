@@ -50,15 +50,15 @@ for data in (X, X.astype(np.float64), gaps, few, binary):
     for n_components in (None, 1, 3, 7, 16, 25, 33, 70):
         for kind in (sf.RandomForestClassifier, sf.ExtraTreesClassifier):
             projection = None if n_components is None else "gaussian"
-            forest = kind(3, projection=projection, n_components=n_components, random_state=1)
+            forest = kind(1, projection=projection, n_components=n_components, random_state=1)
             forest.fit(data, sparse.csr_matrix(Y))
             digest.update(forest.predict_proba(data).tobytes())
             digest.update(forest.feature_importances_.tobytes())
     for n_components in (3, 16, 70):
-        forest = sf.SketchForestClassifier(4, n_components=n_components, random_state=1)
+        forest = sf.SketchForestClassifier(2, n_components=n_components, random_state=1)
         digest.update(forest.fit(data, Y).predict_proba(data).tobytes())
     for kind in (sf.RandomForestRegressor, sf.ExtraTreesRegressor, sf.SketchForestRegressor):
-        forest = kind(3, projection=None, random_state=1)
+        forest = kind(2, projection=None, random_state=1)
         weights = rng.random(300)
         forest.fit(data, Y[:, :9] * weights[:, None], weights)
         digest.update(forest.predict(data).tobytes())
@@ -90,7 +90,9 @@ def test_the_fastest_kernels_are_used_where_the_environment_names_none():
     assert done.stdout.strip() == _core.available_kernels()[-1]
 
 
-@pytest.mark.parametrize("kernels", ["v5", "V3", "baseline "])
+@pytest.mark.parametrize(
+    "kernels", ["v5", *(pytest.param(name, marks=pytest.mark.slow) for name in ("V3", "baseline "))]
+)
 def test_kernels_that_the_machine_does_not_have_are_refused_in_one_sentence(kernels):
     done = run("from sketchforest import RandomForestClassifier", kernels)
     assert done.returncode != 0

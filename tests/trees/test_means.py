@@ -99,7 +99,7 @@ def test_classes_are_tied_where_their_fractions_are(kind, n_trees, storage):
     rng = np.random.default_rng(n_trees)
     X, y = rng.integers(0, 8, (250, 2)).astype(float), rng.integers(0, 2, 250)
     X_new, n_tied = np.unique(X, axis=0), 0
-    for seed in range(20):
+    for seed in range(6):
         forest = kind(n_trees, random_state=seed, max_features=1).fit(X, y)
         predicted = forest.predict(X_new)
         for leaves, found in zip(find_leaves(forest.fitted_.forest, X_new), predicted, strict=True):

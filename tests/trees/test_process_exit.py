@@ -45,7 +45,9 @@ def run(script):
 
 
 @pytest.mark.parametrize("delay", [pytest.param(0.0, marks=pytest.mark.slow), 0.05])
-@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize(
+    "end", ["ends", *(pytest.param(end, marks=pytest.mark.slow) for end in list(ENDS)[1:])]
+)
 def test_a_process_ends_while_threads_work(end, delay):
     found = run(BUSY + ENDS[end].format(delay=delay))
     assert (found.returncode, found.stderr) == (0, "")

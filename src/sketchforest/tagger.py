@@ -16,20 +16,16 @@ from sketchforest._estimators.inspection.names import label_names
 from sketchforest._estimators.predicting.ranked import ranked_labels
 from sketchforest._estimators.trees import TreesClassifier
 from sketchforest._evaluation.mistakes import with_texts
-from sketchforest._features.encoder import RowEncoder, make_vectorizer
+from sketchforest._features.encoder import RowEncoder
 from sketchforest._features.frames import as_block, as_records, as_texts, columns_of, encode_rows
-from sketchforest._features.tags import frequent, known_targets, tag_targets
+from sketchforest._features.tags import known_targets, tag_targets
+from sketchforest._features.training_rows import TrainingRows
 from sketchforest._utils.frames import is_frame
 from sketchforest._utils.typing import WeightsLike
 from sketchforest.evaluation import Evaluation, evaluate
 from sketchforest.explain import Explanation
 from sketchforest.metrics import lrap
 from sketchforest.sketch_forest import SketchForestClassifier
-
-_VECTORIZER = (
-    *("analyzer", "ngram_range", "min_df", "max_df", "max_features"),
-    *("stop_words", "strip_accents", "sublinear_tf"),
-)
 
 
 class Tagger(BaseEstimator):
@@ -162,7 +158,6 @@ class Tagger(BaseEstimator):
         """
         model = _checked_estimator(self.estimator)
         Y, names = tag_targets(tags, self.tag_separator, label_names)
-        Y, names = frequent(Y, names, self.min_label_count)
         columns = columns_of(texts, self.text_columns, self.number_columns, self.category_columns)
         block = as_block(texts, [*columns.text, *columns.numbers, *columns.categories])
         records, table = as_records(block, columns)
@@ -171,12 +166,11 @@ class Tagger(BaseEstimator):
             raise ValueError(
                 f"texts and tags must have the same number of rows; got {n_rows} and {Y.shape[0]}."
             )
-        vectorizer = make_vectorizer(**{name: getattr(self, name) for name in _VECTORIZER})
-        encoder, X = RowEncoder.learn(records, columns, table, vectorizer)
-        model.fit(X, Y, sample_weight=sample_weight)
-        encoder.attach_to(model)
-        model.attach(label_names=names, row_texts=records.texts if self.keep_texts else None)
-        model.tagger_ = {n: v for n, v in self.get_params(deep=False).items() if n != "estimator"}
+        settings = {n: v for n, v in self.get_params(deep=False).items() if n != "estimator"}
+        encoded = TrainingRows(records, Y, names, columns, table).encoded(settings)
+        model.fit(encoded.X, encoded.Y, sample_weight=sample_weight)
+        encoded.attach_to(model)
+        model.tagger_ = settings
         self.estimator_ = model
         return self
 

@@ -10,6 +10,7 @@ import pytest
 
 from sketchforest import cli
 from sketchforest.__main__ import main as started
+from sketchforest._workflows.data_file import DataFile
 from sketchforest._workflows.training import train_file
 from sketchforest.datasets import Columns, make_multilabel, write
 
@@ -34,9 +35,8 @@ def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("trained")
     (folder / "good.csv").write_text(GOOD)
     columns = Columns(tags="tags", ignored=("text",))
-    train_file(
-        folder / "good.csv", folder / "model.sf", columns=columns, params={"n_estimators": 20}
-    )
+    file = DataFile(folder / "good.csv", columns=columns)
+    train_file(file, folder / "model.sf", params={"n_estimators": 20})
     return folder
 
 

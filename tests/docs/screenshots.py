@@ -17,8 +17,9 @@ sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / 
 from browser import open_browser
 from services import serving
 
-from sketchforest import RandomForestClassifier, SketchForestClassifier
-from sketchforest._workflows.training import TextSettings, train_file
+from sketchforest import RandomForestClassifier, SketchForestClassifier, Tagger
+from sketchforest._workflows.data_file import DataFile
+from sketchforest._workflows.training import train_file
 from sketchforest.datasets import Columns, load
 from sketchforest.report import make_report
 
@@ -53,11 +54,18 @@ def type_into(driver, selector, text):
 
 def shoot_service(folder):
     params = {"random_state": 0}
-    columns, text = Columns(text=("question",), tags="tags"), TextSettings(keeps_texts=True)
-    train_file(QUESTIONS, folder / "questions.sf", columns=columns, params=params, text=text)
+    columns, tagger = Columns(text=("question",), tags="tags"), Tagger(keep_texts=True)
+    train_file(
+        DataFile(QUESTIONS, columns=columns), folder / "questions.sf", params=params, tagger=tagger
+    )
     write_posts(folder / "posts.csv")
     columns = Columns(text=("title", "body"), tags="tags", categories=("site",), numbers=("year",))
-    train_file(folder / "posts.csv", folder / "posts.sf", columns=columns, params=params, text=text)
+    train_file(
+        DataFile(folder / "posts.csv", columns=columns),
+        folder / "posts.sf",
+        params=params,
+        tagger=tagger,
+    )
     with serving(folder, folder / "questions.sf", folder / "posts.sf") as service:
         with open_page((1100, 950)) as driver:
             driver.get(service.url)

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sketchforest._workflows.data_file import DataFile
 from sketchforest._workflows.training import read_training_file
 from sketchforest.datasets import Dataset, make_multilabel, read, write, write_table
 from sketchforest.datasets.columns import Columns
@@ -48,11 +49,11 @@ def files() -> dict[str, tuple[bytes, Callable[[Path], object]]]:
             made[name] = ((Path(folder) / name).read_bytes(), read)
         write_table(named, Path(folder) / "table.csv", ",")
         content = (Path(folder) / "table.csv").read_bytes()
-    made["table.csv"] = (content, lambda path: read_training_file(path, "csv", tags))
+    made["table.csv"] = (content, lambda path: read_training_file(DataFile(path, "csv", tags)))
     lines = [json.dumps({"text": f"row {i} of it", "tags": [labels[i % 4]]}) for i in range(ROWS)]
     made["lines.jsonl"] = (
         "\n".join(lines).encode(),
-        lambda path: read_training_file(path, "jsonl", text),
+        lambda path: read_training_file(DataFile(path, "jsonl", text)),
     )
     return made
 

@@ -24,6 +24,7 @@ sys.path.append(str(Path(__file__).parents[1] / "saving"))
 from rewriting import joined, parts_of
 
 from sketchforest import Tagger, load_forest
+from sketchforest._workflows.data_file import DataFile
 from sketchforest._workflows.training import read_training_file
 from sketchforest.datasets import read_arff, read_svmlight, read_xc
 from sketchforest.datasets.columns import Columns
@@ -59,7 +60,7 @@ def _target(name: str, reader: Callable[[Path], object], content: bytes) -> None
 
 
 def _table(format: str, columns: Columns) -> Callable[[Path], object]:
-    return lambda path: read_training_file(path, format, columns)
+    return lambda path: read_training_file(DataFile(path, format, columns))
 
 
 def _signed_model(content: bytes) -> None:

@@ -26,7 +26,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "serve"))
 from load import request
 from services import serving
 
-from sketchforest._workflows.training import TextSettings, train_file
+from sketchforest import Tagger
+from sketchforest._workflows.data_file import DataFile
+from sketchforest._workflows.training import train_file
 from sketchforest.datasets import Columns
 
 WORST_SECONDS = 0.5  # that 99% of the normal requests may take
@@ -46,8 +48,13 @@ def write_model(folder, n_rows, n_trees):
             table.writerow([" ".join(f"word{word}" for word in words), ";".join(sorted(tags))])
     columns = Columns(text=("text",), tags="tags", tag_separator=";")
     params = {"n_estimators": n_trees, "random_state": 0, "n_jobs": 2}
-    text = TextSettings(keeps_texts=True)
-    train_file(folder / "texts.csv", folder / "texts.sf", columns=columns, params=params, text=text)
+    tagger = Tagger(keep_texts=True)
+    train_file(
+        DataFile(folder / "texts.csv", columns=columns),
+        folder / "texts.sf",
+        params=params,
+        tagger=tagger,
+    )
     return folder / "texts.sf"
 
 

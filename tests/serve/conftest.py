@@ -11,8 +11,9 @@ pytest.importorskip("httptools", reason="needs sketchforest[serve]")
 
 from services import LIMITS, serving
 
-from sketchforest import SketchForestClassifier, load_forest
-from sketchforest._workflows.training import TextSettings, train_file
+from sketchforest import SketchForestClassifier, Tagger, load_forest
+from sketchforest._workflows.data_file import DataFile
+from sketchforest._workflows.training import train_file
 from sketchforest.datasets import Columns, make_multilabel
 
 QUESTIONS = Path(__file__).parents[2] / "examples" / "questions.csv"
@@ -23,8 +24,10 @@ def models(tmp_path_factory):
     """Model files by name: trained on text, on a sparse matrix with names, and on a table."""
     folder = tmp_path_factory.mktemp("models")
     params = {"n_estimators": 20, "random_state": 0, "n_jobs": 1}
-    columns, text = Columns(text=("question",), tags="tags"), TextSettings(keeps_texts=True)
-    train_file(QUESTIONS, folder / "questions.sf", columns=columns, params=params, text=text)
+    columns, tagger = Columns(text=("question",), tags="tags"), Tagger(keep_texts=True)
+    train_file(
+        DataFile(QUESTIONS, columns=columns), folder / "questions.sf", params=params, tagger=tagger
+    )
     data = make_multilabel(80, 60, 8, labels_per_row=2, features_per_row=6, random_state=0)
     forest = SketchForestClassifier(20, random_state=0, n_jobs=1).fit(data.X, data.Y)
     forest.attach(
@@ -39,7 +42,7 @@ def models(tmp_path_factory):
         lines.append(f"My {kind},about {kind} and {site},{2000 + rng.integers(20)},{site},{kind}")
     (folder / "posts.csv").write_text("\n".join(lines) + "\n")
     columns = Columns(text=("title", "body"), tags="tags", categories=("site",), numbers=("year",))
-    train_file(folder / "posts.csv", folder / "posts.sf", columns=columns, params=params)
+    train_file(DataFile(folder / "posts.csv", columns=columns), folder / "posts.sf", params=params)
     return {path.stem: path for path in sorted(folder.glob("*.sf"))}
 
 

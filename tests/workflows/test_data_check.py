@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from sketchforest._workflows.data_file import DataFile
 from sketchforest._workflows.training import read_training_file
 from sketchforest.datasets import Columns
 
@@ -20,7 +21,7 @@ def write(path, rows):
 
 def findings(tmp_path, *rows):
     path = write(tmp_path / "t.csv", [*GOOD, *rows])
-    check = read_training_file(path, None, COLUMNS).check
+    check = read_training_file(DataFile(path, None, COLUMNS)).check
     assert check.n_rows == 3 + len(rows)
     return {found.what: (found.n, found.example) for found in check.findings}
 
@@ -64,7 +65,7 @@ def test_texts_with_other_numbers_are_no_repeats(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("text,n,tags\nx,1,a\nx,2,a\nx,1,a\n")
     columns = Columns(text="text", numbers="n", tags="tags")
-    (found,) = read_training_file(path, None, columns).check.findings
+    (found,) = read_training_file(DataFile(path, None, columns)).check.findings
     assert (found.n, found.example) == (1, "row 2 repeats row 0")
 
 

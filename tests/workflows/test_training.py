@@ -3,10 +3,12 @@
 import csv
 import json
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from sketchforest import load_forest
+from sketchforest import SketchForestClassifier, Tagger, load_forest
+from sketchforest._workflows.data_file import DataFile
 from sketchforest._workflows.training import train_file
 from sketchforest.cli import app
 from sketchforest.datasets.table import Columns
@@ -29,7 +31,9 @@ def file(tmp_path):
 
 def train(file, tmp_path, **options):
     params = {"n_estimators": 10, "random_state": 0}
-    outcome = train_file(file, tmp_path / "model.sf", columns=COLUMNS, params=params, **options)
+    outcome = train_file(
+        DataFile(file, columns=COLUMNS), tmp_path / "model.sf", params=params, **options
+    )
     return outcome.model, load_forest(tmp_path / "model.sf")
 
 
@@ -64,3 +68,32 @@ def test_the_command_explains_unpredicted_labels_by_file_rows(file, tmp_path):
     for row in content["training_rows"]:
         assert f"tag{row['row']}" in row["labels"]
     assert "even" in runner.invoke(app, words).stdout
+
+
+def test_the_command_and_a_tagger_in_python_fit_the_same_model(file, tmp_path):
+    params = {"n_estimators": 5, "random_state": 0, "oob_score": True}
+    settings = Tagger(ngram_range=(1, 2), min_label_count=2, keep_texts=True)
+    source = DataFile(file, columns=COLUMNS)
+    train_file(source, tmp_path / "model.sf", tagger=settings, params=params)
+    of_command = load_forest(tmp_path / "model.sf")
+    with file.open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    texts, tags = [row["text"] for row in rows], [row["tags"] for row in rows]
+    settings.set_params(estimator=SketchForestClassifier(**params), tag_separator=";")
+    of_python = settings.fit(texts, tags)
+    assert of_command.label_names_.tolist() == of_python.label_names_.tolist() == ["even", "odd"]
+    np.testing.assert_array_equal(of_command.predict_proba(texts), of_python.predict_proba(texts))
+    assert list(of_command.row_texts_) == texts
+    assert of_command.get_params()["ngram_range"] == (1, 2)
+
+
+def test_files_are_read_in_the_encoding_of_the_training_file(command, file, tmp_path):
+    model = tmp_path / "model.sf"
+    file.write_text(file.read_text().replace("common", "caf\xe9"), encoding="latin-1")
+    columns = ("--text-column", "text", "--tags-column", "tags", "--random-state", 0)
+    assert command("train", file, *columns, "--encoding", "latin-1", "--out", model)[0] == 0
+    assert "caf\xe9" in load_forest(model).feature_names_
+    expected = command("predict", model, file, "--top", 1)
+    assert expected[0] == 0
+    piped = file.read_text(encoding="latin-1")  # standard input is UTF-8
+    assert command("predict", model, "-", "--top", 1, stdin=piped) == expected

@@ -1,7 +1,7 @@
 """Encode texts, numbers and categories as the features of a model."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, NamedTuple
 
@@ -21,6 +21,11 @@ from sketchforest.explain import Explanation
 
 # TF-IDF weights are below 1. Numbers beside them are scaled so that these quantiles become 0 and 1.
 QUANTILES = (0.01, 0.99)
+# Settings of a `Tagger` for its vectorizer.
+OF_VECTORIZER = (
+    *("analyzer", "ngram_range", "min_df", "max_df", "max_features"),
+    *("stop_words", "strip_accents", "sublinear_tf"),
+)
 TEXT = "text"  # the column of texts that were in no table
 
 Scales = dict[str, tuple[float, float]]  # offset and width of each number
@@ -160,11 +165,11 @@ class RowEncoder:
         return replace(found, values=values, is_present=is_present)
 
 
-def make_vectorizer(**settings: Any) -> Vectorizer:
-    """Return the TF-IDF vectorizer that models of text use unless settings say otherwise."""
+def make_vectorizer(settings: Mapping[str, Any]) -> Vectorizer:
+    """Return the TF-IDF vectorizer with the settings of a `Tagger`."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    return TfidfVectorizer(**{"min_df": 2, "sublinear_tf": True, "dtype": np.float32} | settings)
+    return TfidfVectorizer(dtype=np.float32, **{name: settings[name] for name in OF_VECTORIZER})
 
 
 def trained_columns(model: Model) -> Columns:

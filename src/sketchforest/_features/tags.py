@@ -8,6 +8,7 @@ from scipy import sparse
 
 from sketchforest._utils.frames import cells_of, is_frame, is_missing
 from sketchforest._utils.sparse import checked_csr, indicator_matrix
+from sketchforest._utils.typing import Matrix
 from sketchforest.datasets.columns import split_tags
 from sketchforest.datasets.table import tag_matrix
 
@@ -99,17 +100,13 @@ def known_targets(
     return found, unknown
 
 
-def frequent(
-    Y: sparse.csr_array, names: np.ndarray | None, min_count: int
-) -> tuple[sparse.csr_array, np.ndarray | None]:
-    """Leave out the labels of fewer than `min_count` rows; the others are named by number."""
-    if min_count <= 1:
-        return Y, names
-    names = np.arange(Y.shape[1]).astype(str) if names is None else names
-    kept = np.flatnonzero(np.bincount(Y.indices, minlength=Y.shape[1]) >= min_count)
+def frequent(Y: Matrix, min_count: int) -> np.ndarray:
+    """Return the labels of at least `min_count` rows."""
+    counts = np.bincount(sparse.csr_array(Y).indices, minlength=Y.shape[1])
+    kept = np.flatnonzero(counts >= min_count)
     if not len(kept):
         raise ValueError(
             f"min_label_count must leave some labels; got {min_count}, and no label has that many "
             "rows. Use a lower one."
         )
-    return Y[:, kept], names[kept]
+    return kept

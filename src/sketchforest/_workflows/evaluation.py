@@ -5,23 +5,15 @@ from dataclasses import replace
 from sketchforest._estimators.predicting.training_rows import find_training_rows
 from sketchforest._evaluation.fitted import evaluate_rows
 from sketchforest._features import Model
-from sketchforest._workflows.model_input import read_labelled, training_format
+from sketchforest._workflows.data_file import DataFile
+from sketchforest._workflows.model_input import read_labelled
 from sketchforest._workflows.models import training_rows_of_file
-from sketchforest.datasets._text import AnyPath
-from sketchforest.datasets.columns import Columns
 from sketchforest.evaluation import Evaluation
 
 
-def evaluate_file(
-    model: Model,
-    path: AnyPath,
-    format: str | None,
-    columns: Columns,
-    encoding: str = "utf-8",
-    include_training_rows: bool = False,
-) -> Evaluation:
-    rows = read_labelled(path, training_format(path, format), model, columns, encoding)
-    trained = training_rows_of_file(model, path, rows.Y.shape[0])
+def evaluate_file(model: Model, file: DataFile, include_training_rows: bool = False) -> Evaluation:
+    rows = read_labelled(file, model)
+    trained = training_rows_of_file(model, file.path, rows.Y.shape[0])
     if trained is None:
         trained = find_training_rows(model, rows.X)
     found = evaluate_rows(model, rows.X, rows.Y, trained, include_training_rows, rows.texts)

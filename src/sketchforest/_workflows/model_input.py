@@ -2,28 +2,27 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from sketchforest._estimators.inspection.names import feature_names, label_names
 from sketchforest._features import Model
-from sketchforest._features.encoder import Records, RowEncoder, trained_columns
+from sketchforest._features.encoder import Records, RowEncoder
 from sketchforest._features.tags import aligned
 from sketchforest._utils.display import listed
 from sketchforest._utils.typing import Matrix
+from sketchforest._workflows.data_file import DataFile
 from sketchforest._workflows.models import notes_of
-from sketchforest.datasets import FORMATS, Dataset, read
+from sketchforest.datasets import Dataset, read
 from sketchforest.datasets._text import AnyPath, bad_file, first_line, plain_name
 from sketchforest.datasets.blocks import line_blocks, pair_blocks
 from sketchforest.datasets.columns import Columns
-from sketchforest.datasets.files import ReadOptions, recognise, recognise_piped, recognise_table
+from sketchforest.datasets.files import ReadOptions, recognise_table
 from sketchforest.datasets.table import (
     TableFeatures,
-    TrainingTable,
     read_table,
-    read_training_table,
 )
 from sketchforest.datasets.table_files import (
     TABLE_FORMATS,
@@ -31,11 +30,9 @@ from sketchforest.datasets.table_files import (
     Table,
     header_names,
     open_table,
-    table_format,
 )
 from sketchforest.evaluation import is_classifier
 
-INPUT_FORMATS = (*TABLE_FORMATS, "text", *FORMATS)
 BLOCK_ROWS = 4096
 SHOWN_NAMES = 5  # labels in an error message
 
@@ -56,69 +53,39 @@ class Rows(NamedTuple):
     kept: dict[str, Sequence[Any]]
 
 
-def training_format(path: AnyPath, format: str | None) -> str:
-    recognise_content = recognise_piped if str(path) == "-" else recognise
-    return _checked(format) or table_format(path) or recognise_content(path)
-
-
-def read_training(
-    path: AnyPath,
-    format: str,
-    columns: Columns,
-    encoding: str = "utf-8",
-    **options: Unpack[ReadOptions],
-) -> TrainingTable:
-    """Read a data set in any format, and its texts if it has text columns."""
-    if format in TABLE_FORMATS:
-        if options:
-            raise ValueError(f"{min(options)} is not an option of format {format!r}. Leave it out.")
-        return read_training_table(path, columns, format, encoding=encoding)
-    if format == "text":
-        raise bad_file(path, None, "lines of text have no labels; use a table with texts and tags")
-    if format == "svmlight":
-        options.setdefault("zero_based", True)  # keep the feature numbers of the file
-    return TrainingTable(read(path, format, **options), None)
-
-
-def input_format(
-    path: AnyPath, format: str | None, model: Model, columns: Columns | None = None
-) -> str:
-    """Return the given format, or the one recognised by name, by content, or from the model."""
-    known = _checked(format) or table_format(path)
+def with_format(file: DataFile, model: Model) -> DataFile:
+    """Return the file with its format: as given, by name, by content, or from the model."""
+    path = file.path
+    known = file.known_format()
+    if known is None and (file.is_piped or Path(path).is_file()):
+        known = recognise_table(path)
     if known is not None:
-        return known
-    is_piped = str(path) == "-"
-    if (is_piped or Path(path).is_file()) and (table := recognise_table(path)) is not None:
-        return table
-    if hasattr(model, "vectorizer_") and (is_piped or plain_name(path).endswith(".txt")):
+        return file._replace(format=known)
+    if hasattr(model, "vectorizer_") and (file.is_piped or plain_name(path).endswith(".txt")):
         header = set(header_names(first_line(path).decode("utf-8", "replace")))
-        columns = columns or trained_columns(model)
+        columns = file.columns
         if RowEncoder.of(model).is_text_only:
             is_table = bool(columns.text) and set(columns.text) <= header
         else:  # the model cannot read lines of text, so expect a table that may lack columns
             is_table = not header or bool(
                 header & {*columns.text, *columns.categories, *columns.numbers}
             )
-        return "csv" if is_table else "text"
-    if is_piped:
+        return file._replace(format="csv" if is_table else "text")
+    if file.is_piped:
         trained_on = notes_of(model).get("format")
-        return "csv" if trained_on in TABLE_FORMATS else "svmlight"
-    return recognise(path)
+        return file._replace(format="csv" if trained_on in TABLE_FORMATS else "svmlight")
+    return file.recognized()
 
 
 def row_blocks(
-    path: AnyPath,
-    format: str,
-    model: Model,
-    columns: Columns,
-    keep: Sequence[str] = (),
-    encoding: str = "utf-8",
-    n_rows: int | None = None,
+    file: DataFile, model: Model, keep: Sequence[str] = (), n_rows: int | None = None
 ) -> Iterator[Rows]:
     """Yield the rows of a file, at most n_rows at a time, with the cells of the columns to keep.
 
     Tables, text, svmlight and xc files are streamed; others are read whole.
     """
+    path, format, columns, encoding, _ = with_format(file, model)
+    assert format is not None
     n_rows = n_rows or BLOCK_ROWS
     if format in TABLE_FORMATS:
         return _table_blocks(open_table(path, format, n_rows, encoding), model, columns, keep)
@@ -139,22 +106,20 @@ def row_blocks(
     return (Rows(block, {}) for block in X)
 
 
-def read_row(
-    path: AnyPath, format: str, model: Model, columns: Columns, number: int, encoding: str = "utf-8"
-) -> Matrix:
+def read_row(file: DataFile, model: Model, number: int) -> Matrix:
     """Return the features of one row, by its number from 0."""
     first = 0
-    for X, _ in row_blocks(path, format, model, columns, encoding=encoding):
+    for X, _ in row_blocks(file, model):
         if first <= number < first + X.shape[0]:
             return X[[number - first]]
         first += X.shape[0]
     raise ValueError(f"row must be from 0 to {first - 1}; got {number}.")
 
 
-def read_labelled(
-    path: AnyPath, format: str, model: Model, columns: Columns, encoding: str = "utf-8"
-) -> Labelled:
+def read_labelled(file: DataFile, model: Model) -> Labelled:
     """Read a whole file with labels."""
+    file = file.recognized()
+    path, format, columns, encoding, _ = file
     if format in TABLE_FORMATS:
         _check_text(model, bool(columns.text), path)
         _check_labels(model, columns, path)
@@ -163,10 +128,9 @@ def read_labelled(
         dataset, texts = read_table(path, columns, format, encoder.table.names, encoding)
         X = encoder.encode(Records(texts, dataset.X))
     else:
-        options = ReadOptions()
         if format == "svmlight":
-            options["n_features"] = model.fitted_.n_features
-        dataset, texts = read_training(path, format, columns, encoding, **options).dataset, None
+            file = file._replace(options=ReadOptions(n_features=model.fitted_.n_features))
+        dataset, texts = file.read().dataset, None
         X = _align_features(path, dataset, model)
     labels = label_names(model.fitted_)
     given = dataset.label_names
@@ -239,9 +203,3 @@ def _check_count(path: AnyPath, n_features: int, model: Model) -> None:
     if n_features != model.fitted_.n_features:
         reason = f"it has {n_features} features, but the model has {model.fitted_.n_features}"
         raise bad_file(path, None, reason)
-
-
-def _checked(format: str | None) -> str | None:
-    if format is not None and format not in INPUT_FORMATS:
-        raise ValueError(f"format must be one of {', '.join(INPUT_FORMATS)}; got {format!r}.")
-    return format

@@ -1,9 +1,11 @@
 """Train a model on a file: read, make features, fit, test, save."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,13 +13,8 @@ from sketchforest._estimators.fitting.out_of_bag import expected_score
 from sketchforest._estimators.predicting.decisions import f1_kind
 from sketchforest._evaluation.fitted import evaluate_rows
 from sketchforest._features import Model
-from sketchforest._features.encoder import (
-    Records,
-    RowEncoder,
-    make_vectorizer,
-    trained_columns,
-)
-from sketchforest._features.tags import frequent
+from sketchforest._features.encoder import Records, RowEncoder, trained_columns
+from sketchforest._features.training_rows import EncodedRows, TrainingRows
 from sketchforest._utils.files import check_out
 from sketchforest._utils.progress import stage
 from sketchforest._utils.registry import (
@@ -28,18 +25,13 @@ from sketchforest._utils.registry import (
 )
 from sketchforest._utils.typing import Matrix
 from sketchforest._workflows.data_check import DataCheck, check_data
+from sketchforest._workflows.data_file import DataFile
 from sketchforest._workflows.evaluation import evaluate_file
 from sketchforest._workflows.fitting import Backend, fit_on
-from sketchforest._workflows.model_input import read_training, training_format
-from sketchforest._workflows.models import (
-    Notes,
-    OutOfBag,
-    file_digest,
-)
+from sketchforest._workflows.models import Notes, OutOfBag, file_digest
 from sketchforest.datasets import Dataset
 from sketchforest.datasets._text import AnyPath, bad_file
 from sketchforest.datasets.columns import Columns
-from sketchforest.datasets.files import ReadOptions
 from sketchforest.datasets.table import TableFeatures
 from sketchforest.datasets.table_files import (
     FASTTEXT_LABELS,
@@ -48,6 +40,7 @@ from sketchforest.datasets.table_files import (
     open_table,
 )
 from sketchforest.evaluation import Evaluation
+from sketchforest.tagger import Tagger
 
 Params = dict[str, Any]  # of an estimator, by name
 
@@ -56,29 +49,20 @@ _OF_FORESTS = ("n_jobs", "verbose")  # ignored for single trees
 _TUNABLE = ("n_estimators", "random_state", "threshold", *_OF_FORESTS)
 
 
-class TextSettings(NamedTuple):
-    """How to turn text into features."""
-
-    ngrams: int = 1
-    min_count: int = 2
-    max_terms: int | None = None
-    keeps_texts: bool = False  # store training texts in the model, for explanations
-
-
 class TrainingFile(NamedTuple):
-    """Training data, its texts if there are any, and notes for the model."""
+    """Training data, as a data set and as rows for a model, with notes for the model."""
 
     dataset: Dataset
-    texts: list[str] | None
+    rows: TrainingRows
     notes: Notes
-    check: DataCheck
+    missing_words: Mapping[str, int] = MappingProxyType({})
 
     @property
-    def records(self) -> Records:
-        return Records(self.texts, self.dataset.X)
+    def check(self) -> DataCheck:
+        return check_data(self.dataset, self.rows.records.texts, self.missing_words)
 
 
-_FEATURES_ONLY, _DEFAULT_TEXT, _THREADS = Columns(), TextSettings(), Backend()
+_TEXT, _THREADS, _NO_COLUMNS = Tagger(), Backend(), Columns()
 
 
 @dataclass(frozen=True)
@@ -93,13 +77,10 @@ class TrainOutcome:
 
 
 def train_file(
-    file: AnyPath,
+    file: DataFile,
     out: Path,
     *,
-    format: str | None = None,
-    columns: Columns = _FEATURES_ONLY,
-    encoding: str = "utf-8",
-    text: TextSettings = _DEFAULT_TEXT,
+    tagger: Tagger = _TEXT,
     estimator: str = DEFAULT_ON_COMMAND_LINE,
     params: Params | None = None,
     test: AnyPath | None = None,
@@ -107,63 +88,51 @@ def train_file(
     tunes: bool = False,
     budget: float | str | None = None,
     compact: bool = False,
-    min_label_count: int = 1,
-    options: ReadOptions | None = None,
     backend: Backend = _THREADS,
 ) -> TrainOutcome:
     """Train a model on a file, test it, and save it.
 
-    It is tested on another file, on a share of the rows, or on the file's own test rows. With
-    `tunes`, `sketchforest.tuning.tune` chooses the parameters within the budget.
+    `tagger` has the settings of texts and labels. The model is tested on another file, on a share
+    of the rows, or on the file's own test rows. With `tunes`, `sketchforest.tuning.tune` chooses
+    the parameters within the budget.
     """
     params = _check_params(estimator, params or {}, tunes)
     check_out(out)
-    source = read_training_file(file, format, columns, encoding, **(options or ReadOptions()))
+    source = read_training_file(file)
     if estimator in FORESTS_OF_LABELS:
         check_indicator_labels(source, f"--forest {estimator}-regressor")
-    source = with_frequent_labels(source, min_label_count)
     train_rows, test_rows = _split(source.dataset, holdout, test, params.get("random_state"))
-    encoder, X = learn_features(source, train_rows, text)
-    dataset = source.dataset
-    Y = dataset.Y[train_rows]
+    encoded = source.rows.take(train_rows).encoded(tagger.get_params(deep=False))
     started = time.perf_counter()
     advice, is_complete = "", True
     if tunes:
-        model, advice, is_complete = _tune(params, X, Y, budget)
+        model, advice, is_complete = _tune(params, encoded.X, encoded.Y, budget)
     else:
         with stage("fitting"):
-            model = _fit(estimator, params, X, Y, backend)
+            model = _fit(estimator, params, encoded.X, encoded.Y, backend)
     seconds = time.perf_counter() - started
-    out_of_bag = _expected_score(model, X)
-    attach_names(model, dataset, encoder, text)
-    if len(train_rows) < dataset.Y.shape[0]:  # explanations number rows as the file does
-        model.attach(row_numbers=train_rows)
-    if text.keeps_texts and source.texts is not None:
-        model.attach(row_texts=[source.texts[row] for row in train_rows])
-    # Read with the test file.
-    model.notes_ = {**source.notes, **encoder.notes, "rows": len(train_rows)}
+    out_of_bag = _expected_score(model, encoded.X)
+    keep_rows(model, source, tagger, encoded, train_rows)
     if out_of_bag is not None:
         model.notes_["out_of_bag"] = out_of_bag
     tested = None
     if test is not None:
-        tested = evaluate_file(model, test, None, trained_columns(model), encoding)
+        tested = evaluate_file(model, DataFile(test, None, trained_columns(model), file.encoding))
     elif len(test_rows):
-        X_test = encoder.encode(source.records.take(test_rows))
-        tested = evaluate_rows(model, X_test, dataset.Y[test_rows], np.full(len(test_rows), -1))
+        held_out = source.rows.take(test_rows)
+        X_test = encoded.encoder.encode(held_out.records)
+        Y_test = held_out.Y[:, encoded.labels]
+        tested = evaluate_rows(model, X_test, Y_test, np.full(len(test_rows), -1))
     if tested is not None:
         model.notes_["test"] = tested.scores
     model.save(out, compact=compact)
     return TrainOutcome(model, out, seconds, advice, tested, source.check, is_complete)
 
 
-def read_training_file(
-    path: AnyPath,
-    format: str | None,
-    columns: Columns,
-    encoding: str = "utf-8",
-    **options: Unpack[ReadOptions],
-) -> TrainingFile:
-    format = training_format(path, format)
+def read_training_file(file: DataFile) -> TrainingFile:
+    file = file.recognized()
+    path, format, columns, encoding, _ = file
+    assert format is not None
     is_table = format in TABLE_FORMATS
     if format == "fasttext":
         if columns != Columns():
@@ -177,22 +146,61 @@ def read_training_file(
         raise bad_file(path, None, reason)
     if not is_table and columns != Columns():
         raise bad_file(path, None, f"only tables have columns; the format is {format}")
-    table = read_training(path, format, columns, encoding, **options)
-    dataset = table.dataset
-    if dataset.Y.shape[1] == 0:
+    found = file._replace(columns=columns).read()
+    if found.dataset.Y.shape[1] == 0:
         raise bad_file(path, None, "it has no labels")
     noted = asdict(replace(columns, tag_separator=columns.separator)) if is_table else {}
     notes = Notes(file=Path(path).name, format=format, columns=noted)
-    if str(path) != "-":
+    if encoding != "utf-8":
+        notes["encoding"] = encoding
+    if not file.is_piped:
         notes["sha256"] = file_digest(path)
-    return TrainingFile(dataset, table.texts, notes, check_data(*table))
+    rows = _rows_of(found.dataset, found.texts, columns if is_table else Columns())
+    return TrainingFile(found.dataset, rows, notes, found.missing_words)
 
 
-def with_frequent_labels(source: TrainingFile, min_count: int) -> TrainingFile:
-    """Leave out the labels of fewer rows."""
-    dataset = source.dataset
-    Y, names = frequent(dataset.Y, dataset.label_names, min_count)
-    return source._replace(dataset=replace(dataset, Y=Y, label_names=names))
+def of_dataset(dataset: Dataset) -> TrainingFile:
+    """Return a data set that was in no file of the user."""
+    return TrainingFile(dataset, _rows_of(dataset), Notes())
+
+
+def _rows_of(
+    dataset: Dataset, texts: list[str] | None = None, columns: Columns = _NO_COLUMNS
+) -> TrainingRows:
+    names, table = dataset.feature_names, None
+    if names is not None:
+        table = TableFeatures.of_names(names.astype(str).tolist(), columns.categories)
+    return TrainingRows(Records(texts, dataset.X), dataset.Y, dataset.label_names, columns, table)
+
+
+def keep_rows(
+    model: Model,
+    source: TrainingFile,
+    tagger: Tagger,
+    encoded: EncodedRows,
+    train_rows: np.ndarray,
+) -> None:
+    """Attach what the model file keeps of the training rows."""
+    encoded.attach_to(model)
+    encoder, n_rows = encoded.encoder, len(train_rows)
+    if model.fitted_.targets.is_indicator and encoder.has_texts_or_categories:
+        model.tagger_ = _settings(tagger, encoder)
+    if n_rows < source.dataset.Y.shape[0]:  # explanations number rows as the file does
+        model.attach(row_numbers=train_rows)
+    # Read with the test file.
+    model.notes_ = {**source.notes, **encoder.notes, "rows": n_rows}
+
+
+def _settings(tagger: Tagger, encoder: RowEncoder) -> Params:
+    """Return the parameters of a tagger that fits the rows alike as a data frame."""
+    found = tagger.get_params(deep=False) | {
+        "text_columns": encoder.columns.text,
+        "number_columns": encoder.table.numbers,
+        "category_columns": encoder.columns.categories,
+        "tag_separator": encoder.columns.separator,
+    }
+    del found["estimator"]
+    return found
 
 
 def check_indicator_labels(source: TrainingFile, regressor: str) -> None:
@@ -253,48 +261,6 @@ def _split(
     if "train" in dataset.splits:
         return dataset.splits["train"], dataset.splits.get("test", every[:0])
     return every, every[:0]
-
-
-def learn_features(
-    source: TrainingFile, train_rows: np.ndarray, settings: TextSettings = _DEFAULT_TEXT
-) -> tuple[RowEncoder, Matrix]:
-    """Turn texts and categories of the training rows into features."""
-    names = source.dataset.feature_names
-    noted = source.notes.get("columns", {})
-    columns = Columns(**noted)  # type: ignore[arg-type]
-    table = TableFeatures.of_names(
-        [] if names is None else names.astype(str).tolist(), columns.categories
-    )
-    vectorizer = make_vectorizer(**_vectorizer_params(settings))
-    return RowEncoder.learn(source.records.take(train_rows), columns, table, vectorizer)
-
-
-def attach_names(
-    model: Model, dataset: Dataset, encoder: RowEncoder, settings: TextSettings = _DEFAULT_TEXT
-) -> None:
-    """Attach names and encoder for the model file; a model of texts is loaded as a tagger."""
-    if dataset.label_names is not None:
-        model.label_names_ = dataset.label_names
-    if dataset.feature_names is not None:
-        encoder.attach_to(model)
-    if model.fitted_.targets.is_indicator and encoder.has_texts_or_categories:
-        model.tagger_ = _tagger_params(encoder, settings)
-
-
-def _vectorizer_params(settings: TextSettings) -> Params:
-    terms = {"min_df": settings.min_count, "max_features": settings.max_terms}
-    return {"ngram_range": (1, settings.ngrams), **terms}
-
-
-def _tagger_params(encoder: RowEncoder, settings: TextSettings) -> Params:
-    """Return the parameters of a tagger that would be fitted alike."""
-    named = {
-        "text_columns": encoder.columns.text,
-        "number_columns": encoder.table.numbers,
-        "category_columns": encoder.columns.categories,
-    }
-    others = {"tag_separator": encoder.columns.separator, "keep_texts": settings.keeps_texts}
-    return {**_vectorizer_params(settings), **named, **others}
 
 
 def _fit(estimator: str, params: Params, X: Matrix, Y: Matrix, backend: Backend) -> Model:

@@ -32,9 +32,8 @@ def convert(
     """
     from sketchforest.datasets.conversion import convert_file
 
-    dataset = convert_file(
-        file, out, data.format, to, data.columns(), data.encoding, **data.read_options()
-    )
+    path, format, columns, encoding, read_options = data.file(file)
+    dataset = convert_file(path, out, format, to, columns, encoding, **read_options)
     (n_rows, n_features), n_labels = dataset.X.shape, dataset.Y.shape[1]
     if json:
         options.print_json({"rows": n_rows, "features": n_features, "labels": n_labels})

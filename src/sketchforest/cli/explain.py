@@ -34,18 +34,17 @@ def explain(
     Example:  sketchforest explain model.sf new.csv --row 3 --label graphs
     """
     from sketchforest._estimators.inspection.names import label_names
-    from sketchforest._features.encoder import RowEncoder, trained_columns
-    from sketchforest._workflows.model_input import input_format, read_row
+    from sketchforest._features.encoder import RowEncoder
+    from sketchforest._workflows.model_input import read_row
     from sketchforest.cli.explanation_views import as_json, show_explanation
     from sketchforest.evaluation import is_classifier
 
     forest = options.load_model(model, n_jobs)
-    columns = data.columns(trained_columns(forest))
-    format = input_format(file, data.format, forest, columns)
-    x = read_row(file, format, forest, columns, row, data.encoding)
+    source = data.file(file, forest)
+    x = read_row(source, forest, row)
     # A single name may be typed without quotes even if it contains a comma.
     labels = [label] if label in label_names(forest.fitted_) else options.names(label)
-    found = RowEncoder.of(forest, columns).unscaled(forest.explain(x, labels or None, top))
+    found = RowEncoder.of(forest, source.columns).unscaled(forest.explain(x, labels or None, top))
     content = as_json(found, row, is_classifier(forest))
     if json:
         options.print_json(content)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from sketchforest._features import Model
+    from sketchforest._workflows.data_file import DataFile
     from sketchforest.datasets.columns import Columns
-    from sketchforest.datasets.files import ReadOptions
     from sketchforest.evaluation import Evaluation
 
 ModelArgument = Annotated[
@@ -78,7 +78,10 @@ class DataOptions:
         "csv, tsv, parquet, jsonl, fasttext, text (one document per line), arff, mulan, meka, "
         "clus, xc, svmlight or npz. Detected if not given."
     )
-    encoding: str = _data("Encoding of text and tables, such as latin-1.", "utf-8")
+    encoding: str | None = _data(
+        "Encoding of text and tables, such as latin-1. Defaults to utf-8, or for a file to that of "
+        "the training file."
+    )
     text_column: str = _data("Text columns, separated by commas.", "")
     category_column: str = _data("Categorical columns, separated by commas.", "")
     number_column: str = _data(
@@ -94,13 +97,30 @@ class DataOptions:
     ignore_columns: str = _data("Columns to ignore, separated by commas.", "")
     xml: Path | None = _data("XML file with the label names of a MULAN file.")
 
-    def columns(self, trained: "Columns | None" = None) -> "Columns":
-        """Return the named columns; the others are those used in training, if any."""
+    def file(self, path: str, model: "Model | None" = None) -> "DataFile":
+        """Return the file with its columns; by default those that the model was trained on."""
+        from sketchforest._features.encoder import trained_columns
+        from sketchforest._workflows.data_file import DataFile
+        from sketchforest._workflows.models import notes_of
+        from sketchforest.datasets.files import ReadOptions
+
+        columns, encoding = self._columns(), self.encoding
+        if model is None:
+            columns.check_targets()
+        else:
+            given = {name: v for name, v in vars(columns).items() if v}
+            columns = replace(trained_columns(model), **given)
+            if path != "-":  # the shell's text is UTF-8
+                encoding = encoding or notes_of(model).get("encoding")
+        options = ReadOptions() if self.xml is None else ReadOptions(xml=self.xml)
+        return DataFile(path, self.format, columns, encoding or "utf-8", options)
+
+    def _columns(self) -> "Columns":
         from sketchforest.datasets.columns import Columns
 
         if self.tags_column is not None and self.label_columns:
             raise typer.BadParameter("--tags-column and --label-columns cannot be used together.")
-        given = Columns(
+        return Columns(
             text=tuple(names(self.text_column)),
             tags=self.tags_column,
             tag_separator=self.tag_separator,
@@ -109,15 +129,6 @@ class DataOptions:
             categories=tuple(names(self.category_column)),
             numbers=tuple(names(self.number_column)),
         )
-        if trained is not None:
-            return replace(trained, **{name: v for name, v in vars(given).items() if v})
-        given.check_targets()
-        return given
-
-    def read_options(self) -> "ReadOptions":
-        from sketchforest.datasets.files import ReadOptions
-
-        return ReadOptions() if self.xml is None else ReadOptions(xml=self.xml)
 
 
 # Options that a fitted model does not need, since it knows its features.
@@ -223,12 +234,8 @@ def evaluated(
     include_training_rows: bool,
 ) -> "tuple[Model, Evaluation]":
     """Open a model and evaluate it on a file with known labels."""
-    from sketchforest._features.encoder import trained_columns
     from sketchforest._workflows.evaluation import evaluate_file
 
     forest = load_model(model, n_jobs, threshold)
-    columns = data.columns(trained_columns(forest))
     with progress(quiet):
-        return forest, evaluate_file(
-            forest, file, data.format, columns, data.encoding, include_training_rows
-        )
+        return forest, evaluate_file(forest, data.file(file, forest), include_training_rows)

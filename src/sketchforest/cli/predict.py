@@ -55,22 +55,20 @@ def predict(
 
     Example:  echo 'why is the sky blue' | sketchforest predict model.sf - --top 3 --json
     """
-    from sketchforest._features.encoder import trained_columns
-    from sketchforest._workflows.model_input import input_format, row_blocks
+    from sketchforest._workflows.model_input import row_blocks
     from sketchforest.cli.prediction_views import predicted_lines
     from sketchforest.cli.tables import escaped
 
     forest = options.load_model(model, n_jobs, threshold)
     if top is not None and threshold is not None:
         raise typer.BadParameter("--top and --threshold cannot be used together.")
-    columns = data.columns(trained_columns(forest))
-    format = input_format(file, data.format, forest, columns)
+    source = data.file(file, forest)
     output = "jsonl" if json else output
     # Predictions printed to a terminal show the progress themselves.
     is_terminal = out is None and _standard_output().isatty()
     with options.progress(quiet or is_terminal, reading="predicting"), _writer(out) as stream:
-        blocks = row_blocks(file, format, forest, columns, options.names(keep), data.encoding)
-        for lines in predicted_lines(forest, blocks, output, top, columns.separator):
+        blocks = row_blocks(source, forest, options.names(keep))
+        for lines in predicted_lines(forest, blocks, output, top, source.columns.separator):
             stream.write("\n".join(map(escaped, lines.split("\n"))) if is_terminal else lines)
 
 

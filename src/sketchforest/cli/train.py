@@ -5,13 +5,16 @@
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sketchforest._utils.registry import DEFAULT_ON_COMMAND_LINE, FORESTS_OF_LABELS, PROJECTIONS
 from sketchforest.cli import options
 from sketchforest.cli.config import ConfigOption, given_options, write_config
+
+if TYPE_CHECKING:
+    from sketchforest import Tagger
 
 _forest, _text, _testing, _cluster = (
     partial(options.option, panel)
@@ -43,6 +46,17 @@ class TextOptions:
         False,
         "--keep-texts",
     )
+
+    def tagger(self, min_label_count: int) -> "Tagger":
+        from sketchforest import Tagger
+
+        return Tagger(
+            ngram_range=(1, self.ngrams),
+            min_df=self.min_count,
+            max_features=self.max_terms,
+            min_label_count=min_label_count,
+            keep_texts=self.keep_texts,
+        )
 
 
 @dataclass(frozen=True)
@@ -146,7 +160,7 @@ def train(
     Example:  sketchforest train yeast.arff --out yeast.sf --holdout 0.2 --n-components 10
     """
     from sketchforest._workflows.fitting import Backend
-    from sketchforest._workflows.training import TextSettings, train_file
+    from sketchforest._workflows.training import train_file
     from sketchforest.cli.model_views import outcome_json, show_outcome
 
     if testing.test is not None and testing.holdout > 0:
@@ -163,12 +177,9 @@ def train(
         )
     with options.progress(quiet):
         outcome = train_file(
-            file,
+            data.file(file),
             out,
-            format=data.format,
-            columns=data.columns(),
-            encoding=data.encoding,
-            text=TextSettings(*vars(words).values()),
+            tagger=words.tagger(min_label_count),
             estimator=forest.estimator or forest.forest,
             params=forest.params(given_options(context))
             | {"n_jobs": n_jobs, "verbose": int(not quiet)},
@@ -177,8 +188,6 @@ def train(
             tunes=testing.tune,
             budget=options.value(testing.budget),
             compact=compact,
-            min_label_count=min_label_count,
-            options=data.read_options(),
             backend=Backend(cluster.dask, cluster.workers, cluster.checkpoint),
         )
     if out.is_file():  # rather than a device such as /dev/null

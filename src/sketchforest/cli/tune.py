@@ -9,10 +9,8 @@ from sketchforest.cli import options
 from sketchforest.cli.config import ConfigOption
 
 if TYPE_CHECKING:
-    from sketchforest._features.encoder import RowEncoder
     from sketchforest._utils.typing import Matrix
-    from sketchforest._workflows.models import Notes
-    from sketchforest.datasets import Dataset
+    from sketchforest._workflows.training import TrainingFile
     from sketchforest.tuning import TuningResult
 
 _PYTHON_NAMES = {"sketch": "sketch_forest"}  # where they differ by more than a hyphen
@@ -61,20 +59,21 @@ def tune(
 
     Example:  sketchforest tune bibtex --budget 60 --out tuned
     """
-    from sketchforest import tuning
-    from sketchforest._workflows.training import attach_names
+    import numpy as np
+
+    from sketchforest import Tagger, tuning
+    from sketchforest._workflows.training import keep_rows
     from sketchforest.cli.tuning_views import as_json, show_tuning, write_tuning
 
     screen = options.console(json)
     with options.progress(quiet):
-        dataset, notes, encoder = _read(file, data_home, data)
-    train, test = dataset.splits.get("train"), dataset.splits.get("test")
-    X, Y = dataset.X, dataset.Y
-    if train is not None:
-        X, Y = X[train], Y[train]
+        source = _read(file, data_home, data)
+    splits, tagger = source.dataset.splits, Tagger()
+    train_rows = splits.get("train", np.arange(source.dataset.Y.shape[0]))
+    encoded = source.rows.take(train_rows).encoded(tagger.get_params(deep=False))
     result = tuning.tune(
-        X,
-        Y,
+        encoded.X,
+        encoded.Y,
         metric=metric,
         budget=options.value(budget or "none"),
         estimators=[_PYTHON_NAMES.get(n, n.replace("-", "_")) for n in options.names(estimators)],
@@ -83,9 +82,11 @@ def tune(
         n_jobs=n_jobs,
         verbose=int(not quiet),
     )
-    attach_names(result.forest, dataset, encoder)
-    result.forest.notes_ = {**notes, **encoder.notes, "rows": X.shape[0]}
-    score = None if test is None else _test_score(result, metric, dataset.X[test], dataset.Y[test])
+    keep_rows(result.forest, source, tagger, encoded, train_rows)
+    score = None
+    if "test" in splits:
+        test = source.rows.take(splits["test"])
+        score = _test_score(result, metric, encoded.encoder.encode(test.records), test.Y)
     if out is not None:
         write_tuning(result, out, screen)
     if json:
@@ -95,32 +96,20 @@ def tune(
     options.exit_if_interrupted(result.is_complete)
 
 
-def _read(
-    file: str, data_home: Path | None, data: options.DataOptions
-) -> tuple["Dataset", "Notes", "RowEncoder"]:
-    """Read the data, the notes on the file for the model, and the encoder of its rows."""
-    from dataclasses import replace
-
-    import numpy as np
-
+def _read(file: str, data_home: Path | None, data: options.DataOptions) -> "TrainingFile":
     from sketchforest import datasets
-    from sketchforest._features.encoder import RowEncoder
     from sketchforest._workflows.training import (
         check_indicator_labels,
-        learn_features,
+        of_dataset,
         read_training_file,
     )
 
-    columns = data.columns()
+    source = data.file(file)
     if file != "-" and not Path(file).is_file():
-        dataset = datasets.load(file, data_home)
-        return dataset, {}, RowEncoder.of_matrix(dataset.feature_names)
-    source = read_training_file(file, data.format, columns, data.encoding, **data.read_options())
-    check_indicator_labels(source, "'sketchforest train --forest sketch-regressor'")
-    train_rows = source.dataset.splits.get("train", np.arange(source.dataset.Y.shape[0]))
-    encoder, _ = learn_features(source, train_rows)
-    dataset = replace(source.dataset, X=encoder.encode(source.records))
-    return dataset, source.notes, encoder
+        return of_dataset(datasets.load(file, data_home))
+    found = read_training_file(source)
+    check_indicator_labels(found, "'sketchforest train --forest sketch-regressor'")
+    return found
 
 
 def _test_score(result: "TuningResult", metric: str, X: "Matrix", Y: "Matrix") -> float:

@@ -18,8 +18,7 @@ from sketchforest._trees.targets import Targets
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-    from sketchforest._estimators.base import TreesEstimator
-    from sketchforest._estimators.boosting import BoostingEstimator
+    from sketchforest._estimators.estimator import Estimator
 
 __all__ = ["to_onnx"]
 
@@ -27,7 +26,7 @@ __all__ = ["to_onnx"]
 OPSET, TREE_OPSET, IR_VERSION = 17, 3, 8
 
 
-def to_onnx(model: "TreesEstimator | BoostingEstimator") -> "ModelProto":
+def to_onnx(model: "Estimator") -> "ModelProto":
     """Convert a fitted forest, tree or boosting to the ONNX format.
 
     The input is `X`, float32 of shape (n_samples, n_features), with NaN for missing values. A

@@ -3,10 +3,7 @@
 import os
 from typing import TYPE_CHECKING
 
-from sklearn.base import BaseEstimator
-
 from sketchforest._estimators.base import TreesEstimator
-from sketchforest._estimators.boosting import BoostingEstimator
 from sketchforest._estimators.constructors import (
     Calibrate,
     CartParameters,
@@ -17,8 +14,8 @@ from sketchforest._estimators.constructors import (
     RegressionParameters,
     Threshold,
 )
+from sketchforest._estimators.estimator import Estimator
 from sketchforest._estimators.forest_mixin import ForestMixin
-from sketchforest._estimators.parameters import Parameters, check_parameters
 from sketchforest._estimators.predicting.partitioned import PartitionedForest, combine_partitions
 from sketchforest._estimators.shared_docs import estimator
 from sketchforest._estimators.trees import TreesClassifier, TreesRegressor
@@ -88,7 +85,7 @@ class RandomForestRegressor(
 
 def load_forest(
     path: str | os.PathLike[str], mmap: bool = True
-) -> "TreesEstimator | BoostingEstimator | PartitionedForest | Tagger":
+) -> "Estimator | PartitionedForest | Tagger":
     """Load a saved estimator of any class, or a tagger.
 
     Parameters
@@ -117,17 +114,8 @@ def load_forest(
     array([4.])
     """
     if os.path.isdir(path):
-        return combine_partitions(load_parts(path, estimator_class, Parameters.of, mmap))
-    loaded: TreesEstimator | BoostingEstimator = load_estimator(
-        path, estimator_class, _check_parameters, mmap
-    )
+        return combine_partitions(load_parts(path, estimator_class, mmap))
+    loaded: Estimator = load_estimator(path, estimator_class, mmap)
     if isinstance(loaded, TreesEstimator) and hasattr(loaded, "tagger_"):
         return tagger_of(loaded)
     return loaded
-
-
-def _check_parameters(estimator: BaseEstimator) -> None:
-    if isinstance(estimator, BoostingEstimator):
-        check_parameters(estimator.get_params(deep=False))
-    else:
-        Parameters.of(estimator)

@@ -16,6 +16,7 @@ from sklearn.metrics import r2_score
 from sketchforest import (
     ExtraTreesRegressor,
     RandomForestClassifier,
+    SketchBoostingClassifier,
     SketchForestClassifier,
     load_forest,
 )
@@ -115,8 +116,14 @@ def test_regressors(data):
 
 def test_parts_with_different_features_are_refused(data):
     other = clone(FOREST).fit(data.X[:, :20], data.Y)
-    with pytest.raises(ValueError, match="got parts of 30 and 20 features"):
+    with pytest.raises(ValueError, match="of 30 features .* of 20 features"):
         combine_partitions([*parts_of(data), other])
+
+
+def test_boosted_parts_are_refused(data):
+    boosted = SketchBoostingClassifier(max_iter=2, random_state=0).fit(data.X, data.Y)
+    with pytest.raises(ValueError, match="Parts must be forests"):
+        combine_partitions([boosted, boosted])
 
 
 # ---- the rows

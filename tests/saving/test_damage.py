@@ -9,7 +9,6 @@ from fitted_models import FITTED, X
 from reference_model import is_forest
 
 from sketchforest import DecisionTreeClassifier, load_forest
-from sketchforest._estimators.parameters import Parameters
 from sketchforest._saving.container import (
     CorruptModelError,
     map_arrays,
@@ -149,7 +148,7 @@ def test_a_mistake_of_ours_is_not_called_damage(error, tmp_path):
 
     FITTED["tree"]().save(tmp_path / "model.sf")
     with pytest.raises(error, match="ours"):
-        load_estimator(tmp_path / "model.sf", lambda name: Mistaken, Parameters.of, mmap=True)
+        load_estimator(tmp_path / "model.sf", lambda name: Mistaken, mmap=True)
 
 
 def test_no_change_of_the_header_goes_unnoticed(tmp_path):

@@ -1,49 +1,40 @@
-"""What all estimators share: one way through fit, and the attributes and methods after it."""
+"""What trees and forests share: one way through fit, and the attributes and methods after it."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import Tags
 
-from sketchforest._estimators.fitted_state import FittedState
+from sketchforest._estimators.estimator import Estimator
 from sketchforest._estimators.fitting.growing import grow
 from sketchforest._estimators.fitting.preparation import Prepared, advance, check_targets, prepare
 from sketchforest._estimators.fitting.targets import with_criterion
-from sketchforest._estimators.fitting.validation import are_texts, check_features, check_width
 from sketchforest._estimators.parameters import Parameters
 from sketchforest._estimators.predicting.decisions import for_n_labels
-from sketchforest._saving.estimators import save_estimator
-from sketchforest._saving.json_values import Json
+from sketchforest._estimators.predicting.training_rows import weights_of_rows
 from sketchforest._trees.criterion import Criterion
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.hierarchy import leaf_numbers
 from sketchforest._trees.model import Forest, Tree
 from sketchforest._trees.outputs import draw_matrix
-from sketchforest._trees.predict import ForestPredictor, Kept, leaves_of
+from sketchforest._trees.predict import ForestPredictor, leaves_of
 from sketchforest._trees.problem import GrowSettings
-from sketchforest._utils.frames import is_frame
-from sketchforest._utils.sparse import checked_if_sparse
-from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
+from sketchforest._utils.typing import MatrixLike, WeightsLike
 
 if TYPE_CHECKING:
-    from sklearn.feature_extraction.text import TfidfVectorizer
+    pass
 
 
-def weights_of_rows(fitted: Fitted, checked: Matrix, n_jobs: int | None) -> sparse.csr_array:
-    """`leaf_weights` of validated rows."""
-    predictor = ForestPredictor.of_training_rows(fitted.forest)
-    return predictor.average_sparse(checked, n_jobs, Kept(np.float64))
-
-
-class TreesEstimator(FittedState):
+class TreesEstimator(Estimator):
     """Trees grown on a projection of the outputs; their leaves keep training rows."""
 
     _splitter: ClassVar[str] = "best"  # of a forest; single trees have the parameter `splitter`
     _criteria: ClassVar[Mapping[str, Criterion]]  # values of the parameter `criterion`
+
+    def _check_parameters(self) -> None:
+        Parameters.of(self)
 
     def fit(self, X: MatrixLike, y: MatrixLike, sample_weight: WeightsLike = None) -> Self:
         """Fit the estimator to training data.
@@ -110,20 +101,6 @@ class TreesEstimator(FittedState):
     def max_features_(self) -> int:
         """Number of features sampled at each split."""
         return self.fitted_.settings.max_features
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """(n_features,) impurity-based importances: each feature's share in the total decrease of
-        impurity, averaged over trees.
-
-        Impurity is measured where splits are searched: on the projected outputs, if there is a
-        projection.
-        """
-        fitted = self.fitted_
-        importances = np.zeros(fitted.n_features)
-        used, shares = fitted.forest.used_features
-        importances[used] = shares
-        return importances
 
     def apply(self, X: MatrixLike) -> np.ndarray:
         """Return the leaf that each row reaches in each tree.
@@ -200,41 +177,6 @@ class TreesEstimator(FittedState):
         )
         return self._with(relabelled)
 
-    def save(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        compact: bool = False,
-        label_names: Sequence[str] | None = None,
-        feature_names: Sequence[str] | None = None,
-        vectorizer: "TfidfVectorizer | None" = None,
-        notes: dict[str, Json] | None = None,
-    ) -> None:
-        """Save the model to a file that `sketchforest.load_forest` reads.
-
-        The file holds arrays and JSON, and no code. It is written to a temporary file next to
-        `path`, which then replaces `path`.
-
-        Parameters
-        ----------
-        path : str or path
-        compact : bool, default=False
-            Leave out the gain of each split. The loaded model predicts the same but has no
-            `feature_importances_`.
-        label_names, feature_names : sequences of str, optional
-            Loaded as `label_names_` and `feature_names_`.
-        vectorizer : TfidfVectorizer, optional
-            The fitted vectorizer that made X from texts, loaded as `vectorizer_`; its terms become
-            the feature names. Its token pattern must match in linear time: one character or class
-            repeated without bound, no alternatives, as in the default.
-        notes : dict of JSON values, optional
-            Anything else worth keeping, loaded as `notes_`.
-        """
-        Parameters.of(self)  # loading rejects invalid parameters
-        names = {"label_names": label_names, "feature_names": feature_names}
-        given = {name: value for name, value in names.items() if value is not None}
-        save_estimator(self, path, compact, given, vectorizer, notes)
-
     def projection_matrix(self, tree: int = 0) -> np.ndarray | sparse.csr_array:
         """Return the projection matrix P of one tree.
 
@@ -270,26 +212,3 @@ class TreesEstimator(FittedState):
         stream = fitted.projection_stream
         stream = settings.projection_stream(tree) if stream is None else stream
         return draw_matrix(fitted.labels, settings, stream)
-
-    @property
-    def _n_jobs(self) -> int | None:
-        return getattr(self, "n_jobs", None)
-
-    def _check_new(self, X: MatrixLike, fitted: Fitted) -> Matrix:
-        """Validate rows to predict; a text model vectorizes texts."""
-        vectorizer = fitted.attached.get("vectorizer_")
-        if vectorizer is not None and are_texts(X):
-            made: Matrix = checked_if_sparse("X", vectorizer.transform(X))
-            check_width(made.shape[1], fitted.n_features)
-            return made
-        columns = fitted.input_columns
-        if columns is not None and not is_frame(X):  # encoded already
-            fitted, columns = replace(fitted, feature_names=None, input_columns=None), None
-        return check_features(self._with(fitted), X, columns=columns)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.target_tags.multi_output = True
-        return tags

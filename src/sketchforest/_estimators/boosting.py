@@ -1,24 +1,17 @@
 """What the two boosting estimators share: fitting, and the attributes and methods after it."""
 
-import os
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal, Self
+from collections.abc import Iterator
+from typing import Literal, Self
 
 import numpy as np
-from sklearn.utils import Tags
 
 from sketchforest._boosting.model import BoostedFitted
 from sketchforest._estimators.constructors import MaxFeatures, NComponents, RandomState, declared
-from sketchforest._estimators.fitted_state import FittedState
+from sketchforest._estimators.estimator import Estimator
 from sketchforest._estimators.fitting.boosting import fit_boosting
 from sketchforest._estimators.fitting.preparation import advance
-from sketchforest._estimators.fitting.validation import check_features
-from sketchforest._estimators.inspection.explanation import Explanation, explain
-from sketchforest._estimators.parameters import check_parameters
-from sketchforest._saving.estimators import save_estimator
-from sketchforest._saving.json_values import Json
 from sketchforest._trees.predict import find_leaves
-from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
+from sketchforest._utils.typing import MatrixLike, WeightsLike
 from sketchforest.projection import ProjectionLike
 
 
@@ -60,7 +53,7 @@ class _NeedsTrainingRows:
         )
 
 
-class BoostingEstimator(FittedState):
+class BoostingEstimator(Estimator):
     """Boosted trees; their leaves hold values of all outputs."""
 
     leaf_weights, similar, relabel = (_NeedsTrainingRows() for _ in range(3))
@@ -87,7 +80,7 @@ class BoostingEstimator(FittedState):
         MemoryError
             If a float32 score for each row and output does not fit in memory. A forest keeps none.
         """
-        check_parameters(self.get_params(deep=False))
+        self._check_parameters()
         self._publish(fit_boosting(self, X, y, sample_weight))
         advance(self.random_state)
         return self
@@ -123,41 +116,6 @@ class BoostingEstimator(FittedState):
         """Dimension of the sketch of the gradients; None if the outputs are not projected."""
         return self.fitted_.settings.n_components
 
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """(n_features,) share of each feature in the gain of all splits. They sum to 1."""
-        fitted = self.fitted_
-        importances = np.zeros(fitted.n_features)
-        used, shares = fitted.forest.used_features
-        importances[used] = shares
-        return importances
-
-    def save(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        label_names: Sequence[str] | None = None,
-        feature_names: Sequence[str] | None = None,
-        notes: dict[str, Json] | None = None,
-    ) -> None:
-        """Save the model to a file that `sketchforest.load_forest` reads.
-
-        The file holds arrays and JSON, and no code. It is written to a temporary file next to
-        `path`, which then replaces `path`.
-
-        Parameters
-        ----------
-        path : str or path
-        label_names, feature_names : sequences of str, optional
-            Loaded as `label_names_` and `feature_names_`.
-        notes : dict of JSON values, optional
-            Anything else worth keeping, loaded as `notes_`.
-        """
-        check_parameters(self.get_params(deep=False))  # loading rejects invalid parameters
-        names = {"label_names": label_names, "feature_names": feature_names}
-        given = {name: value for name, value in names.items() if value is not None}
-        save_estimator(self, path, names=given, notes=notes)
-
     def apply(self, X: MatrixLike) -> np.ndarray:
         """Return the number of the leaf that each row reaches in each tree.
 
@@ -172,43 +130,6 @@ class BoostingEstimator(FittedState):
         fitted = self.fitted_
         return find_leaves(fitted.forest, self._check_new(X, fitted))
 
-    def explain(
-        self, row: MatrixLike, label: str | int | Sequence[str | int] | None = None, k: int = 3
-    ) -> Explanation:
-        """Explain the scores of one row by its features.
-
-        Contributions add up from the mean score to the score of the row, before the link function:
-        log-odds for labels. Each step down a tree is credited to the feature of the split.
-
-        Parameters
-        ----------
-        row : (1, n_features) array, scipy sparse matrix or data frame
-        label : name, column number, or several of them, optional
-            The labels to explain, whether predicted or not. By default the k most probable ones, or
-            the first k outputs of a regressor.
-        k : int, default=3
-
-        Returns
-        -------
-        Explanation
-        """
-        return explain(self, row, k=k, label=label)
-
-    @property
-    def _n_jobs(self) -> int | None:
-        n_jobs: int | None = self.n_jobs
-        return n_jobs
-
-    def _check_new(self, X: MatrixLike, fitted: Any) -> Matrix:
-        return check_features(self._with(fitted), X)
-
     def _staged(self, X: MatrixLike) -> Iterator[np.ndarray]:
         fitted = self._boosted
         return fitted.boosted.staged(self._check_new(X, fitted))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.target_tags.multi_output = True
-        return tags

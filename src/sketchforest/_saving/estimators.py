@@ -126,14 +126,11 @@ def save_estimator(
 
 
 def load_estimator(
-    path: str | os.PathLike[str],
-    find_class: Callable[[str], type[Any]],
-    check_params: Callable[[Any], object],
-    mmap: bool,
+    path: str | os.PathLike[str], find_class: Callable[[str], type[Any]], mmap: bool
 ) -> Any:
     """Load the estimator in a file; its parameters are checked as in a fit."""
     try:
-        return _restored(find_class, check_params, read_model(path, mmap))
+        return _restored(find_class, read_model(path, mmap))
     except CorruptModelError as error:
         advice = "Save the model again."
         if isinstance(error, NotAModelError):
@@ -143,9 +140,7 @@ def load_estimator(
         ) from error
 
 
-def _restored(
-    find_class: Callable[[str], type[Any]], check_params: Callable[[Any], object], model: Model
-) -> Any:
+def _restored(find_class: Callable[[str], type[Any]], model: Model) -> Any:
     """Build the estimator; any error other than CorruptModelError is a bug in this library."""
     forest, labels, about, more, feature_map = model
     validate_description(about)
@@ -156,7 +151,7 @@ def _restored(
     kind = find_class(about["estimator"])
     params = arguments(kind, about["params"])
     estimator = kind(**params)
-    try_convert(check_params, estimator)
+    try_convert(estimator._check_parameters)
     if is_classifier(estimator) != (about["label_dtype"] is not None):
         raise CorruptModelError("labels do not match the estimator")
     if (leaf_values is not None) != ("max_iter" in params):

@@ -49,13 +49,10 @@ def write_index(folder: str | os.PathLike[str], n_parts: int) -> None:
 
 
 def load_parts(
-    folder: str | os.PathLike[str],
-    find_class: Callable[[str], type[Any]],
-    check_params: Callable[[Any], object],
-    mmap: bool,
+    folder: str | os.PathLike[str], find_class: Callable[[str], type[Any]], mmap: bool
 ) -> list[Any]:
     path = Path(folder)
-    return [load_estimator(path / name, find_class, check_params, mmap) for name in _parts(path)]
+    return [load_estimator(path / name, find_class, mmap) for name in _parts(path)]
 
 
 def _parts(folder: Path) -> Sequence[str]:

@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest._boosting.model import BoostedFitted
-from sketchforest._estimators.base import weights_of_rows
 from sketchforest._estimators.inspection.names import (
     find_labels,
     label_names,
@@ -17,6 +16,7 @@ from sketchforest._estimators.inspection.names import (
     shown_features,
 )
 from sketchforest._estimators.parameters import check_k
+from sketchforest._estimators.predicting.training_rows import weights_of_rows
 from sketchforest._trees.contributions import contributions
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.model import SparseRows
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-    from sketchforest._estimators.base import TreesEstimator
-    from sketchforest._estimators.boosting import BoostingEstimator
+    from sketchforest._estimators.estimator import Estimator
 
 SHOWN = 10  # features and rows
 TEXT_WIDTH = 60
@@ -215,7 +214,7 @@ def _shown(value: float | None) -> str:
 
 
 def explain(
-    model: "TreesEstimator | BoostingEstimator",
+    model: "Estimator",
     x: MatrixLike,
     k: int = 3,
     label: str | int | Sequence[str | int] | None = None,

@@ -10,7 +10,6 @@ from sklearn.base import BaseEstimator
 from sketchforest._estimators.base import TreesEstimator
 from sketchforest._estimators.fitting.validation import check_width
 from sketchforest._estimators.inspection.description import Description, describe
-from sketchforest._estimators.inspection.explanation import Explanation, explain
 from sketchforest._estimators.inspection.names import row_numbers
 from sketchforest._estimators.inspection.to_sklearn import to_sklearn
 from sketchforest._estimators.parameters import check_k
@@ -27,32 +26,6 @@ if TYPE_CHECKING:
 
 class InspectionMixin(TreesEstimator):
     """Explanations, similar rows, names, a description, a scikit-learn estimator."""
-
-    def explain(
-        self, row: MatrixLike, label: str | int | Sequence[str | int] | None = None, k: int = 3
-    ) -> Explanation:
-        """Explain the scores of one row by its features and by similar training rows.
-
-        From the root of a tree to a leaf, the share of training rows with a label changes at every
-        split. Each change is credited to the feature of the split, so contributions add up from the
-        label's share in all training rows to the score of the row. An oblique split compares a
-        weighted sum of features with a threshold. Its change is shared among the features that push
-        the row to its side, in proportion to how far they push it from the point of the split
-        nearest to zero, which is a middle rank or an absent word.
-
-        Parameters
-        ----------
-        row : (1, n_features) array, scipy sparse matrix or data frame, or [text] for a text model
-        label : name, column number, or several of them, optional
-            The labels to explain, whether predicted or not. By default the k most probable ones, or
-            the first k outputs of a regressor.
-        k : int, default=3
-
-        Returns
-        -------
-        Explanation
-        """
-        return explain(self, row, k=k, label=label)
 
     def similar(self, rows: MatrixLike, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
         """Find the k training rows with the largest weights in each prediction.

@@ -20,7 +20,7 @@ from sketchforest._trees.structure import TreeStructure
 
 if TYPE_CHECKING:
     from sketchforest._estimators.base import TreesEstimator
-    from sketchforest._estimators.boosting import BoostingEstimator
+    from sketchforest._estimators.estimator import Estimator
 
 # The fields of a scikit-learn node, and our names for them.
 FIELDS = {
@@ -63,7 +63,7 @@ def to_sklearn(estimator: "TreesEstimator") -> BaseEstimator:
     return _with_fitted_attributes(converted, estimator, classes)
 
 
-def check_readable_elsewhere(estimator: "TreesEstimator | BoostingEstimator", what: str) -> None:
+def check_readable_elsewhere(estimator: "Estimator", what: str) -> None:
     """Raise for trees that other programs cannot represent. `what` is the method called."""
     forest = estimator.fitted_.forest
     if forest.directions is not None:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from sketchforest._boosting.model import BoostedFitted
 from sketchforest._estimators.constructors import Threshold
 from sketchforest._estimators.predicting.decisions import keep_best
 from sketchforest._estimators.predicting.labels import PredictsLabels
@@ -149,12 +150,14 @@ def combine_partitions(parts: "Sequence[TreesEstimator]") -> PartitionedForest:
     """Combine fitted forests of the same features and outputs."""
     first, *_ = models = [part.fitted_ for part in parts]
     for part, model in zip(parts, models, strict=True):
-        ours = model.n_features, model.labels.shape[1]
-        theirs = first.n_features, first.labels.shape[1]
-        if type(part) is not type(parts[0]) or ours != theirs:
+        ours = type(part).__name__, model.n_features, model.labels.shape[1]
+        theirs = type(parts[0]).__name__, first.n_features, first.labels.shape[1]
+        if ours != theirs or isinstance(model, BoostedFitted):
             raise ValueError(
-                "Parts of a forest must have the same class, features and outputs; got parts of "
-                f"{theirs[0]} and {ours[0]} features, and of {theirs[1]} and {ours[1]} outputs."
+                "Parts must be forests of the same class, features and outputs; got a {} of {} "
+                "features and {} outputs, and a {} of {} features and {} outputs.".format(
+                    *theirs, *ours
+                )
             )
     is_classifier = first.targets.is_classification
     return (PartitionedClassifier if is_classifier else PartitionedRegressor)(parts)

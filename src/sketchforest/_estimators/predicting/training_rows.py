@@ -1,13 +1,20 @@
-"""Which of some rows a model was trained on, and what it predicts for them out-of-bag."""
+"""The weights of training rows in predictions, and predictions of training rows out-of-bag."""
 
 import numpy as np
 from scipy import sparse
 
 from sketchforest._estimators.predicting.decisions import HasFittedModel, averages_as_given
 from sketchforest._trees.blended import BlendedPredictor
+from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.predict import ForestPredictor, Kept
 from sketchforest._utils.row_hashes import match_rows, row_hashes
 from sketchforest._utils.typing import Matrix, MatrixLike
+
+
+def weights_of_rows(fitted: Fitted, checked: Matrix, n_jobs: int | None) -> sparse.csr_array:
+    """`leaf_weights` of validated rows."""
+    predictor = ForestPredictor.of_training_rows(fitted.forest)
+    return predictor.average_sparse(checked, n_jobs, Kept(np.float64))
 
 
 def find_training_rows(model: HasFittedModel, X: MatrixLike) -> np.ndarray:

@@ -116,7 +116,7 @@ def test_regressors(data):
 
 def test_parts_with_different_features_are_refused(data):
     other = clone(FOREST).fit(data.X[:, :20], data.Y)
-    with pytest.raises(ValueError, match="of 30 features .* of 20 features"):
+    with pytest.raises(ValueError, match=r"of 30 features .* of 20 features"):
         combine_partitions([*parts_of(data), other])
 
 

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.fitting.targets import check_no_tag_lists
 from sketchforest._features.tags import tag_targets
-from sketchforest._utils.display import aligned, as_frame, html_table
+from sketchforest._utils.display import aligned, html_table
 from sketchforest._utils.sparse import checked_if_sparse, indicator_matrix
-from sketchforest._utils.tables import latex_table, write_csv
+from sketchforest._utils.tables import Table, latex_table
 from sketchforest._utils.typing import Matrix, MatrixLike
 from sketchforest._utils.warning import warn
 from sketchforest.metrics import get_metric, psp_at_k
@@ -26,11 +26,6 @@ from sketchforest.metrics._validation import indicator
 from sketchforest.metrics.labels import column_counts, f1_scores
 from sketchforest.metrics.meanings import Metric, meaning
 from sketchforest.metrics.scorers import label_scores
-
-if TYPE_CHECKING:
-    import os
-
-    from pandas import DataFrame
 
 Splits: TypeAlias = Iterable[tuple[np.ndarray, np.ndarray]]
 DEPTHS = (1, 3, 5)
@@ -44,7 +39,7 @@ _TIMES = ("fit_seconds", "predict_seconds")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CrossValidation:
+class CrossValidation(Table):
     """Scores of an estimator on the test rows of several splits.
 
     Attributes
@@ -79,27 +74,12 @@ class CrossValidation:
             for name, values in self.scores.items()
         }
 
-    def to_frame(self) -> "DataFrame":
-        """A data frame with one row per score: its name, mean, std and the value of each split."""
+    def _columns(self) -> dict[str, Any]:
+        """One row per score: its name, mean, std and the value of each split."""
         columns: dict[str, Any] = {"score": list(self.scores)}
         columns |= {"mean": list(self.mean.values()), "std": list(self.std.values())}
         splits = np.array(list(self.scores.values())).T
-        return as_frame(columns | {f"split {n}": each for n, each in enumerate(splits, 1)})
-
-    def to_csv(self, path: "str | os.PathLike[str]") -> None:
-        """Write the table of `to_frame` as CSV.
-
-        Parameters
-        ----------
-        path : str or path
-        """
-        n_splits = len(next(iter(self.scores.values())))
-        header = ["score", "mean", "std", *(f"split {n}" for n in range(1, n_splits + 1))]
-        rows = [
-            [name, self.mean[name], self.std[name], *values.tolist()]
-            for name, values in self.scores.items()
-        ]
-        write_csv(path, header, rows)
+        return columns | {f"split {n}": each for n, each in enumerate(splits, 1)}
 
     def to_latex(self, caption: str | None = None) -> str:
         r"""The means and standard deviations as a LaTeX table, for the package booktabs.

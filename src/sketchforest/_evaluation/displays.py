@@ -16,7 +16,7 @@ from sketchforest._utils.evaluation_pictures import (
     draw_labels,
     draw_thresholds,
 )
-from sketchforest._utils.typing import MatrixLike
+from sketchforest._utils.typing import Matrix, MatrixLike
 from sketchforest.metrics import ndcg_at_k, precision_at_k
 from sketchforest.metrics._validation import checked_scores, indicator
 from sketchforest.metrics.labels import calibration, column_counts
@@ -30,11 +30,37 @@ DEEPEST = 10  # k
 
 
 class _Display:
-    """A plot that remembers its axes. `from_estimator` leaves out rows that one of our models was
-    trained on, or scores them out-of-bag, as `evaluate` does."""
+    """A plot that remembers its axes."""
 
     ax_: "Axes"
     figure_: "Figure"
+    _height = 4.0
+
+    def plot(self, *, ax: "Axes | None" = None) -> Self:
+        """Draw the plot.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        display
+        """
+        self.ax_ = new_axes(5.5, self._height) if ax is None else ax
+        self.figure_ = cast("Figure", self.ax_.figure)
+        tidy(self.ax_)
+        self._draw(self.ax_)
+        return self
+
+    def _draw(self, ax: "Axes") -> None:
+        raise NotImplementedError
+
+
+class _EvaluationDisplay(_Display):
+    """A plot of an evaluation. `from_estimator` leaves out rows that one of our models was trained
+    on, or scores them out-of-bag, as `evaluate` does."""
+
     _needs_decisions = False
 
     @classmethod
@@ -72,7 +98,7 @@ class _Display:
         -------
         display
         """
-        raise NotImplementedError
+        return cls(*cls._evaluated(evaluation)).plot(ax=ax)
 
     @classmethod
     def from_predictions(
@@ -90,30 +116,22 @@ class _Display:
         -------
         display
         """
+        truth = indicator(Y_true, "Y_true")
+        found = indicator(Y_pred, "Y_pred") if cls._needs_decisions else checked_scores(Y_pred)
+        return cls(*cls._computed(truth, found)).plot(ax=ax)
+
+    @classmethod
+    def _evaluated(cls, evaluation: Evaluation) -> tuple[Any, ...]:
+        """What an evaluation has for the constructor."""
         raise NotImplementedError
 
-    def plot(self, *, ax: "Axes | None" = None) -> Self:
-        """Draw the plot.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        display
-        """
-        self.ax_ = new_axes(5.5, 4.0) if ax is None else ax
-        self.figure_ = cast("Figure", self.ax_.figure)
-        self._draw(self.ax_)
-        tidy(self.ax_)
-        return self
-
-    def _draw(self, ax: "Axes") -> None:
+    @classmethod
+    def _computed(cls, truth: sparse.csr_array, predicted: Matrix) -> tuple[Any, ...]:
+        """What predictions have for the constructor."""
         raise NotImplementedError
 
 
-class PrecisionAtKDisplay(_Display):
+class PrecisionAtKDisplay(_EvaluationDisplay):
     """Precision and nDCG of the k best labels, for k = 1, 2, ...
 
     Parameters
@@ -138,23 +156,20 @@ class PrecisionAtKDisplay(_Display):
         self.curve = curve
 
     @classmethod
-    def from_evaluation(cls, evaluation: Evaluation, *, ax: "Axes | None" = None) -> Self:
-        return cls(evaluation.curve).plot(ax=ax)
+    def _evaluated(cls, evaluation: Evaluation) -> tuple[Any, ...]:
+        return (evaluation.curve,)
 
     @classmethod
-    def from_predictions(
-        cls, Y_true: MatrixLike, Y_pred: MatrixLike, *, ax: "Axes | None" = None
-    ) -> Self:
-        truth, scores = indicator(Y_true, "Y_true"), checked_scores(Y_pred)
+    def _computed(cls, truth: sparse.csr_array, predicted: Matrix) -> tuple[Any, ...]:
         ks = range(1, min(DEEPEST, truth.shape[1]) + 1)
-        curve = [(precision_at_k(truth, scores, k), ndcg_at_k(truth, scores, k)) for k in ks]
-        return cls(curve).plot(ax=ax)
+        found = [(precision_at_k(truth, predicted, k), ndcg_at_k(truth, predicted, k)) for k in ks]
+        return (found,)
 
     def _draw(self, ax: "Axes") -> None:
         draw_curve(ax, self.curve)
 
 
-class ThresholdCurveDisplay(_Display):
+class ThresholdCurveDisplay(_EvaluationDisplay):
     """Precision, recall and F1 of all decisions, by the threshold of a label's score.
 
     Parameters
@@ -181,21 +196,18 @@ class ThresholdCurveDisplay(_Display):
         self.thresholds = thresholds
 
     @classmethod
-    def from_evaluation(cls, evaluation: Evaluation, *, ax: "Axes | None" = None) -> Self:
-        return cls(evaluation.thresholds).plot(ax=ax)
+    def _evaluated(cls, evaluation: Evaluation) -> tuple[Any, ...]:
+        return (evaluation.thresholds,)
 
     @classmethod
-    def from_predictions(
-        cls, Y_true: MatrixLike, Y_pred: MatrixLike, *, ax: "Axes | None" = None
-    ) -> Self:
-        truth, scores = indicator(Y_true, "Y_true"), sparse.csr_array(checked_scores(Y_pred))
-        return cls(threshold_curve(truth, scores, THRESHOLDS)).plot(ax=ax)
+    def _computed(cls, truth: sparse.csr_array, predicted: Matrix) -> tuple[Any, ...]:
+        return (threshold_curve(truth, sparse.csr_array(predicted), THRESHOLDS),)
 
     def _draw(self, ax: "Axes") -> None:
         draw_thresholds(ax, self.thresholds)
 
 
-class CalibrationDisplay(_Display):
+class CalibrationDisplay(_EvaluationDisplay):
     """Share of true labels by predicted probability.
 
     Parameters
@@ -220,21 +232,18 @@ class CalibrationDisplay(_Display):
         self.bins = bins
 
     @classmethod
-    def from_evaluation(cls, evaluation: Evaluation, *, ax: "Axes | None" = None) -> Self:
-        return cls(evaluation.bins).plot(ax=ax)
+    def _evaluated(cls, evaluation: Evaluation) -> tuple[Any, ...]:
+        return (evaluation.bins,)
 
     @classmethod
-    def from_predictions(
-        cls, Y_true: MatrixLike, Y_pred: MatrixLike, *, ax: "Axes | None" = None
-    ) -> Self:
-        scores = sparse.csr_array(checked_scores(Y_pred))
-        return cls(calibration(indicator(Y_true, "Y_true"), scores)).plot(ax=ax)
+    def _computed(cls, truth: sparse.csr_array, predicted: Matrix) -> tuple[Any, ...]:
+        return (calibration(truth, sparse.csr_array(predicted)),)
 
     def _draw(self, ax: "Axes") -> None:
         draw_calibration(ax, self.bins)
 
 
-class LabelFrequencyDisplay(_Display):
+class LabelFrequencyDisplay(_EvaluationDisplay):
     """F1 of each label by its number of rows; `from_predictions` takes decisions, not scores.
 
     Parameters
@@ -262,26 +271,22 @@ class LabelFrequencyDisplay(_Display):
         self.n_true, self.f1 = n_true, f1
 
     @classmethod
-    def from_evaluation(cls, evaluation: Evaluation, *, ax: "Axes | None" = None) -> Self:
+    def _evaluated(cls, evaluation: Evaluation) -> tuple[Any, ...]:
         if evaluation.labels is None:
             raise ValueError("evaluation must be of a classifier; got that of a regressor.")
-        return cls(evaluation.labels.n_true, evaluation.labels.f1).plot(ax=ax)
+        return evaluation.labels.n_true, evaluation.labels.f1
 
     @classmethod
-    def from_predictions(
-        cls, Y_true: MatrixLike, Y_pred: MatrixLike, *, ax: "Axes | None" = None
-    ) -> Self:
-        truth, decided = indicator(Y_true, "Y_true"), indicator(Y_pred, "Y_pred")
-        n_true, n_predicted = column_counts(truth), column_counts(decided)
+    def _computed(cls, truth: sparse.csr_array, predicted: Matrix) -> tuple[Any, ...]:
+        n_true, n_predicted = column_counts(truth), column_counts(predicted)
         total = n_true + n_predicted
-        f1 = 2 * column_counts(truth.multiply(decided)) / np.where(total > 0, total, 1)
-        return cls(n_true, f1).plot(ax=ax)
+        return n_true, 2 * column_counts(truth.multiply(predicted)) / np.where(total > 0, total, 1)
 
     def _draw(self, ax: "Axes") -> None:
         draw_labels(ax, self.n_true, self.f1)
 
 
-class FeatureImportancesDisplay:
+class FeatureImportancesDisplay(_Display):
     """The most important features of a fitted estimator.
 
     Parameters
@@ -306,6 +311,7 @@ class FeatureImportancesDisplay:
 
     def __init__(self, names: Sequence[str], importances: np.ndarray) -> None:
         self.names, self.importances = list(names), np.asarray(importances)
+        self._height = 1 + 0.25 * len(self.names)
 
     @classmethod
     def from_estimator(
@@ -330,19 +336,6 @@ class FeatureImportancesDisplay:
         names = best if known is None else np.asarray(known)[best]
         return cls(list(map(str, names)), importances[best]).plot(ax=ax)
 
-    def plot(self, *, ax: "Axes | None" = None) -> Self:
-        """Draw the plot.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        display
-        """
-        self.ax_ = new_axes(5.5, 1 + 0.25 * len(self.names)) if ax is None else ax
-        self.figure_ = self.ax_.figure
-        signed_bars(self.ax_, self.names, self.importances.tolist())
-        self.ax_.set_xlabel("share of the gain of all splits")
-        return self
+    def _draw(self, ax: "Axes") -> None:
+        signed_bars(ax, self.names, self.importances.tolist())
+        ax.set_xlabel("share of the gain of all splits")

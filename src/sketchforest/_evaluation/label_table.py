@@ -1,17 +1,11 @@
 """The scores of each label."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sketchforest._utils.display import aligned, as_frame, html_table, shortened
-from sketchforest._utils.tables import latex_table, write_csv
-
-if TYPE_CHECKING:
-    import os
-
-    from pandas import DataFrame
+from sketchforest._utils.display import aligned, html_table, shortened
+from sketchforest._utils.tables import Table, latex_table
 
 LABEL_COLUMNS = (
     *("label", "true", "predicted", "hits", "precision", "recall", "f1"),
@@ -21,8 +15,10 @@ SHOWN = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabelTable:
+class LabelTable(Table):
     """Scores of each label, by the decisions of `predict` and by probabilities.
+
+    `to_frame` and `to_csv` have the columns LABEL_COLUMNS, most frequent labels first.
 
     Examples
     --------
@@ -59,19 +55,6 @@ class LabelTable:
         """Rows with the columns LABEL_COLUMNS, most frequent labels first."""
         columns = self._columns().values()
         return list(zip(*(np.asarray(column).tolist() for column in columns), strict=True))
-
-    def to_frame(self) -> "DataFrame":
-        """A data frame with the columns LABEL_COLUMNS, most frequent labels first."""
-        return as_frame(self._columns())
-
-    def to_csv(self, path: "str | os.PathLike[str]") -> None:
-        """Write the table of all labels as CSV, most frequent labels first.
-
-        Parameters
-        ----------
-        path : str or path
-        """
-        write_csv(path, LABEL_COLUMNS, self.rows())
 
     def to_latex(self, n: int = SHOWN, caption: str | None = None) -> str:
         """The n most frequent labels as a LaTeX table, for the package booktabs.

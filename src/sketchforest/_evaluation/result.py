@@ -2,21 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sketchforest._estimators.predicting.decisions import Decided
 from sketchforest._evaluation.label_table import LabelTable
 from sketchforest._evaluation.mistakes import ConfusedPair, WrongRow
-from sketchforest._utils.display import aligned, as_frame, html_table, new_axes, tidy
+from sketchforest._utils.display import aligned, html_table, new_axes, tidy
 from sketchforest._utils.evaluation_pictures import draw_calibration, draw_curve, draw_labels
-from sketchforest._utils.tables import latex_table, write_csv
+from sketchforest._utils.tables import Table, latex_table
 from sketchforest.metrics.meanings import meaning
 
 if TYPE_CHECKING:
-    import os
-
     from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 # The rows behind the scores.
 NEW_ROWS = "new rows"
@@ -27,8 +24,10 @@ _ARROWS = {"higher": "↑", "lower": "↓", "": " "}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation:
+class Evaluation(Table):
     """Scores of a model on some rows.
+
+    `to_frame` and `to_csv` have the columns score, value, says (its meaning) and better.
 
     Attributes
     ----------
@@ -126,27 +125,12 @@ class Evaluation:
         html = html_table(["score", "", "what it says", "better"], rows, caption)
         return html if self.labels is None else html + self.labels._repr_html_()
 
-    def to_frame(self) -> "DataFrame":
-        """A data frame with the columns score, value, says (its meaning) and better.
-
-        `labels.to_frame()` has the scores of each label.
-        """
-        _, says, better = zip(*map(meaning, self.scores), strict=True)
-        columns = (list(self.scores), list(self.scores.values()), says, better)
-        return as_frame(dict(zip(("score", "value", "says", "better"), columns, strict=True)))
-
-    def to_csv(self, path: "str | os.PathLike[str]") -> None:
-        """Write the table of `to_frame` as CSV.
-
-        Parameters
-        ----------
-        path : str or path
-        """
-        rows = [
-            [name, value, *meaning(name)[1:]]  # its title is for people
-            for name, value in self.scores.items()
-        ]
-        write_csv(path, ("score", "value", "says", "better"), rows)
+    def _columns(self) -> dict[str, list[Any]]:
+        """The scores, their values and meanings; `labels` has the scores of each label."""
+        meanings = [meaning(name) for name in self.scores]
+        columns: dict[str, list[Any]] = {"score": list(self.scores)}
+        columns["value"] = list(self.scores.values())
+        return columns | {part: [getattr(m, part) for m in meanings] for part in ("says", "better")}
 
     def to_latex(self, caption: str | None = None) -> str:
         """The scores as a LaTeX table, for the package booktabs.

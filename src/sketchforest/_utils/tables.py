@@ -1,11 +1,18 @@
-"""Tables for papers and spreadsheets: LaTeX and CSV."""
+"""Tables for papers and spreadsheets: data frames, CSV and LaTeX."""
 
 import csv
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from sketchforest._utils.display import as_frame
 from sketchforest._utils.files import written_whole
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 _LATEX = {
     **{character: rf"\{character}" for character in "&%$#_{}"},
@@ -35,10 +42,26 @@ def _latex_row(cells: Sequence[object]) -> str:
     return " & ".join(map(escape_latex, cells)) + r" \\"
 
 
-def write_csv(
-    path: str | os.PathLike[str], header: Sequence[str], rows: Iterable[Sequence[object]]
-) -> None:
-    with written_whole(path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
+class Table:
+    """Results that are a table, by columns."""
+
+    def _columns(self) -> Mapping[str, Sequence[Any] | np.ndarray]:
+        raise NotImplementedError
+
+    def to_frame(self) -> "DataFrame":
+        """Return the table as a data frame."""
+        return as_frame(self._columns())
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write the table of `to_frame` as CSV.
+
+        Parameters
+        ----------
+        path : str or path
+        """
+        columns = self._columns()
+        values = [np.asarray(column).tolist() for column in columns.values()]
+        with written_whole(path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(columns)
+            writer.writerows(zip(*values, strict=True))

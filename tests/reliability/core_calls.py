@@ -44,8 +44,8 @@ PARAMS = {
         *("n_single_features", "min_direction_rows"),
     ),
     "BoostParams": (
-        *("max_depth", "max_leaf_nodes", "min_samples_leaf", "min_gain", "max_features", "l2"),
-        "key",
+        *("max_depth", "min_samples_split", "min_samples_leaf", "min_weight_leaf", "min_gain"),
+        *("max_leaf_nodes", "parts", "key", "max_features", "l2"),
     ),
 }
 LEAVES = ("leaf_start", "tree_members", "member_start", "members", "weights", "n_rows")
@@ -203,6 +203,7 @@ def recorded_calls() -> dict[str, list[list[Any]]]:
         calls[name] = [args for cases in per_fit for args in cases[:: -(-len(cases) // most)]]
     _add_by_hand(calls)
     calls["Scores"] = list(_uses_of_scores())
+    calls["Hierarchy"] = list(_prunings(calls["node_sizes"]))
     made: dict[str, dict[str, Made]] = defaultdict(dict)
     for cases in list(calls.values()):
         for value in (value for args in cases for value in args if isinstance(value, Made)):
@@ -213,7 +214,7 @@ def recorded_calls() -> dict[str, list[list[Any]]]:
         calls[name] = [[value] for value in list(objects.values())[:MOST_CASES]]
     for name in ("available_kernels", "kernels_in_use", "is_closing", "prepare_thread", "StopFlag"):
         calls[name] = [[]]
-    calls |= {"Hierarchy": [[]], "TreeLimits": [[]]}  # which nobody makes
+    calls["TreeLimits"] = [[]]  # which nobody makes
     calls |= {"Impurity": [[1]], "Loss": [[1]]}
     return calls | {"OwnedArrays": [[]], "PartSizes": [[3, 9]]}
 
@@ -238,8 +239,17 @@ def _uses_of_scores() -> Iterator[list[Any]]:
             np.array([0, 7, n_rows // 2]),
             rng.integers(0, 2, n_rows).astype(np.int32),
             values[:2].copy(),
+            loss is _core.Loss.softmax,
             2,
         ]
+
+
+def _prunings(calls: list[list[Any]]) -> Iterator[list[Any]]:
+    """Single trees, and what their hierarchies are pruned by."""
+    rng = np.random.default_rng(2)
+    for forest, *_ in calls:
+        n_nodes = 2 * len(forest.fields["nodes"]) + 1
+        yield [forest, rng.random(n_nodes), 0.01]
 
 
 def _add_by_hand(calls: dict[str, list[list[Any]]]) -> None:

@@ -1,6 +1,7 @@
 """Calls of the native core with wrong arguments: each is refused in a sentence, or gives a result.
 
     python tests/reliability/fuzz_core.py --count 100000 --seed 1
+    python tests/reliability/fuzz_core.py --functions grow_boosted Scores
 
 The calls are those that small fits, predictions and scores make, with one or two of their arguments
 replaced: by other shapes, types, strides, numbers and objects. They run in a process of their own,
@@ -20,7 +21,7 @@ import sys
 import tempfile
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,7 +61,7 @@ class Hostile:
     __float__ = __int__ = __bool__ = __len__ = __index__
 
 
-NEVER_MADE = ("OwnedArrays", "Hierarchy", "TreeLimits")  # classes that others inherit, or return
+NEVER_MADE = ("OwnedArrays", "TreeLimits")  # classes that others inherit, or return
 
 
 def objects() -> list[object]:
@@ -151,6 +152,8 @@ def call(name: str, args: list[Any]) -> object:
     values = [value.build() if isinstance(value, Made) else value for value in args]
     if name == "Scores":
         result: Any = used_scores(*values)
+    elif name == "Hierarchy":
+        result = pruned(*values)
     elif args and isinstance(args[0], Made) and args[0].kind.__name__ == name:
         if name not in PARAMS:
             made = values[0]
@@ -173,15 +176,25 @@ def used_scores(
     leaf_start: object,
     leaf_of: object,
     values: object,
+    squares: object,
     n_threads: object,
 ) -> list[object]:
     """The results of all methods of boosted scores."""
     if not isinstance(scores, _core.Scores):
         raise TypeError("these are no scores")
     sketched = scores.sketch(rows, P, n_threads)
-    sums = scores.leaf_sums(rows, leaf_start, True, n_threads)
+    sums = scores.leaf_sums(rows, leaf_start, squares, n_threads)
     scores.add(leaf_of, values, n_threads)
     return [sketched, *sums, scores.loss(rows, n_threads)]
+
+
+def pruned(forest: Any, costs: object, alpha: object) -> list[object]:
+    """All arrays of a hierarchy, which a forest makes and nobody else."""
+    if not isinstance(forest, _core.Forest):
+        raise TypeError("this is no forest")
+    nodes = forest.hierarchy
+    path, tree, _ = nodes.prune(costs, alpha)
+    return [nodes.left, nodes.right, nodes.numbers, *path, *tree]
 
 
 def check(name: str, values: list[Any], result: Any) -> None:
@@ -240,12 +253,15 @@ def described(name: str, args: list[Any]) -> str:
     return f"{name}({', '.join(map(short, args))})"
 
 
-def run_cases(seed: int, first: int, count: int, mark: Callable[[int], object]) -> Counter[str]:
+def run_cases(
+    seed: int, first: int, count: int, functions: list[str], mark: Callable[[int], object]
+) -> Counter[str]:
     warnings.simplefilter("ignore")  # nanobind's, of objects that were never made
     of, outcomes = pools(), Counter()
     names = sorted(name for name, cases in of.calls.items() if cases and cases != [[]])
     names += [name for name in names if name.startswith("grow")] * 3
     names += sorted(of.calls.keys() - set(names))[: 1 + len(names) // 12]
+    names = [name for name in names if not functions or name in functions]
     for name, cases in of.calls.items():
         for args in cases:
             outcome = outcome_of(name, args)
@@ -265,7 +281,7 @@ def run_cases(seed: int, first: int, count: int, mark: Callable[[int], object]) 
     return outcomes
 
 
-def run_child(seed: int, first: int, count: int, path: Path) -> None:
+def run_child(seed: int, first: int, count: int, functions: list[str], path: Path) -> None:
     if not IS_SANITIZED:
         resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES, MOST_ADDRESSES))
     faulthandler.enable()
@@ -278,10 +294,10 @@ def run_child(seed: int, first: int, count: int, path: Path) -> None:
             shared[:] = number.to_bytes(8, "little")
             signal.alarm(MOST_SECONDS)
 
-        print("outcomes", json.dumps(run_cases(seed, first, count, mark)))
+        print("outcomes", json.dumps(run_cases(seed, first, count, functions, mark)))
 
 
-def watch(seed: int, first: int, count: int) -> Counter[str]:
+def watch(seed: int, first: int, count: int, functions: Sequence[str] = ()) -> Counter[str]:
     """The same in processes that may crash, each begun again behind the call that it did."""
     outcomes: Counter[str] = Counter()
     last = first + count
@@ -291,7 +307,7 @@ def watch(seed: int, first: int, count: int) -> Counter[str]:
             path.write_bytes((2**63).to_bytes(8, "little"))
             n_now = min(CALLS_PER_PROCESS, last - first)
             command = [sys.executable, __file__, "--seed", str(seed), "--child", str(path)]
-            command += ["--first", str(first), "--count", str(n_now)]
+            command += ["--first", str(first), "--count", str(n_now), "--functions", *functions]
             child = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
             lines = child.stdout.splitlines()
             for line in lines:
@@ -305,7 +321,7 @@ def watch(seed: int, first: int, count: int) -> Counter[str]:
             assert crashed < last, f"no call was made: {child.returncode}"
             print(
                 f"problem {crashed}: the process ended with {child.returncode}; again with"
-                f" --seed {seed} --first {crashed} --count 1",
+                f" --seed {seed} --first {crashed} --count 1 --functions {' '.join(functions)}",
                 flush=True,
             )
             outcomes["crash"] += 1
@@ -318,11 +334,12 @@ if __name__ == "__main__":
     parser.add_argument("--count", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="number of the first call")
+    parser.add_argument("--functions", nargs="*", default=[], help="which to call; all by default")
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child is not None:
-        run_child(given.seed, given.first, given.count, given.child)
+        run_child(given.seed, given.first, given.count, given.functions, given.child)
     else:
-        outcomes = watch(given.seed, given.first, given.count)
+        outcomes = watch(given.seed, given.first, given.count, given.functions)
         print(dict(outcomes))
         sys.exit(bool(outcomes.keys() - GOOD))

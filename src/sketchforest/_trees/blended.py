@@ -9,8 +9,8 @@ from scipy import sparse
 
 from sketchforest._trees.linear import LinearModel
 from sketchforest._trees.model import Forest
-from sketchforest._trees.parallel import count_threads, run_blocks
-from sketchforest._trees.predict import SMALL_BLOCK, Floating, ForestPredictor, Kept, TreesOfRows
+from sketchforest._trees.parallel import run_blocks
+from sketchforest._trees.predict import Floating, ForestPredictor, Kept, TreesOfRows, row_blocks
 from sketchforest._trees.targets import Targets
 from sketchforest._utils.typing import Matrix
 
@@ -124,9 +124,7 @@ class BlendedPredictor:
             trees = self.forest_predictor.average(X[rows], 1, np.float64, excluded)
             return work(rows, self.blend.combine(trees, self._linear_scores(X[rows], rows)))
 
-        even = max(SMALL_BLOCK, -(-n_rows // (4 * count_threads(n_jobs))))
-        size = max(1, min(1024, even, BLOCK_SCORES // n_outputs))
-        blocks = [slice(first, min(first + size, n_rows)) for first in range(0, n_rows, size)]
+        blocks = row_blocks(n_rows, n_jobs, BLOCK_SCORES // n_outputs)
         return run_blocks(work_on, blocks, n_jobs=n_jobs)
 
     def _linear_scores(self, X: Matrix, rows: slice) -> np.ndarray | None:

@@ -49,7 +49,7 @@ def grow_trees(
     # With fewer trees than threads, each tree gets several threads.
     grower = tree_grower(data, settings, stop, max(1, n_threads // max(1, len(trees))))
     return run_all(
-        grower if kept is None else partial(get_or_grow, kept, grower),
+        partial(get_or_grow, kept, grower),
         trees,
         n_jobs=n_jobs,
         most_threads=n_threads,

@@ -1,5 +1,6 @@
 """Growing a forest whose oblique trees are grown on a GPU, beside its other trees on the CPU."""
 
+import operator
 from collections.abc import Callable
 from functools import partial
 from itertools import chain
@@ -70,11 +71,11 @@ def grow_trees_on_gpu(
     others = [tree for tree in trees if not settings.is_oblique(tree)]
     n_threads = n_threads_that_fit(n_jobs, tree_bytes(data, settings))
     of_gpu = partial(_grow_oblique, data, settings, n_threads, kept, stop)
-    of_cpu = partial(get_or_grow, kept, tree_grower(data, settings, stop))
+    of_cpu = partial(_grow_one, kept, tree_grower(data, settings, stop))
     tasks = [partial(of_gpu, oblique)] if oblique else []
     grown = run_all(
-        _run,
-        [*tasks, *(partial(_one, of_cpu, tree) for tree in others)],
+        operator.call,
+        [*tasks, *(partial(of_cpu, tree) for tree in others)],
         n_jobs=n_threads + 1,  # one more, since the GPU is waited for most of the time
         description="growing trees",
         verbose=verbose,
@@ -84,12 +85,8 @@ def grow_trees_on_gpu(
     return [by_number[tree] for tree in trees]
 
 
-def _run(task: Callable[[], list[Tree]]) -> list[Tree]:
-    return task()
-
-
-def _one(grow: Callable[[int], Tree], tree: int) -> list[Tree]:
-    return [grow(tree)]
+def _grow_one(kept: KeptTrees | None, grow: Callable[[int], Tree], tree: int) -> list[Tree]:
+    return [get_or_grow(kept, grow, tree)]
 
 
 def _grow_oblique(
@@ -143,16 +140,8 @@ def _draw(
 
 def _as_tree(grown: Grown, data: TrainingData) -> Tree:
     assert data.feature_map is not None
-    return Tree(
-        nodes=grown.nodes,
-        thresholds=None,
-        gains=grown.gains,
-        member_start=grown.member_start,
-        members=grown.members,
-        weights=None,
-        depth=grown.depth,
-        directions=Directions(*grown.directions, data.feature_map),
-    )
+    directions = Directions(*grown.directions, data.feature_map)
+    return Tree(**vars(grown) | {"directions": directions}, thresholds=None, weights=None)
 
 
 def _check(X: ObliqueX, settings: GrowSettings) -> None:

@@ -290,13 +290,19 @@ def by_blocks(
             leaves[exclude[block].nonzero()] = -1
         return work(block, leaves)
 
-    # Enough blocks for all threads to finish at about the same time, but not so small that trees
-    # are fetched for a few rows.
-    even = max(SMALL_BLOCK, -(-n_rows // (4 * count_threads(n_jobs))))
     limits = BLOCK_CELLS // forest.n_trees, BLOCK_ADDITIONS // additions_per_row
+    return run_blocks(work_on, row_blocks(n_rows, n_jobs, *limits), n_jobs=n_jobs)
+
+
+def row_blocks(n_rows: int, n_jobs: int | None, *limits: int) -> list[slice]:
+    """Blocks of at most so many rows.
+
+    Enough for all threads to finish at about the same time, but not so small that trees are fetched
+    for a few rows.
+    """
+    even = max(SMALL_BLOCK, -(-n_rows // (4 * count_threads(n_jobs))))
     size = max(1, min(1024, even, *limits))
-    blocks = [slice(first, min(first + size, n_rows)) for first in range(0, n_rows, size)]
-    return run_blocks(work_on, blocks, n_jobs=n_jobs)
+    return [slice(first, min(first + size, n_rows)) for first in range(0, n_rows, size)]
 
 
 def check_fits_memory(

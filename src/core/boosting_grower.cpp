@@ -43,7 +43,6 @@ class Grower {
           params_(params),
           stop_(stop),
           team_(n_threads),
-          n_threads_(n_threads),
           features_(bins.n_features),
           gathered_(rows.size() * stride),
           spare_(rows.size()) {
@@ -187,7 +186,7 @@ class Grower {
     }
 
     std::size_t n_features() const { return bins_.n_features; }
-    std::size_t n_feature_blocks() const { return std::min(n_features(), 8 * n_threads_); }
+    std::size_t n_feature_blocks() const { return std::min(n_features(), 8 * team_.size()); }
     std::pair<std::uint32_t, std::uint32_t> features_of(std::size_t block) const {
         const std::size_t n = n_feature_blocks();
         return {static_cast<std::uint32_t>(n_features() * block / n),
@@ -316,7 +315,6 @@ class Grower {
     const BoostParams& params_;
     Stop& stop_;
     Team team_;
-    std::size_t n_threads_;
     std::vector<std::uint32_t> features_;
     std::vector<float> gathered_;
     std::vector<std::uint32_t> spare_;

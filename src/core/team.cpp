@@ -7,7 +7,7 @@ namespace sketchforest {
 
 Team::Team(std::size_t n_threads) {
     try {
-        while (threads_.size() + 1 < n_threads) threads_.emplace_back([this] { help(); });
+        while (size() < std::min(n_threads, most)) threads_.emplace_back([this] { help(); });
     } catch (const std::exception&) {  // no more threads, or no memory: those there are do the work
     }
 }

@@ -13,13 +13,18 @@
 
 namespace sketchforest {
 
-// Threads that wait for work as long as a tree grows. There may be fewer than were asked for.
+// Threads that wait for work as long as a tree grows. There may be fewer than were asked for, and
+// no more than nodes have pieces for: users ask for thousands.
 class Team {
   public:
+    static constexpr std::size_t most = 256;
+
     explicit Team(std::size_t n_threads);
     ~Team();
     Team(const Team&) = delete;
     Team& operator=(const Team&) = delete;
+
+    std::size_t size() const { return threads_.size() + 1; }
 
     // work(task) for each task, on any thread, in any order. Throws the first error when no thread
     // is at work any more.

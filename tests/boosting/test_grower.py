@@ -98,7 +98,7 @@ def test_a_tree_does_not_depend_on_the_number_of_threads(is_sparse):
     Z, weights, rows = rng.normal(size=(5000, 5)), np.ones(5000), np.arange(4000)
     one, *others = (
         native_tree(X, Z, weights, rows, n_threads, max_features=7, max_leaf_nodes=31)
-        for n_threads in (1, 2, 5)
+        for n_threads in (1, 2, 5, 2**61)
     )
     for other in others:
         for a, b in zip(one, other, strict=True):

@@ -68,7 +68,7 @@ def test_conflicting_cluster_options_are_refused(command, tmp_path):
             ("--checkpoint", tmp_path / "c", "--forest", "decision-tree"),
             "is for forests; got a single tree",
         ),
-        (("--workers", 0), "greater than or equal to 1"),
+        (("--workers", 0), "Invalid value for '--workers'"),
     ):
         code, _, err = command("train", file, "--out", tmp_path / "m.sf", "-q", *options)
         assert code == 2, err

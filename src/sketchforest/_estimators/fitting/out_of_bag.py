@@ -76,7 +76,7 @@ def oob_attributes(
         else:
             prediction = as_given(calibration.apply_sparse(prediction), targets)
     if targets.is_indicator:
-        thresholds = best_thresholds(*_pairs(truth, prediction, is_left_out))
+        thresholds = best_thresholds(*_pairs(truth, prediction, is_left_out), params.n_jobs)
     if params.oob_score:
         name = "oob_decision_function_" if targets.is_classification else "oob_prediction_"
         has_columns = targets.column_classes is not None

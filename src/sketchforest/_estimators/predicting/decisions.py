@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from sketchforest._trees.parallel import run_blocks
 from sketchforest._trees.predict import Kept, Predictor, check_fits_memory, first_largest
 from sketchforest._trees.targets import F1Thresholds, Targets
 from sketchforest._utils.typing import Matrix, MatrixLike
@@ -26,6 +27,7 @@ DEFAULT = 0.5
 # A label of fewer rows gets no threshold of its own: with one or two, most decisions for rare
 # labels are wrong, and macro F1 hardly improves.
 MIN_TRUE_ROWS = 3
+LABELS_AT_A_TIME = 32  # one thread chooses their thresholds
 
 
 class Decision(NamedTuple):
@@ -181,7 +183,9 @@ def check_ontology(ontology: object, targets: Targets) -> None:
         )
 
 
-def best_thresholds(truth: sparse.csr_array, scores: sparse.csr_array) -> F1Thresholds:
+def best_thresholds(
+    truth: sparse.csr_array, scores: sparse.csr_array, n_jobs: int | None = None
+) -> F1Thresholds:
     """The thresholds that maximize F1, micro-averaged over all labels and of each label.
 
     The highest of equally good thresholds is chosen. A label with few rows, or with an F1 of 0
@@ -196,14 +200,14 @@ def best_thresholds(truth: sparse.csr_array, scores: sparse.csr_array) -> F1Thre
     is_true = _are_true(truth, scores)
     best = first_largest(scores)
     if (np.diff(truth.indptr) == 0).any():
-        free = _best_cuts(truth, scores, is_true, best[:0])
+        free = _best_cuts(truth, scores, is_true, best[:0], n_jobs)
         is_below = scores.data[best] <= free.for_all
         n_right = np.count_nonzero(is_true[best[is_below]])
         has_label = np.diff(sparse.csr_array(scores > free.for_all).indptr) > 0
         n_none = np.count_nonzero(~has_label & (np.diff(truth.indptr) == 0))
         if n_none > n_right:
             return free._replace(at_least_one=False)
-    return _best_cuts(truth, scores, is_true, best)
+    return _best_cuts(truth, scores, is_true, best, n_jobs)
 
 
 def for_n_labels(chosen: F1Thresholds, n_labels: int) -> F1Thresholds:
@@ -214,7 +218,11 @@ def for_n_labels(chosen: F1Thresholds, n_labels: int) -> F1Thresholds:
 
 
 def _best_cuts(
-    truth: sparse.csr_array, scores: sparse.csr_array, is_true: np.ndarray, fixed: np.ndarray
+    truth: sparse.csr_array,
+    scores: sparse.csr_array,
+    is_true: np.ndarray,
+    fixed: np.ndarray,
+    n_jobs: int | None,
 ) -> F1Thresholds:
     """The best thresholds, if the entries `fixed` of the scores are predicted in any case."""
     n_labels = truth.shape[1]
@@ -223,13 +231,23 @@ def _best_cuts(
     order = np.argsort(scores.indices, kind="stable")
     columns = _Entries(scores.data[order], is_true[order], is_fixed[order])
     n_true = np.bincount(truth.indices, minlength=n_labels)
-    for_all = columns.best_cut(int(n_true.sum()), np.float32(DEFAULT))
-    ends = np.cumsum(np.bincount(scores.indices, minlength=n_labels))
-    for_each = [
-        columns.between(first, end).best_cut(n, for_all) if n >= MIN_TRUE_ROWS else for_all
-        for first, end, n in zip(np.append(0, ends[:-1]), ends, n_true.tolist(), strict=True)
-    ]
-    return F1Thresholds(for_all, np.array(for_each, np.float32))
+    ends = np.cumsum(np.bincount(scores.indices, minlength=n_labels)).tolist()
+    bounds = list(zip([0, *ends[:-1]], ends, strict=True))
+    has_enough = n_true >= MIN_TRUE_ROWS
+
+    def cuts_of(labels: np.ndarray | None) -> list[np.float32]:
+        """Of all labels together for None, which takes longest."""
+        if labels is None:
+            return [columns.best_cut(int(n_true.sum()))]
+        return [columns.between(*bounds[label]).best_cut(int(n_true[label])) for label in labels]
+
+    blocks = np.array_split(np.flatnonzero(has_enough), -(-n_labels // LABELS_AT_A_TIME))
+    [for_all], *of_blocks = run_blocks(cuts_of, [None, *blocks], n_jobs=n_jobs)
+    for_all = np.float32(DEFAULT) if np.isnan(for_all) else for_all
+    for_each = np.full(n_labels, for_all)
+    found = np.concatenate([for_each[:0], *of_blocks])
+    for_each[has_enough] = np.where(np.isnan(found), for_all, found)
+    return F1Thresholds(for_all, for_each)
 
 
 def _are_true(truth: sparse.csr_array, scores: sparse.csr_array) -> np.ndarray:
@@ -299,8 +317,9 @@ class _Entries(NamedTuple):
     def between(self, first: int, end: int) -> "_Entries":
         return _Entries(*(array[first:end] for array in self))
 
-    def best_cut(self, n_true: int, otherwise: np.float32) -> np.float32:
-        """The threshold of largest F1; `n_true` counts true pairs with and without a score."""
+    def best_cut(self, n_true: int) -> np.float32:
+        """The threshold of largest F1, NaN if that is 0; `n_true` counts true pairs with and
+        without a score."""
         is_free = ~self.is_fixed
         n_fixed = len(self.score) - np.count_nonzero(is_free)
         n_fixed_hits = np.count_nonzero(self.is_true & self.is_fixed)
@@ -313,7 +332,7 @@ class _Entries(NamedTuple):
         total = n_fixed + sizes + n_true
         f1 = 2 * (n_fixed_hits + n_hits[sizes]) / np.where(total > 0, total, 1)
         if not f1.any() or not len(score):
-            return otherwise
+            return np.float32(np.nan)
         best = sizes[np.argmax(f1)]
         if best == 0:
             return np.float32(score[0])

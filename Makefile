@@ -24,7 +24,7 @@ SOURCES := $(wildcard src/core/*.?pp src/core/kernels/*.?pp src/bindings/*.?pp)
 NATIVE := CMakeLists.txt $(SOURCES)
 SANITIZED_TESTS := tests/trees tests/boosting tests/saving tests/metrics tests/test_projection.py \
   tests/test_pca.py tests/test_projection_input.py tests/test_blending.py \
-  tests/estimators/test_linear_part.py
+  tests/estimators/test_linear_part.py tests/reliability/test_core_arguments.py
 
 DOCS_MADE := docs/gallery docs/api/generated docs/api/backreferences
 

@@ -25,15 +25,16 @@ void check(const BinnedX& bins, std::size_t n_places) {
     constexpr std::int64_t most = 256;  // bins are bytes
     require(bins.bin_start[0] == 0, "bins must start at 0");
     for (std::size_t feature = 0; feature < bins.n_features; ++feature) {
-        const std::int64_t n = bins.bin_start[feature + 1] - bins.bin_start[feature];
-        require(2 <= n && n <= most, "a feature must have 1 to 255 bins, and one more");
+        const std::int64_t first = bins.bin_start[feature], end = bins.bin_start[feature + 1];
+        require(first + 2 <= end && end <= first + most,
+                "a feature must have 1 to 255 bins, and one more");
         if (bins.is_sparse()) {
-            const std::int64_t zero = bins.zero_place[feature] - bins.bin_start[feature];
-            require(0 <= zero && zero < n, "a zero lies in no bin");
+            const std::int64_t zero = bins.zero_place[feature];
+            require(first <= zero && zero < end, "a zero lies in no bin");
         } else {
             const std::uint8_t* column = bins.columns + feature * bins.n_rows;
             const std::uint8_t largest = *std::max_element(column, column + bins.n_rows);
-            require(largest < n, "a value lies in no bin");
+            require(largest < end - first, "a value lies in no bin");
         }
     }
     if (!bins.is_sparse()) return;

@@ -197,6 +197,20 @@ def test_parts_stand_for_leaves_of_their_own_in_trees_before_them(places, refusa
         _core.join_parts(forest.fitted_.forest, np.array(places))
 
 
+@pytest.mark.parametrize("end", [1, 257, -(2**63)])
+def test_a_feature_has_at_most_255_bins_and_one_of_missing_values(end):
+    for (bins,) in calls()["BinnedX"]:
+        with pytest.raises(ValueError, match="1 to 255 bins"):
+            with_fields(bins, bin_start=changed(bins.fields["bin_start"], 1, end)).build()
+
+
+def test_zeros_of_sparse_x_have_a_bin():
+    bins = of("BinnedX", lambda bins: bins.fields["zero_place"] is not None)[0]
+    for place in (bins.fields["bin_start"][1], 2**32 - 1):
+        with pytest.raises(ValueError, match="a zero lies in no bin"):
+            with_fields(bins, zero_place=changed(bins.fields["zero_place"], 0, place)).build()
+
+
 def test_medians_are_of_numbers():
     args = of("weighted_medians")
     args[0] = changed(args[0], (0, 0), np.nan)

@@ -1,4 +1,4 @@
-// Vectors that begin where a cache line does, for loads of whole lines.
+// Vectors aligned to cache lines.
 #pragma once
 
 #include <new>

@@ -9,12 +9,12 @@
 namespace sketchforest {
 namespace {
 
-// A leaf's weight of one, so that sums of shares are exact: as many units as each number of rows
-// up to 30 divides, times 32. A hundred trees of them are a whole number that a double holds.
+// The weight of a leaf in units, so that sums of shares are exact: a number that every number of
+// rows up to 30 divides, times 32. The sum over a hundred trees is an integer that a double holds.
 constexpr double whole_leaf = 32 * 2329089562800.0;
 // Other numbers of rows, up to this one, have shares that are rounded to units: an error of 1e-11.
 constexpr double most_rounded = 1024;
-// With values, there must be room for the digits of these: up to 16 rows.
+// With values, their digits need room, too: up to 16 rows.
 constexpr double whole_leaf_of_values = 720720;
 
 struct Share {
@@ -55,8 +55,8 @@ class Shares {
         return has_values_ ? share : std::nearbyint(share);
     }
 
-    // Tree by tree, so that sums are always made in the same order. Collected before they are used:
-    // the look-ups of one tree do not wait for another's. One tree alone needs no units.
+    // Tree by tree, so that sums are always made in the same order. Collected before they are used,
+    // so that look-ups in different trees overlap. A single tree needs no units.
     void look_up(const Leaves& leaves, const std::int32_t* leaf_of, bool is_alone) {
         shares_.clear();
         const auto find = [&](std::size_t tree) {
@@ -64,7 +64,7 @@ class Shares {
         };
         constexpr std::size_t ahead = 8;
         for (std::size_t tree = 0; tree < leaves.n_trees; ++tree) {
-            // Each tree is another place of memory; what it takes from there is asked for in time.
+            // Each tree lies elsewhere in memory, so its entries are prefetched.
             if (tree + 2 * ahead < leaves.n_trees) __builtin_prefetch(find(tree + 2 * ahead));
             if (tree + ahead < leaves.n_trees) {
                 const std::int64_t next = leaves.tree_members[tree + ahead] + *find(tree + ahead);
@@ -90,8 +90,8 @@ class Shares {
         }
     }
 
-    // Large leaves of different trees hold much the same rows: each is then visited once, at its
-    // first place.
+    // Large leaves of different trees share many rows: each row is visited once, at its first
+    // place.
     void merge() {
         place_.resize(n_train_);
         std::size_t n = 0;
@@ -119,7 +119,7 @@ template <class Visit>
 void each_value(const SparseRows& rows, const std::vector<Share>& shares, Visit visit) {
     constexpr std::size_t ahead = 8;
     for (std::size_t i = 0; i < shares.size(); ++i) {
-        // Training rows are met in no order that the processor could guess.
+        // Training rows come in an order that the processor cannot predict.
         if (i + 2 * ahead < shares.size())
             __builtin_prefetch(rows.row_start + shares[i + 2 * ahead].row);
         if (i + ahead < shares.size()) {
@@ -193,7 +193,7 @@ class SparseSums {
                        sums_[column] += value;
                    });
         const double total = shares_.total();
-        // Scores that are no numbers cannot be sorted.
+        // NaN cannot be sorted.
         if (!touched_.empty() && !(0 < total && total < std::numeric_limits<double>::infinity()))
             throw std::invalid_argument("weights of rows in a leaf must have a finite sum");
         bool are_finite = true;
@@ -305,7 +305,7 @@ void average_top(const Leaves& leaves, const Values& values, const std::int32_t*
     SparseSums sums(values);
     for (std::size_t i = 0; i < n_rows; ++i) {
         sums.fill(leaves, values, leaf_of + i * leaves.n_trees);
-        // Too few columns of their own: the first of the others, whose score is zero, join.
+        // Too few columns have a score: the first of the others, whose score is zero, are added.
         const std::size_t n_touched = sums.touched().size();
         std::vector<std::int32_t>& candidates = sums.touched();
         for (std::int32_t column = 0;

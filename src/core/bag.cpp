@@ -12,7 +12,7 @@ DrawnRows draw_with_replacement(std::uint64_t key, std::uint32_t n_rows, std::ui
     drawn.rows.resize(n_rows);
     drawn.counts.resize(n_rows);
     std::size_t n_drawn = 0;
-    for (std::uint32_t row = 0; row < n_rows; ++row) {  // written over where it was not drawn
+    for (std::uint32_t row = 0; row < n_rows; ++row) {  // overwritten if it was not drawn
         drawn.rows[n_drawn] = static_cast<std::int32_t>(row);
         drawn.counts[n_drawn] = counts[row];
         n_drawn += counts[row] > 0;

@@ -20,8 +20,7 @@ void BestCuts::search(NodeSearch& search, const FeatureEntries& entries) {
     const std::size_t n_above =
         std::partition(first, first + n, [&](const Entry& e) { return e.code > zero; }) - first;
     if (n_above > 0) scan(search, entries, {first, n_above, zero + 1, highest, false});
-    // The missing values must stand before the entries that are scanned, so the two runs change
-    // places.
+    // Missing values must come before the entries that are scanned, so the two runs swap places.
     std::rotate(first, first + n_above, first + n);
     if (n_above < n) scan(search, entries, {first, n - n_above, lowest, zero, true});
 }

@@ -45,22 +45,22 @@ static_assert(sizeof(BinNode) == 20);
 struct BoostTree {
     std::vector<BinNode> nodes;  // the root is first
     std::vector<double> gains;
-    std::vector<std::int32_t> leaf_of;  // of all rows, be they in the bag or not
+    std::vector<std::int32_t> leaf_of;  // of all rows, in the bag or not
     std::vector<std::uint32_t> rows;    // of the bag, leaf after leaf, ascending in each
     std::vector<std::int64_t> leaf_start;
     std::uint32_t depth = 0;
 };
 
 // Grows the leaf of largest gain first. `gradients` has a row of `stride` numbers for each row of
-// X, see before_gradients; `rows` are the bag, ascending. Results do not depend on n_threads. No
-// leaves: stopped.
+// X, see before_gradients; `rows` are the bag, ascending. Results do not depend on n_threads.
+// Without leaves, it was stopped.
 BoostTree grow_boosted(const BinnedX& bins, const float* gradients, std::size_t stride,
                        std::span<const std::uint32_t> rows, const BoostParams& params,
                        std::size_t n_threads, Stop& stop);
 
 enum class Loss { squared_error, cross_entropy, softmax };
 
-// What boosting adds to: a score for each row and output. With squared error it is the residual,
+// The scores that boosting adds to, one per row and output. With squared error it is the residual,
 // prediction minus truth, which is the gradient.
 struct Scores {
     float* values;

@@ -81,7 +81,7 @@ class Grower {
     }
 
     // Makes a node of a leaf: the left side keeps the number of the leaf, the right side is a new
-    // one. The histogram of the larger side is what the smaller one leaves of its parent's.
+    // one. The histogram of the larger side is that of the parent less that of the smaller side.
     void split(std::uint32_t number) {
         Leaf parent = std::move(leaves_[number]);
         const auto node = static_cast<std::int32_t>(tree_.nodes.size());
@@ -172,7 +172,7 @@ class Grower {
                     sibling_splits[feature] = best_split(*sibling, feature);
             }
         };
-        // Threads are not woken for what is done sooner.
+        // Smaller work is done before other threads would wake up.
         constexpr std::size_t few = 1 << 14;
         const std::size_t n_blocks = n_feature_blocks();
         const std::size_t n_cells =
@@ -226,7 +226,7 @@ class Grower {
                                     static_cast<double>(std::max(1u, params_.min_samples_leaf)),
                                     params_.l2, scratch.data()});
         const double before = score(leaf.total);
-        // Of equal gradients, gains are nothing but rounding.
+        // If gradients are equal, gains are only rounding errors.
         const double gain = cut.score - before;
         if (!(gain > 1e-10 * before) || !(gain > params_.min_gain)) return {};
         return {gain, feature, cut.bin, cut.missing_left};

@@ -18,7 +18,7 @@ class RowGradients {
     explicit RowGradients(const Scores& scores)
         : scores_(scores), gradients_(scores.n_outputs), hessians_(scores.n_outputs, 1.0f) {}
 
-    // Returns the loss where it is wanted.
+    // Returns the loss if it is wanted.
     double find(std::size_t row, bool wants_loss = false) {
         const std::size_t n = scores_.n_outputs;
         const float* values = scores_.values + row * n;

@@ -11,8 +11,8 @@
 namespace sketchforest {
 namespace {
 
-// The same codes by row and by column: a node that is split by the one and parted by the other
-// would never end. By tiles of a few rows, so that each piece of memory is fetched once.
+// The codes by row and by column must agree: if a node is split by one and partitioned by the
+// other, growing might never end. Compared in tiles of a few rows, so that memory is fetched once.
 template <class Code>
 bool are_transposed(const Codes& codes) {
     constexpr std::size_t tile_rows = 32;

@@ -1,5 +1,5 @@
-// Validation of arrays before the core reads them: no child, leaf, row, label or code points
-// outside. A check throws std::invalid_argument with the reason. Each array is read once, front to
+// Validation of arrays before the core reads them: no child, leaf, row, label or code is out of
+// range. A check throws std::invalid_argument with the reason. Each array is read once, front to
 // back.
 #pragma once
 

@@ -12,7 +12,7 @@
 
 namespace sketchforest {
 
-// Both are numbered in 31 bits.
+// Both have 31-bit indices.
 inline constexpr std::size_t most_rows = std::numeric_limits<std::int32_t>::max();
 inline constexpr std::size_t most_features = most_rows;
 
@@ -20,7 +20,7 @@ inline void require(bool holds, const char* reason) {
     if (!holds) throw std::invalid_argument(reason);
 }
 
-// Loops have no early exit: a flag that gathers what is wrong keeps them vectorised.
+// Loops do not exit early: collecting errors in a flag keeps them vectorized.
 template <class Holds>
 bool all_of(std::size_t n, Holds holds) {
     bool is_wrong = false;
@@ -35,7 +35,8 @@ inline bool are_starts(std::span<const std::int64_t> starts, std::size_t end) {
            all_of(starts.size() - 1, [&](std::size_t i) { return starts[i] <= starts[i + 1]; });
 }
 
-// Whether all are in [0, end). A bit gathers what is wrong, since comparisons would not vectorise.
+// Whether all are in [0, end). Errors are collected in a bit, since comparisons would not
+// vectorize.
 template <class T>
 bool are_below(std::span<const T> numbers, std::size_t end) {
     if (end == 0) return numbers.empty();
@@ -45,12 +46,12 @@ bool are_below(std::span<const T> numbers, std::size_t end) {
     Bits wrong = 0;
     for (const T number : numbers) {
         const auto bits = static_cast<Bits>(number);
-        wrong |= bits | (last - bits);  // of both the sign
+        wrong |= bits | (last - bits);  // the sign of both
     }
     return wrong >> (8 * sizeof(T) - 1) == 0;
 }
 
-// Columns of each row, from left to right, none of them twice.
+// Columns of each row, strictly ascending.
 template <class T>
 bool are_ascending(const std::int64_t* row_start, const T* columns, std::size_t n_rows) {
     bool is_wrong = false;
@@ -60,7 +61,7 @@ bool are_ascending(const std::int64_t* row_start, const T* columns, std::size_t 
     return !is_wrong;
 }
 
-// Whether no exponent has all of its bits: one more makes it a sign.
+// Whether no exponent has all bits set: adding one would carry into the sign.
 template <class T>
 bool are_finite(std::span<const T> numbers) {
     using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;

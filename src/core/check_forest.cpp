@@ -15,12 +15,11 @@ bool are_splits(const Node* nodes, std::size_t n_nodes, std::size_t n_features) 
     });
 }
 
-// Walks over the nodes of one tree. Children come after their parents, so that no walk goes round
-// in a circle, and n nodes have 2 n children: where none has two parents, each node but the root
-// and each leaf has one.
+// Walks over the nodes of one tree. Children come after their parents, so there are no cycles. n
+// nodes have 2 n children: if none has two parents, each leaf and each node but the root has one.
 class Descent {
   public:
-    // The depth of the tree; -1 where it is none.
+    // The depth of the tree; -1 if it is not a tree.
     std::int32_t depth(const Node* nodes, std::size_t n_nodes) {
         level_.assign(2 * n_nodes + 1, 0);  // of nodes, then of leaves; 0: not met
         level_[0] = 1;
@@ -30,7 +29,7 @@ class Descent {
             const std::int32_t next = level_[i] + 1;
             deepest = std::max(deepest, next);
             for (const std::int32_t child : nodes[i].child) {
-                // Without a branch: whether a child is a leaf cannot be foretold.
+                // Without a branch: whether a child is a leaf is unpredictable.
                 const auto is_leaf = static_cast<std::uint32_t>(child >> 31);  // all bits or none
                 const std::uint32_t number = static_cast<std::uint32_t>(child) ^ is_leaf;
                 const std::uint64_t at = std::uint64_t{number} + (n_nodes & (0 - (is_leaf & 1ull)));
@@ -77,7 +76,7 @@ void in_parts(std::size_t n_parts, Work work) {
     for (std::size_t number = 1; number < n_parts; ++number) {
         try {
             threads.emplace_back(run, number);
-        } catch (const std::exception&) {  // no more threads, or no memory for one
+        } catch (const std::exception&) {  // no more threads or memory
             run(number);
         }
     }
@@ -110,7 +109,7 @@ void check_leaves(const LeafArrays& leaves, const Part& part) {
                 "a leaf is empty");
     }
     require(are_below(part.share(leaves.members), leaves.n_rows), "members are out of range");
-    // Weights of nothing, or none at all, would make averages that are no numbers.
+    // Without rows, or with weights of 0 alone, averages would be NaN.
     const auto counts = part.share(leaves.counts);
     require(all_of(counts.size(), [&](std::size_t i) { return counts[i] > 0; }),
             "a weight is not above 0");
@@ -145,7 +144,7 @@ void check_directions(const ForestArrays& forest) {
     const auto& start = forest.direction_start;
     const std::size_t n_entries = forest.direction_columns.size();
     constexpr const char* reason = "directions do not fit the trees";
-    constexpr std::uint16_t exponent = 0x7f80;  // all of its bits: infinite, or no number
+    constexpr std::uint16_t exponent = 0x7f80;  // all of its bits: infinity or NaN
     require(start.size() == forest.nodes.size() + 1 && are_starts(start, n_entries), reason);
     require(forest.direction_weights.size() == n_entries, reason);
     require(are_below(forest.direction_columns, forest.n_features), reason);

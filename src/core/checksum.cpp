@@ -8,13 +8,13 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "words are read as they are in the file");
 
-constexpr std::size_t n_lanes = 8;  // products do not wait for one another
+constexpr std::size_t n_lanes = 8;  // independent products
 constexpr std::size_t block = n_lanes * sizeof(std::uint64_t);
 constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 divided by the golden ratio
 
-// Each step can be undone, so that a change of one word is never lost. A product carries a change
-// to higher bits alone, so that high bits are brought down first: changes of two bits, even of
-// signs, do not cancel.
+// Each step is invertible, so that a change of one word is never lost. A product carries changes to
+// higher bits only, so high bits are mixed into low ones first: changes of two bits, even of signs,
+// do not cancel.
 constexpr std::uint64_t mixed(std::uint64_t sum, std::uint64_t word) {
     const std::uint64_t both = sum ^ word;
     return std::rotl((both ^ both >> 32) * odd, 31);

@@ -1,5 +1,5 @@
-// A number by which bytes are known to be as they were written: at the speed of memory, and against
-// accidents. Who changes bytes on purpose can make them have any checksum.
+// A checksum that is computed as fast as memory is read. It detects accidents, not deliberate
+// changes.
 #pragma once
 
 #include <cstddef>

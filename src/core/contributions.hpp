@@ -1,11 +1,11 @@
 // Contributions of features to a prediction.
 //
-// Each step of a row down a tree changes the mean (or median) of the training rows below. The
-// change is credited to the feature of the split, or in an oblique node to several features. There
-// a row goes right if w . x exceeds the threshold. Feature j pushes it by w[j] x[j] - threshold
-// w[j]^2 / (w . w): these pushes add up to the distance from the threshold, measured from the point
-// of the hyperplane nearest to zero, where zero is a middle rank or an absent word. The features
-// that push the row to its side share the change in proportion to their pushes.
+// Each step down a tree changes the mean (or median) of the training rows below. The change is
+// credited to the feature of the split, or in an oblique node to several features. There a row goes
+// right if w . x exceeds the threshold. Feature j pushes it by w[j] x[j] - threshold w[j]^2 / (w .
+// w): these pushes add up to the distance from the threshold, measured from the point of the
+// hyperplane nearest to zero, where zero is a middle rank or an absent word. The features that push
+// the row to its side share the change in proportion to their pushes.
 #pragma once
 
 #include "hierarchy.hpp"

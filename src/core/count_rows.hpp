@@ -12,7 +12,7 @@
 namespace sketchforest {
 
 // Sums of labels over rows with small whole weights, as a bag has them, are whole numbers: they are
-// exact in 16 bits, of which a vector adds four times as many as of doubles.
+// exact in 16 bits, and a vector adds four times as many of them as of doubles.
 class CountRows {
   public:
     explicit CountRows(std::span<const double> weights)
@@ -20,8 +20,8 @@ class CountRows {
               return 0 <= weight && weight <= 0xff && weight == static_cast<std::uint8_t>(weight);
           })) {}
 
-    // Whether the rows of a node can be counted, by the number of its labels, its weight (what a
-    // lane adds up to must not be more than 15 bits hold) and the rows that it is numbered among.
+    // Whether the rows of a node can be counted, given the number of its labels, its weight (sums
+    // must fit into 15 bits) and the number of rows in its subset.
     bool suit(std::size_t n_labels, double weight, std::size_t n_rows) const {
         return are_whole_ && n_labels <= most_labels && weight <= 0x7fff && n_rows <= most_rows;
     }
@@ -45,7 +45,7 @@ class CountRows {
     static constexpr std::size_t most_labels = 7 * count_lanes;
     static constexpr std::size_t most_rows = 1 << 16;  // so that they take 8 MB at most
 
-    // V is known when compiling, so that zeros are written without a call for each row.
+    // V is known at compile time, so that zeros are written without a call for each row.
     template <std::size_t V, class LabelsOf>
     void fill_rows(const RowSubset& subset, Range node, const std::uint32_t* place,
                    const double* total, LabelsOf labels_of) {

@@ -19,7 +19,7 @@ class DenseCriterion final : public SplitCriterion {
           scratch_(stride_) {}
 
     void enter(std::size_t depth, std::span<const std::uint32_t> parent_rows) override {
-        if (depth == 0) {  // the bag's rows are where they should be
+        if (depth == 0) {  // the rows of the bag are in place
             if (is_narrow_) n_components_ = used_components(parent_rows.size());
             return;
         }
@@ -103,7 +103,7 @@ class DenseCriterion final : public SplitCriterion {
     const T* rows(std::size_t depth) const { return depth ? packed_[depth - 1].data() : bag_; }
 
     double squares() const {
-        constexpr std::size_t lanes = 8;  // sums that do not wait for each other
+        constexpr std::size_t lanes = 8;  // independent sums
         double sums[lanes]{};
         for (std::size_t j = 0; j < stride_; ++j) sums[j % lanes] += total_[j] * total_[j];
         return ((sums[0] + sums[4]) + (sums[2] + sums[6])) +

@@ -10,10 +10,11 @@ class DenseFeatureReader final : public FeatureReader {
   public:
     explicit DenseFeatureReader(const Codes& codes) : codes_(codes) {}
 
-    // Codes are read where they lie, whatever the subset.
+    // Codes are read in place, whatever the subset.
     void enter(std::size_t, const RowSubset&) override {}
 
-    // A small node's rows lie far apart in a column, but what is wanted of one row lies close.
+    // The rows of a small node lie far apart in a column, but the codes of one row lie close
+    // together.
     Gathered gather(const RowSubset& subset, Range node,
                     std::span<const std::uint32_t> features) override {
         is_gathered_ =

@@ -11,8 +11,8 @@ namespace {
 //
 //     sum over outputs of S log(S / w),   S = weighted sum of the output on that side.
 //
-// Outputs are the indicators of classes, or counts. Of labels, the rows without a label count as
-// those of a second class do.
+// Outputs are the indicators of classes, or counts. For labels, rows without the label count as a
+// second class.
 class DevianceCriterion final : public RowCriterion {
   public:
     DevianceCriterion(const Outputs& outputs, const Bag& bag, Impurity impurity)
@@ -28,7 +28,7 @@ class DevianceCriterion final : public RowCriterion {
         return sum;
     }
 
-    // From all outputs at each cut: kept up to date by differences, scores of cuts that make the
+    // Computed from all outputs at each cut: if updated by differences, scores of cuts with the
     // same sides would differ by rounding.
     SplitPoint scan(const Scan& scan, const Limits& limits, const Score& best) override {
         for (const std::uint32_t column : seen_) side_[column] = {};
@@ -55,7 +55,7 @@ class DevianceCriterion final : public RowCriterion {
   private:
     struct Sum {
         double sum = 0;
-        std::uint32_t n_positive = 0;  // rows: rounding makes no side of zeros look positive
+        std::uint32_t n_positive = 0;  // rows: no side of zeros looks positive by rounding
     };
 
     void sum_up(const RowSubset& subset, Range node) override {
@@ -70,9 +70,9 @@ class DevianceCriterion final : public RowCriterion {
             each_output(member_of_row_[row], [&](std::size_t column, double) {
                 Sum& total = total_[column];
                 if (total.n_positive > 0) seen_.push_back(static_cast<std::uint32_t>(column));
-                total.n_positive = 0;  // of no use any more but as a mark
+                total.n_positive = 0;  // only a mark from here on
             });
-        // In one order, in whatever order rows came: rounding is the same.
+        // In a fixed order, so that rounding does not depend on the order of the rows.
         std::sort(seen_.begin(), seen_.end());
     }
 

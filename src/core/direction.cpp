@@ -49,7 +49,7 @@ DirectionFinder::DirectionFinder(const ObliqueParams& params, std::size_t n_rows
     for (auto* rows : {&target_, &residual_, &moved_, &scaled_}) rows->resize(n_rows);
 }
 
-// Power steps find the leading direction from a random start; few of them leave trees different.
+// Power steps find the leading direction from a random start; a few of them keep trees different.
 bool DirectionFinder::aim_at_leading(const CentredOutputs& outputs, Stream& stream) {
     const std::size_t stride = outputs.stride;
     for (float& component : leading_) component = static_cast<float>(2 * stream.uniform() - 1);
@@ -88,10 +88,11 @@ bool DirectionFinder::find(NodeRows& x, const CentredOutputs& outputs, std::uint
     return true;
 }
 
-// What the columns vary in this node, and the gradient, in one pass; false where they do not vary.
+// The variances of the columns in this node, and the gradient, in one pass; false if nothing
+// varies.
 bool DirectionFinder::begin_columns(NodeRows& x, const CentredOutputs& outputs) {
     x.moments(outputs.weights, scaled_.data(), sums_.data(), variances_.data(), gradient_.data());
-    // Of a constant column: sums of floats are off by more, the more of them there are.
+    // Rounding error of a constant column, which grows with the number of floats in a sum.
     const double rounding = 2e-6 + 2e-7 * std::sqrt(static_cast<double>(outputs.n_rows));
     const double lengths =
         kernels().vary(sums_.data(), outputs.weight, rounding, x.width(), variances_.data());
@@ -107,9 +108,9 @@ bool DirectionFinder::finish(const NodeRows& x, const CentredOutputs& outputs) {
     return true;
 }
 
-// Minimises the weighted sum of (target - x . w - constant)^2 + penalty |w|^2. The columns are
-// centred without being written: their sums are known, and the target is centred, so that the first
-// gradient needs no correction.
+// Minimizes the weighted sum of (target - x . w - constant)^2 + penalty |w|^2. The columns are
+// centered without being written: their sums are known, and the target is centered, so that the
+// first gradient needs no correction.
 bool DirectionFinder::fit_ridge(NodeRows& x, const CentredOutputs& outputs, std::uint32_t n_steps) {
     const std::size_t width = x.width();
     const Pieces& pieces = outputs.pieces;
@@ -144,13 +145,13 @@ bool DirectionFinder::fit_ridge(NodeRows& x, const CentredOutputs& outputs, std:
         kernels().add_scaled(gradient_.data(), static_cast<float>(squares / previous), width,
                              step_.data());
     }
-    // Squares of weights that are no floats would make effects that cannot be compared.
+    // If squared weights overflow a float, their effects cannot be compared.
     const double lengths = kernels().squared_length(weights_.data(), width);
     return lengths > 0 && lengths <= std::numeric_limits<float>::max();
 }
 
-// Of a node's weights, those that move its rows most, and no more of them than it has rows: a
-// direction is known no better than that, and the others would be most of the model.
+// Keeps the weights that move the node's rows most, at most one per row: the rows determine no more
+// of them, and the others would make up most of the model.
 void DirectionFinder::keep_strongest(const NodeRows& x, std::size_t n_rows) {
     const auto most =
         static_cast<std::size_t>(std::min(1 + params_.weights_per_row * static_cast<double>(n_rows),
@@ -160,15 +161,15 @@ void DirectionFinder::keep_strongest(const NodeRows& x, std::size_t n_rows) {
     strongest_ = 0;
     std::fill_n(kept_.data(), x.width(), 0.0f);
     for (const std::uint32_t j : columns_) {
-        // Rounded as they are stored, so that training rows fall where a prediction has them.
+        // Rounded as they are stored, so that training rows go to the same side as in a prediction.
         kept_[j] = from_half(to_half(weights_[j]));
         if (effects_[j] > effects_[strongest_]) strongest_ = j;
     }
     std::swap(weights_, kept_);
 }
 
-// The columns of the largest effects above 0, the first of equal ones, without a sort: the upper
-// bits of a positive float tell its order among most of the others.
+// The columns with the largest positive effects, the first of equal ones, without sorting: the
+// upper bits of a positive float decide most comparisons.
 void DirectionFinder::select(std::size_t most, std::size_t n_columns) {
     const auto bucket = [&](std::uint32_t j) {
         return std::bit_cast<std::uint32_t>(effects_[j]) >> ignored_bits;

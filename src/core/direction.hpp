@@ -10,7 +10,7 @@
 
 namespace sketchforest {
 
-// Rows of outputs of one node, centred, with their weights.
+// Rows of outputs of one node, centered, with their weights.
 struct CentredOutputs {
     const float* z;  // `stride` a row, a multiple of 8
     std::size_t n_rows;
@@ -29,7 +29,7 @@ class DirectionFinder {
     void open() { is_new_node_ = true; }
     // Aims at the direction in which the outputs vary most; false where they do not vary.
     bool aim_at_leading(const CentredOutputs& outputs, Stream& stream);
-    // Aims at another direction of the outputs; false, and nothing changes, where it is none.
+    // Aims at another direction of the outputs; false, and nothing changes, if there is none.
     bool aim_at(const double* direction);
     // Finds the direction in X that predicts the outputs along the one that is aimed at, by so many
     // steps, and about where the rows lie along it; false where there is none.

@@ -88,8 +88,8 @@ template void transpose_codes(const std::uint16_t*, std::size_t, std::size_t, st
 template void transpose_codes(const std::uint32_t*, std::size_t, std::size_t, std::size_t,
                               std::size_t, std::uint32_t*);
 
-// One of the two is read or written across, whatever the order of X: by tiles of a few rows, which
-// stay in the nearest cache.
+// Whatever the order of X, one of the two is accessed across its rows: in tiles of a few rows,
+// which stay in the L1 cache.
 void code_by_value(const NumberMatrix& x, std::size_t first, std::size_t last,
                    std::uint32_t* by_column, std::uint32_t* by_row) {
     const auto code = [&](const auto* values) {
@@ -106,7 +106,7 @@ void code_by_value(const NumberMatrix& x, std::size_t first, std::size_t last,
         };
         for (std::size_t begin = first; begin < last; begin += tile_rows) {
             const std::size_t end = std::min(begin + tile_rows, last);
-            if (x.column_stride == 1)  // said so, the compiler makes vectors of it
+            if (x.column_stride == 1)  // with a constant stride, the compiler vectorizes the loop
                 code_rows(begin, end, 1);
             else
                 code_rows(begin, end, x.column_stride);

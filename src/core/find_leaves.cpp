@@ -41,8 +41,8 @@ struct Descent {
         std::int32_t at;
     };
 
-    // A group of rows goes down together, one move each in turn: their moves do not wait for each
-    // other, where those of one row do. A row that has arrived gives its place to the next.
+    // A group of rows descends together, one step each in turn: steps of different rows do not wait
+    // for each other. A row that arrives at a leaf makes room for the next one.
     template <class Move>
     void for_groups(Move move) const {
         Walker walkers[group_size];
@@ -71,8 +71,8 @@ struct Descent {
         for_groups([&](Walker& walker) { walker.at = step(walker.row, walker.at); });
     }
 
-    // On sparse data trees are chains, and the next node is nearly always the one that follows in
-    // memory. Said as a branch, this lets the processor go on before it knows.
+    // On sparse data, trees are chains, and the next node is nearly always the one that follows in
+    // memory. A branch lets the processor speculate on that.
     void find_in_chains() const {
         for (std::size_t i = 0; i < n_rows; ++i) {
             const Row row = rows.row(i);
@@ -86,9 +86,9 @@ struct Descent {
         }
     }
 
-    // The same where zeros are said by marks: a row that lacks all features of a stretch of the
-    // chain passes it at a byte a node. Nodes are far from each other, so that a row which has come
-    // to one it has the feature of waits for it while others move.
+    // The same with marks of absent features: a row passes a stretch of the chain whose features it
+    // lacks at one byte per node. At a node whose feature it has, it waits for memory while other
+    // rows move.
     void find_in_chains_of_zeros(const std::uint32_t* marked) const {
         for_groups([&](Walker& walker) {
             const Row row = walker.row;
@@ -148,13 +148,13 @@ void find(const Trees& trees, const Rows& rows, std::size_t n_rows, std::int32_t
     });
 }
 
-// A few rows at a time are written out in full, and wiped again by what they touched: a block
-// stays in the cache, and no row costs the number of features.
+// A few rows at a time are expanded, and only their entries are cleared afterwards: the block stays
+// in the cache, and the time per row does not depend on the number of features.
 template <bool wide, class T>
 void find_in_full_rows(const Trees& trees, const SparseX<T>& x, std::int32_t* leaves) {
     constexpr std::size_t block_bytes = 1 << 19;
     const std::size_t width = x.n_features;
-    // A group at least, even where that leaves the cache: a row alone waits at every step.
+    // At least one group, even if it exceeds the cache: a single row would wait at every step.
     const std::size_t block =
         std::min(std::max(block_bytes / (width * sizeof(T)), group_size), x.n_rows);
     std::vector<T> full(block * width, T{0});
@@ -202,11 +202,11 @@ void find_in_marked_rows(const Trees& trees, const SparseX<T>& x, std::int32_t* 
 
 template <bool wide, class T>
 void find_in_sparse_rows(const Trees& trees, const SparseX<T>& x, std::int32_t* leaves) {
-    // A value of a row that is written out is found fastest, as long as a group of rows is small.
+    // Reading expanded rows is fastest, as long as a group of them is small.
     constexpr std::size_t most_full_bytes = 1 << 23;
-    // A mark is looked at and mostly passed: faster than a hash even far outside of the cache.
+    // Most marks say that a feature is absent: faster than a hash table even far outside the cache.
     constexpr std::size_t most_marked_bytes = 1 << 26;
-    // Marks pay where rows lack most features, and have few enough entries to be told apart.
+    // Marks pay off if rows lack most features and have few enough entries to number.
     const auto n_entries = static_cast<std::size_t>(x.row_start[x.n_rows] - x.row_start[0]);
     const bool is_marked = trees.zero_chains && n_entries <= 128 * x.n_rows &&
                            8 * n_entries <= x.n_rows * x.n_features;

@@ -21,7 +21,7 @@ struct Pending {  // a node that waits for its turn
     Place place;
 };
 
-struct Candidate : Priority {  // a node whose rows are split, and that waits to be an inner node
+struct Candidate : Priority {  // a node whose rows are split, waiting to become an inner node
     Pending node;
     Split split;
     std::uint32_t n_left;
@@ -149,7 +149,7 @@ class Grower {
         return true;
     }
 
-    // Finds the best split and reorders the node's rows by it; nothing where no split will do.
+    // Finds the best split and reorders the node's rows by it; nothing if no split is valid.
     std::optional<Candidate> try_split(const Pending& node, std::size_t slot) {
         RowSubset& subset = subsets_[node.depth];
         criterion_->open(node.depth, subset, node.range, slot);
@@ -217,8 +217,8 @@ class Grower {
                 {{middle, node.range.end}, node.depth, right}};
     }
 
-    // A float keeps seven digits of a cut, unless that is so large or so near zero that it becomes
-    // the largest float, zero or something in between that is far off.
+    // A float keeps seven digits of a cut, unless the cut is so large or so near zero that it
+    // overflows, underflows or becomes denormal.
     static bool is_out_of_floats(double cut, float rounded) {
         using Float = std::numeric_limits<float>;
         return rounded != cut && !(std::abs(cut) >= Float::min() && std::abs(cut) <= Float::max());

@@ -15,8 +15,8 @@ struct InstructionSet {
 // The fastest last.
 std::vector<InstructionSet> available_sets();
 
-// The fastest, or the one that the environment variable SKETCHFOREST_KERNELS names. Where it names
-// none of those that are available, throws std::invalid_argument.
+// The fastest, or the one that the environment variable SKETCHFOREST_KERNELS names. Throws
+// std::invalid_argument if it names none of the available ones.
 const InstructionSet& set_in_use();
 
 }  // namespace sketchforest

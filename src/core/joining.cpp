@@ -5,7 +5,8 @@
 namespace sketchforest {
 namespace {
 
-// Leaves of all trees, counted on: a tree has one more place in `leaf_start` than leaves.
+// Leaves of all trees, numbered consecutively: a tree has one more place in `leaf_start` than
+// leaves.
 std::size_t first_leaf(const Leaves& leaves, std::size_t tree) {
     return static_cast<std::size_t>(leaves.leaf_start[tree]) - tree;
 }

@@ -74,14 +74,14 @@ struct DenseNode {
     double weight_before = 0;
 };
 
-// A node whose rows of outputs fill one vector of `stride` doubles, 4 or 8. With what is known of
-// each row beforehand, |S_A|^2 and S.S_A are kept up to date while rows join side A.
+// A node whose rows of outputs fill one vector of `stride` doubles, 4 or 8. With the terms of each
+// row computed beforehand, |S_A|^2 and S.S_A are kept up to date while rows join side A.
 struct RowTerms {
     double squares;   // |w z|^2
     double by_total;  // S . w z
     double weight;
 };
-// What a chunk of cuts are made of, one after the other: |S_A|^2 (or `no_cut`), S . S_A and w_A.
+// The terms of a chunk of cuts, one after the other: |S_A|^2 (or `no_cut`), S . S_A and w_A.
 struct CutTerms {
     static constexpr std::size_t capacity = 128;
     static constexpr double no_cut = -std::numeric_limits<double>::infinity();

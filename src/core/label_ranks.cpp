@@ -6,7 +6,7 @@
 namespace sketchforest {
 namespace {
 
-// Up to so many thresholds, comparing each with all scores is faster than sorting the scores.
+// Up to this many thresholds, comparing each with all scores is faster than sorting the scores.
 constexpr std::size_t few_thresholds = 24;
 
 class Counter {

@@ -10,7 +10,7 @@ namespace sketchforest {
 
 namespace {
 
-// So many floats, a few times over, stay in the fastest cache.
+// This many floats, a few times over, stay in the L1 cache.
 constexpr std::size_t few_features = 4096;
 using Four = float __attribute__((vector_size(16)));
 
@@ -173,7 +173,7 @@ void NodeRows::times_and_back(const float* w, const float* weights, float* out, 
 }
 
 void NodeRows::project(std::span<const std::uint32_t> columns, const float* w, float* out) const {
-    // A zero weight adds nothing, so that the columns of a sparse row may be taken as they come.
+    // A zero weight adds nothing, so the columns of a sparse row may be taken as they are.
     if (x_.is_sparse()) return times(w, out);
     pieces_->each([&](std::size_t, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {

@@ -3,8 +3,8 @@
 //     x . w <= threshold,
 //
 // which is a ridge regression of the leading direction of the node's outputs on its rows of X. It
-// is stopped after a few steps of conjugate gradients: the first of them are the components of
-// partial least squares, and too few to overfit.
+// is stopped after a few steps of conjugate gradients, which are the first components of partial
+// least squares and too few to overfit.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct FloatRows {
 };
 
 struct ObliqueParams : TreeLimits {
-    double ridge = 2;                 // times the mean squared length of the node's centred rows
+    double ridge = 2;                 // times the mean squared length of the node's centered rows
     std::uint32_t n_steps = 2;        // of conjugate gradients
     std::uint32_t n_power_steps = 5;  // towards the leading direction of the outputs
     std::uint32_t n_refinements = 2;  // towards the direction between the sides of a cut
@@ -35,7 +35,8 @@ struct ObliqueParams : TreeLimits {
     double weights_per_row = 1;       // of X, that a node keeps at most for each of its rows
     // Features drawn in each node, of dense X, to be cut one by one as well; 0: none.
     std::uint32_t n_single_features = 0;
-    // Where single features are cut, smaller nodes have no direction: few rows do not tell it.
+    // Where single features are cut, smaller nodes have no direction, since few rows do not
+    // determine it.
     std::uint32_t min_direction_rows = 30;
     std::uint32_t piece_rows = 0;  // a node of more is worked on in pieces; 0: none is
     std::uint32_t n_threads = 1;   // which take the pieces
@@ -49,7 +50,7 @@ struct Directions {
 };
 
 struct ObliqueTree {
-    Tree tree;  // `feature` of a node is the one that tells most of its direction
+    Tree tree;  // `feature` of a node is that of the largest effect
     Directions directions;
 };
 
@@ -62,8 +63,8 @@ inline float from_half(std::uint16_t half) {
     return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
 }
 
-// `z` has a row of `stride` outputs, a multiple of 8, for each row of the bag. A tree without
-// leaves: `stop` was requested.
+// `z` has a row of `stride` outputs, a multiple of 8, for each row of the bag. Returns a tree
+// without leaves if `stop` was requested.
 ObliqueTree grow_oblique(const FloatRows& x, const float* z, std::size_t stride, const Bag& bag,
                          const ObliqueParams& params, Stop& stop);
 

@@ -14,12 +14,13 @@
 namespace sketchforest {
 namespace {
 
-// Of the squares of the outputs: a variance below it is rounding.
+// Share of the squares of the outputs: a smaller variance is rounding error.
 constexpr double no_variance = 1e-10;
-// Rows that tell at which direction of the outputs, which has some dozens of components, to aim.
+// Rows that suffice to choose the direction of the outputs, of some dozens of components, to aim
+// at.
 constexpr std::size_t most_aiming_rows = 128;
-// A direction is fitted to the rows that it parts, and gains less on others: a cut of a single
-// feature is preferred where it gains this share of it.
+// A direction is fitted to the rows that it splits, and gains less on others: a split at a single
+// feature is preferred if it gains this share.
 constexpr double single_share = 0.9;
 
 struct Pending {  // a node that waits for its turn: rows [begin, end) of the order
@@ -35,7 +36,7 @@ struct Split {
     std::optional<std::uint32_t> feature;  // none: along the direction
 };
 
-struct Candidate : Priority {  // a node whose rows are split, and that waits to be an inner node
+struct Candidate : Priority {  // a node whose rows are split, waiting to become an inner node
     Pending node;
     std::uint32_t n_left;
     float threshold;
@@ -120,7 +121,7 @@ class ObliqueGrower {
         std::optional<CentredOutputs> outputs;
         Split split;
         if (!cuts_singles || node.size() >= params_.min_direction_rows) {
-            // A sample may miss the few rows that are not like the others: then all of them aim.
+            // A sample may miss the few rows that differ from the others; then all rows are used.
             const bool is_sampled = node.size() > 2 * most_aiming_rows && aim(sample(members));
             outputs = is_sampled ? open_node(members) : aim(members);
             if (must_stop(node.size())) return {};
@@ -166,7 +167,7 @@ class ObliqueGrower {
         }
     }
 
-    // Where a large node aims at is known well enough from some of its rows, spread evenly.
+    // In a large node, evenly spread rows suffice to choose the direction to aim at.
     std::span<const std::uint32_t> sample(std::span<const std::uint32_t> members) {
         sample_.resize(most_aiming_rows);
         for (std::size_t i = 0; i < most_aiming_rows; ++i)
@@ -174,10 +175,10 @@ class ObliqueGrower {
         return sample_;
     }
 
-    // Finds at which direction of the outputs to aim; the outputs of the rows, or nothing where
-    // there is none. The direction between the two sides of a cut tells more of the labels that it
-    // parts than the one in which all of them vary most, and one step finds a cut that is good
-    // enough to tell.
+    // Finds the direction of the outputs to aim at; returns the outputs of the rows, or nothing if
+    // there is no direction. The direction between the two sides of a cut separates labels better
+    // than the direction of largest variance, and one step finds a cut that is good enough for
+    // that.
     std::optional<CentredOutputs> aim(std::span<const std::uint32_t> members) {
         const auto outputs = open_node(members);
         if (!outputs || !finder_.aim_at_leading(*outputs, stream_)) return {};
@@ -216,7 +217,7 @@ class ObliqueGrower {
     }
 
     bool aim_between_sides(const CentredOutputs& outputs, std::size_t n_left) {
-        // Of centred outputs, one side is the other with another sign.
+        // Of centered outputs, one side is the other with another sign.
         const std::size_t n = outputs.n_rows;
         const bool sums_left = 2 * n_left < n;
         const std::size_t begin = sums_left ? 0 : n_left, end = sums_left ? n_left : n;
@@ -229,7 +230,7 @@ class ObliqueGrower {
         return finder_.aim_at(side_.data());
     }
 
-    // The rows of the node, their weights and their outputs, centred; nothing where these are all
+    // The rows of the node, their weights and their outputs, centered; nothing where these are all
     // the same.
     std::optional<CentredOutputs> open_node(std::span<const std::uint32_t> span) {
         const std::size_t n = span.size();
@@ -256,7 +257,8 @@ class ObliqueGrower {
                                                 centred_.data() + begin * stride_});
         });
         if (!(left > no_variance * (left + squares))) return {};
-        // Centred in floats, the outputs add up to nearly nothing, and cuts are scored by how much.
+        // Centered in floats, the outputs add up to nearly nothing, and cuts are scored by how
+        // much.
         weight_ = pieces.sum(0, [&](std::size_t begin, std::size_t end, double sum) {
             return std::accumulate(&wide_weights_[begin], &wide_weights_[begin] + (end - begin),
                                    sum);

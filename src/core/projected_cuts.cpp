@@ -48,7 +48,7 @@ bool ProjectedCuts::sort(const float* projected, const Pieces& pieces) {
     return true;
 }
 
-// Rows are dealt to ranges of values, which are sorted each for itself.
+// Rows are distributed to ranges of values, each sorted by itself.
 void ProjectedCuts::sort_in_pieces(std::uint32_t lowest, std::uint32_t highest,
                                    const Pieces& pieces) {
     constexpr std::size_t n_ranges = 256;

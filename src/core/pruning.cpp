@@ -37,7 +37,7 @@ PruningPath pruning_path(const Hierarchy& tree, std::span<const double> costs, d
             branch[at] += more;
             n_leaves[at] -= fewer;
         }
-        path.alphas.push_back(std::max(path.alphas.back(), alpha));  // rounding may say a bit less
+        path.alphas.push_back(std::max(path.alphas.back(), alpha));  // may be less by rounding
         path.impurities.push_back(branch[tree.roots[0]]);
         path.undone.push_back(node);
     }

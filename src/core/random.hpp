@@ -35,7 +35,7 @@ class Stream {
   private:
     static constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;  // an odd number near 2^64 / phi
 
-    // The finaliser of SplitMix64: every input bit flips every output bit half of the time.
+    // The finalizer of SplitMix64: every input bit flips every output bit half of the time.
     static std::uint64_t mix(std::uint64_t x) {
         x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
         x = (x ^ (x >> 27)) * 0x94d049bb133111eb;

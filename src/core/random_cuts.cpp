@@ -6,14 +6,15 @@
 namespace sketchforest {
 namespace {
 
-// Up to so many entries, their values are looked up instead of searching all values of the feature.
+// Up to this many entries, their values are looked up instead of searching all values of the
+// feature.
 constexpr std::size_t few_values = 64;
 
 // Rows of a table of codes, so that it stays in a near cache.
 constexpr std::size_t table_rows = 4096;
 
 // Fills a table of codes, a row of `stride` for each of some rows of X. `by_row`: the rows lie far
-// apart, so that what is wanted of one of them had better be read together.
+// apart, so the codes of one row are read together.
 void tabulate(const Codes& codes, const RowSubset& subset, std::span<const std::uint32_t> rows,
               std::span<const std::uint32_t> features, bool by_row, std::size_t stride,
               std::uint32_t* table) {
@@ -150,8 +151,8 @@ void RandomCuts::cut_off_missing(NodeSearch& search, const FeatureEntries& entri
 }
 
 // The last code whose value does not exceed the threshold, and the one after it. Among ranks, a
-// small node asks for the values of its own rows: a search by halves would wait for a distant piece
-// of memory at each step.
+// small node asks for the values of its own rows: a binary search would wait for distant memory at
+// each step.
 RandomCuts::Place RandomCuts::place(const NodeSearch& search, const FeatureEntries& entries,
                                     double threshold, std::uint32_t lowest, std::uint32_t highest) {
     const Codes& codes = search.codes;

@@ -250,7 +250,7 @@ class SparseCriterion final : public SplitCriterion {
             const std::size_t size = std::min(n - first, CutTerms::capacity);
             for (std::size_t i = 0; i < size; ++i) {
                 const std::uint32_t row = scan.entries[first + i].row;
-                // Rows lie far apart in a large node, and are known long before their turn.
+                // Rows lie far apart in a large node, so the next ones are prefetched.
                 __builtin_prefetch(lines_.data() +
                                    scan.entries[std::min(first + i + ahead, last)].row);
                 const RowTerms& terms = lines_[row].terms;
@@ -275,7 +275,7 @@ class SparseCriterion final : public SplitCriterion {
                 each_label(entry.row, [&](std::int32_t label, double) { side_[label] = 0; });
     }
 
-    // Whether so many rows have about as many labels as there are outputs.
+    // Whether this many rows have about as many labels as there are outputs.
     bool is_large(std::size_t n_rows) const {
         return n_rows * rows_->labels.size() >= side_.size() * (rows_->start.size() - 1);
     }

@@ -73,7 +73,7 @@ class SparseFeatureReader : public FeatureReader {
     }
 
     // The few rows of a small node are read whole, and each entry goes to the bucket of its
-    // feature; bucket 0 takes those of features that are not asked for.
+    // feature; bucket 0 takes those of features that are not requested.
     Gathered gather(const RowSubset& subset, Range node,
                     std::span<const std::uint32_t> features) override {
         is_gathered_ = node.size() <= bucket_size && features.size() <= most_gathered;
@@ -87,7 +87,7 @@ class SparseFeatureReader : public FeatureReader {
             const std::int64_t from = subset.row[row];
             for (std::int64_t at = codes_.row_start[from]; at < codes_.row_start[from + 1]; ++at) {
                 const std::uint32_t bucket = bucket_of_[codes_.columns[at]];
-                // Bucket 0 is never read, and its entries write over each other.
+                // Bucket 0 is never read; its entries overwrite each other.
                 const std::uint32_t place = bucket_count_[bucket]++ % bucket_size;
                 Entry& entry = buckets_[bucket * bucket_size + place];
                 entry.row = row;
@@ -160,14 +160,14 @@ class SparseFeatureReader : public FeatureReader {
     std::vector<Block> stack_;
 
     bool is_gathered_ = false;
-    std::vector<std::uint32_t> bucket_of_;  // of each feature; 0 where it is not asked for
+    std::vector<std::uint32_t> bucket_of_;  // of each feature; 0 if not requested
     std::vector<std::uint32_t> bucket_count_;
     std::vector<Entry> buckets_;
     std::vector<std::uint32_t> node_features_;  // that the rows of a small node have
 };
 
-// Where a feature is there or not, a column of a subset of at most 64 rows is one word: most trees
-// are mostly small nodes, and most features are absent from a small node.
+// If features are only present or absent, a column of a subset of at most 64 rows is one word: most
+// nodes are small, and most features are absent from a small node.
 class BinaryFeatureReader final : public SparseFeatureReader<NoCode> {
     using Base = SparseFeatureReader<NoCode>;
     static constexpr std::size_t word_size = 64;

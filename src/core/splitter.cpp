@@ -61,7 +61,7 @@ std::uint32_t Splitter::draw_from(std::span<std::uint32_t> features, std::size_t
 
 // All features at once where the node allows it, else one by one.
 Outcome Splitter::search_drawn(std::span<const std::uint32_t> drawn) {
-    // Two rows can be parted in one way only, so that the first split of them is the best.
+    // Two rows can be split in one way only, so the first split of them is the best.
     const bool first_is_best = search_.node.size() == 2;
     if (first_is_best && !codes_.sparse) return search_two_rows(drawn);
     if (params_.random_cuts && !first_is_best) {
@@ -84,7 +84,7 @@ Outcome Splitter::search_drawn(std::span<const std::uint32_t> drawn) {
     return varies ? Outcome::searched : Outcome::constant;
 }
 
-// Mostly the first feature parts them: the codes of the others are not fetched.
+// The first feature usually splits them, so the codes of the others are not fetched.
 Outcome Splitter::search_two_rows(std::span<const std::uint32_t> drawn) {
     bool varies = false;
     for (std::size_t i = 0; i < drawn.size() && !search_.best.found; ++i)
@@ -143,7 +143,7 @@ std::uint32_t Splitter::partition(std::size_t depth, RowSubset& subset, Range no
         for (std::size_t i = 0; i < column.n_entries; ++i) {
             const Entry entry = entries_[i];
             const bool left = split.goes_left(entry.code, missing_code);
-            order[to] = entry.row;  // harmless if it goes right: written over by the next one
+            order[to] = entry.row;  // harmless if it goes right: overwritten by the next one
             to += left;
             right_[n_right] = entry.row;
             n_right += !left;

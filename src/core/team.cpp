@@ -8,7 +8,7 @@ namespace sketchforest {
 Team::Team(std::size_t n_threads) {
     try {
         while (size() < std::min(n_threads, most)) threads_.emplace_back([this] { help(); });
-    } catch (const std::exception&) {  // no more threads, or no memory: those there are do the work
+    } catch (const std::exception&) {  // no more threads or memory: go on with fewer
     }
 }
 
@@ -59,7 +59,7 @@ void Team::take_tasks() {
     try {
         for (std::size_t task = next_++; task < n_tasks_; task = next_++) (*work_)(task);
     } catch (...) {
-        next_ = n_tasks_;  // no task is begun after an error
+        next_ = n_tasks_;  // no task starts after an error
         const std::lock_guard lock(mutex_);
         if (!error_) error_ = std::current_exception();
     }

@@ -7,7 +7,7 @@
 namespace sketchforest {
 namespace {
 
-// Half of the weight is reached up to rounding: ten rows of weight 0.1 have their median between
+// Half of the weight is reached up to rounding: the median of ten rows of weight 0.1 lies between
 // the fifth and the sixth.
 constexpr double rounding = 1e-12;
 

@@ -33,7 +33,7 @@ inline Ints multiply_pairs(Shorts a, Shorts b) {
 
 inline Shorts widen_counts(const std::uint8_t* from) {
 #if defined(__AVX2__)
-    // GCC converts halves, and puts them together.
+    // GCC would convert two halves and join them.
     return reinterpret_cast<Shorts>(
         _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
 #else
@@ -75,7 +75,7 @@ SplitPoint scan_rows(const Scan& scan, const Limits& limits, const CountNode& no
         const std::size_t size = smaller(n - first, CutTerms::capacity);
         for (std::size_t i = 0; i < size; ++i) {
             const std::uint8_t* row = node.rows + scan.entries[first + i].row * row_bytes;
-            // Rows lie far apart in a large node, and are known long before their turn.
+            // Rows lie far apart in a large node, so the next ones are prefetched.
             const std::uint8_t* next =
                 node.rows + scan.entries[smaller(first + i + ahead, last)].row * row_bytes;
             for (std::size_t at = 0; at < row_bytes; at += 64) __builtin_prefetch(next + at);

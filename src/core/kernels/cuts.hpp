@@ -24,7 +24,7 @@ struct EightCuts {
 };
 
 // The best cut of a scan. Each lane keeps a best one of its own, as long as the scan lasts: good
-// cuts come in rows of ever better ones, and to find the best of eight takes longer than to score
+// cuts come in runs of ever better ones, and to find the best of eight takes longer than to score
 // them.
 class BestCut {
     using Lane = Doubles<cut_lanes>;
@@ -89,7 +89,7 @@ inline void consider(CutTerms& terms, std::size_t size, std::size_t n_taken, dou
     }
 }
 
-// The lanes of eight vectors added up, as `sums` adds them up: neighbours first.
+// The lanes of eight vectors added up, as `sums` adds them up: neighbors first.
 template <class Vector>
 inline Vector sums_of_eight(const Vector* v) {
     Vector pairs[4], fours[2];

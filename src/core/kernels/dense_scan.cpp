@@ -69,8 +69,8 @@ class WaitingCuts<1> {
     SplitPoint cut_;
 };
 
-// V: how many vectors make a row, where that is known when compiling, so that the side's sum stays
-// in registers; 0 where it is not.
+// V: how many vectors make a row, if known at compile time, so that the side's sum stays in
+// registers; otherwise 0.
 template <class T, int L, int V>
 SplitPoint scan(const Scan& scan, const Limits& limits, const DenseNode& node, const Score& best) {
     const T* z = static_cast<const T*>(node.z);
@@ -90,7 +90,7 @@ SplitPoint scan(const Scan& scan, const Limits& limits, const DenseNode& node, c
     constexpr std::size_t ahead = 8;
     for (std::size_t i = 0; i < n; ++i) {
         const std::uint32_t row = entries[i].row;
-        // Rows lie far apart in a large node, and are known long before their turn.
+        // Rows lie far apart in a large node, so the next ones are prefetched.
         if (i + ahead < n) {
             const T* fetched = row_at(z, entries[i + ahead].row, stride);
             for (std::size_t at = 0; at < stride * sizeof(T); at += 64)

@@ -45,7 +45,7 @@ inline void store_some(const Floats& numbers, float* to, std::size_t n) {
         std::memcpy(to, &numbers, n * sizeof(float));
 }
 
-// The logarithms of products of so many numbers between 1 and 2 are taken at once.
+// One logarithm is taken of the product of this many numbers between 1 and 2.
 constexpr std::size_t most_factors = 64;
 
 inline double sum_of_logs(Floats products) {
@@ -92,7 +92,7 @@ double absent_labels(const float* scores, std::size_t n, float* gradients, float
 template <int L, int V>
 void sketch(const float* g, std::size_t n, const float* p, std::size_t stride, float* z) {
     using Row = typename Lanes<float, L>::type;
-    // Several sums at a time: one would wait for each addition.
+    // Several sums at a time: a single one would wait for each addition.
     constexpr std::size_t n_sums = 4;
     for (std::size_t first = 0; first < stride; first += V * L) {
         Row sums[n_sums][V]{};

@@ -5,7 +5,7 @@
 namespace sketchforest::LEVEL {
 namespace {
 
-// V: how many vectors make a row, where that is known when compiling; 0 where it is not.
+// V: how many vectors make a row, if known at compile time; otherwise 0.
 template <int L, int V>
 inline void add_row(const float* row, std::size_t n_vectors, double* bin) {
     for (std::size_t v = 0; v < (V ? V : n_vectors); ++v) {

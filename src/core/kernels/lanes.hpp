@@ -1,7 +1,7 @@
 // Vectors of a fixed number of lanes, for the kernels alone. Each of their files is compiled once
 // for each instruction set, so that everything here has internal linkage, and nothing of the
-// standard library is used that might: of an inline function that two objects define, the linker
-// keeps any one, be it the one that the machine cannot execute.
+// standard library is used that might: if two objects define an inline function, the linker keeps
+// either, possibly the one that the machine cannot execute.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ template <class T, int L>
 inline Doubles<L> widen(const T* from) {
     if constexpr (L == 1) return static_cast<double>(*from);
 #if defined(__AVX512F__)
-    // Otherwise GCC converts halves, and puts them together. With a mask of all lanes, since it
+    // Otherwise GCC would convert two halves and join them. With a mask of all lanes, since it
     // warns of its own header without.
     else if constexpr (L == 8 && sizeof(T) == sizeof(float))
         return _mm512_maskz_cvtps_pd(0xff, _mm256_loadu_ps(from));

@@ -5,8 +5,8 @@
 namespace sketchforest::LEVEL {
 namespace {
 
-// A row is read once for all features of a group, whose sums stay in registers. A row that does not
-// join is added as zero: which ones join is hard to predict.
+// A row is read once for all features of a group, whose sums stay in registers. Rows that do not
+// join are added as zero, since which rows join is hard to predict.
 template <class T, int L>
 void sum_cuts(const CutSums& job) {
     constexpr int lanes = table_lanes;

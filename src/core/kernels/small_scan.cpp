@@ -5,8 +5,8 @@
 namespace sketchforest::LEVEL {
 namespace {
 
-// One lane for each row: the cut after its code. Which rows are on side A is a comparison and not
-// an order, so that nothing is sorted, and there is no branch that could be mispredicted.
+// One lane per row: the cut after its code. Comparing codes decides which rows are on side A, so
+// nothing is sorted, and no branch can be mispredicted.
 template <int C>
 SmallCut scan(const SmallNode& node, const Limits& limits, const Score& best) {
     constexpr int lanes = 8;

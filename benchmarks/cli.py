@@ -49,8 +49,9 @@ app = typer.Typer(
     help=benchmarks.__doc__,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
 )
-bench_app = typer.Typer(cls=_Group, invoke_without_command=True)
+bench_app = typer.Typer(cls=_Group, invoke_without_command=True, rich_markup_mode="markdown")
 bench_app.add_typer(studies_app)  # without a name, so its commands join those of bench
 app.add_typer(bench_app, name="bench")
 

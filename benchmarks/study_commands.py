@@ -19,7 +19,7 @@ from benchmarks.options import (
     option,
 )
 
-studies_app = typer.Typer()
+studies_app = typer.Typer(rich_markup_mode="markdown")
 
 
 @studies_app.command()

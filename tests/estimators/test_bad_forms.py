@@ -118,8 +118,8 @@ def test_a_lazy_frame_names_the_way_out():
     polars = pytest.importorskip("polars")
     lazy = polars.LazyFrame({"a": [1.0] * N_ROWS, "b": [0] * N_ROWS})
     for kind in (RandomForestClassifier, RandomForestRegressor):
-        refuse_to_fit(kind, r"X must hold rows; got a LazyFrame, .* Use its collect\(\)", X=lazy)
-        refuse_to_fit(kind, r"Y must hold rows; got a LazyFrame, .* Use its collect\(\)", y=lazy)
+        refuse_to_fit(kind, r"X must hold rows; got a LazyFrame, .* Call its collect\(\)", X=lazy)
+        refuse_to_fit(kind, r"Y must hold rows; got a LazyFrame, .* Call its collect\(\)", y=lazy)
 
 
 @pytest.mark.parametrize("largest", [2**53 + 1, -(2**60)])

@@ -192,7 +192,9 @@ class ThresholdCurveDisplay(_EvaluationDisplay):
 
     def __init__(self, thresholds: Sequence[Decided]) -> None:
         if not thresholds:
-            raise ValueError("thresholds must not be empty; got none, as for classes or numbers.")
+            raise ValueError(
+                "thresholds must not be empty; got none. Classes and real outputs have no thresholds."
+            )
         self.thresholds = thresholds
 
     @classmethod
@@ -273,7 +275,7 @@ class LabelFrequencyDisplay(_EvaluationDisplay):
     @classmethod
     def _evaluated(cls, evaluation: Evaluation) -> tuple[Any, ...]:
         if evaluation.labels is None:
-            raise ValueError("evaluation must be of a classifier; got that of a regressor.")
+            raise ValueError("evaluation must be that of a classifier; got one of a regressor.")
         return evaluation.labels.n_true, evaluation.labels.f1
 
     @classmethod

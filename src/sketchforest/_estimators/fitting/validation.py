@@ -174,7 +174,7 @@ def check_is_collected(name: str, given: object) -> None:
     if hasattr(given, "collect") and not hasattr(given, "__array__"):
         raise ValueError(
             f"{name} must hold rows; got a {type(given).__name__}, which is not computed yet. "
-            "Use its collect()."
+            "Call its collect()."
         )
 
 

@@ -59,8 +59,8 @@ def check_warm_start(
         )
     if targets.criterion != earlier.targets.criterion:
         raise ValueError(
-            "With warm_start=True, criterion must be that of the first fit, since leaves predict "
-            f"by it; got {params.criterion!r}. Use warm_start=False to fit from scratch."
+            "With warm_start=True, criterion must be that of the first fit, which decides "
+            f"what leaves predict; got {params.criterion!r}. Use warm_start=False to fit from scratch."
         )
     if params.n_estimators == "auto":
         return

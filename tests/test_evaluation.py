@@ -260,7 +260,7 @@ def test_a_boosting_model_knows_its_training_rows(tmp_path):
     )
     model = load_forest(tmp_path / "model.sf")
     assert evaluate(model, X, LABELS).n_trained_on == 80
-    with pytest.raises(ValueError, match="no out-of-bag predictions of them"):
+    with pytest.raises(ValueError, match="no out-of-bag predictions"):
         evaluate(model, X[TRAIN], LABELS[TRAIN])
 
 

@@ -193,7 +193,7 @@ class ThresholdCurveDisplay(_EvaluationDisplay):
     def __init__(self, thresholds: Sequence[Decided]) -> None:
         if not thresholds:
             raise ValueError(
-                "thresholds must not be empty; got none. Classes and real outputs have no thresholds."
+                "thresholds must not be empty; got none. Classes and real outputs have none."
             )
         self.thresholds = thresholds
 

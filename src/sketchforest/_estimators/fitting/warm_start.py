@@ -60,7 +60,8 @@ def check_warm_start(
     if targets.criterion != earlier.targets.criterion:
         raise ValueError(
             "With warm_start=True, criterion must be that of the first fit, which decides "
-            f"what leaves predict; got {params.criterion!r}. Use warm_start=False to fit from scratch."
+            f"what leaves predict; got {params.criterion!r}. Use warm_start=False to fit "
+            "from scratch."
         )
     if params.n_estimators == "auto":
         return

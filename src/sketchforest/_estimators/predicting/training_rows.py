@@ -57,8 +57,8 @@ def out_of_bag_rows(
         rows = np.flatnonzero(np.diff(in_bag.indptr) < forest.forest.n_trees)
     if in_bag is None or not len(rows):
         raise ValueError(
-            "include_training_rows must be True if every tree was grown on all of these rows, since "
-            "there are no out-of-bag predictions; got False. Or use rows that the model was not "
+            "include_training_rows must be True for rows that all trees were grown on, which have "
+            "no out-of-bag predictions; got False. Or use rows that the model was not "
             "trained on."
         )
     return rows, in_bag[rows]

@@ -81,4 +81,4 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 # Top-level pages need no sidebar.
-html_sidebars = {name: [] for name in ("index", "tutorial", "how-it-works", "cli", "comparison")}
+html_sidebars = {name: [] for name in ("index", "tutorial", "how-it-works", "comparison")}

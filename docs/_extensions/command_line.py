@@ -12,26 +12,38 @@ from sketchforest.cli.app import app
 
 
 class CommandLine(SphinxDirective):
+    """Describe a command; without an argument, list all of them with links to their pages."""
+
+    optional_arguments = 1
+
     def run(self):
-        command = typer.main.get_command(app)
-        context = command.make_context("sketchforest", [], resilient_parsing=True)
-        found = []
-        for name in command.list_commands(context):
-            if not (shown := command.get_command(context, name)).hidden:
-                found += self._section(shown, f"sketchforest {name}")
-        return found
+        program = typer.main.get_command(app)
+        context = program.make_context("sketchforest", [], resilient_parsing=True)
+        if self.arguments:
+            (name,) = self.arguments
+            return self._described(program.get_command(context, name), f"sketchforest {name}")
+        lines = []
+        for name in program.list_commands(context):
+            command = program.get_command(context, name)
+            if not command.hidden:
+                summary = (command.help or "").partition("\n")[0]
+                lines += [f":doc:`{name} </commands/{name}>`", f"   {summary}"]
+        return self._parsed("\n".join(lines))
 
     def _section(self, command, path):
         section = nodes.section(ids=[path.replace(" ", "-")])
         section += nodes.title(text=path)
+        section += self._described(command, path)
+        return section
+
+    def _described(self, command, path):
         context = command.make_context(path, [], resilient_parsing=True)
         usage = " ".join([path, *command.collect_usage_pieces(context)])
-        section += nodes.literal_block(usage, usage, language="text")
-        section += self._parsed(_as_rst(command.help or ""))
-        section += self._parsed(_options(command.get_params(context), context))
-        for name in getattr(command, "commands", {}):
-            section += self._section(command.commands[name], f"{path} {name}")
-        return [section]
+        found = [nodes.literal_block(usage, usage, language="text")]
+        found += self._parsed(_as_rst(command.help or ""))
+        found += self._parsed(_options(command.get_params(context), context))
+        subcommands = getattr(command, "commands", {})
+        return found + [self._section(subcommands[name], f"{path} {name}") for name in subcommands]
 
     def _parsed(self, text):
         found = nodes.Element()

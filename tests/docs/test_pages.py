@@ -6,12 +6,14 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+import typer
 from docs.snippets import ROOT
 
 import sketchforest
 from benchmarks.readme import paper_table, study_pages, with_tables
 from benchmarks.reproduce.page import render_page
 from benchmarks.reproduce.tables_page import NAMES
+from sketchforest import cli
 
 DOCS = ROOT / "docs"
 # What the build of the site makes.
@@ -51,6 +53,17 @@ def test_links_inside_the_project_lead_somewhere(page):
             assert anchor in set(anchors(target)), f"{page.name}: {link}"
         elif anchor and target.suffix == ".html":
             assert f'id="{anchor}"' in target.read_text(encoding="utf-8"), f"{page.name}: {link}"
+
+
+def test_each_command_has_a_page_in_the_table_of_contents():
+    program = typer.main.get_command(cli.app)
+    context = program.make_context("sketchforest", [], resilient_parsing=True)
+    commands = [n for n in program.list_commands(context) if not program.commands[n].hidden]
+    index = (DOCS / "commands" / "index.md").read_text(encoding="utf-8")
+    assert index.partition(":hidden:")[2].split()[:-1] == commands
+    for name in commands:
+        page = (DOCS / "commands" / f"{name}.md").read_text(encoding="utf-8")
+        assert f".. command-line:: {name}\n" in page
 
 
 def test_the_figures_of_the_readme_are_those_of_the_measurements():

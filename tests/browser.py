@@ -4,6 +4,7 @@ import importlib
 import os
 import shutil
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -70,3 +71,16 @@ const behind = (element) => {
 const found = [light(getComputedStyle(arguments[0]).color), light(behind(arguments[0]))];
 return (Math.max(...found) + .05) / (Math.min(...found) + .05);
 """
+
+
+def axe_findings(driver):
+    """Return serious and critical findings of axe-core, if the package that carries it is there."""
+    package = pytest.importorskip("axe_playwright_python", reason="carries axe-core")
+    driver.execute_script((Path(package.__file__).parent / "axe.min.js").read_text("utf-8"))
+    found = driver.execute_async_script("axe.run().then(arguments[arguments.length - 1])")
+    return [
+        f"{each['id']}: {node['html'][:120]}"
+        for each in found["violations"]
+        if each["impact"] in ("serious", "critical")
+        for node in each["nodes"]
+    ]

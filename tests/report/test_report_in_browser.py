@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from browser import CONTRAST, DESK, PHONE, complaints, open_browser
+from browser import CONTRAST, DESK, PHONE, axe_findings, complaints, open_browser
 
 from sketchforest import RandomForestClassifier
 from sketchforest.datasets import make_multilabel
@@ -196,3 +196,13 @@ def test_a_phone_shows_the_report_without_scrolling_sideways(address):
           .filter((element) => element.offsetParent && element.offsetHeight < 36).length;
         """
         assert driver.execute_script(small) == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_axe_finds_no_serious_barrier_in_a_report(address, size, scheme):
+    with open_browser(size, scheme) as driver:
+        driver.get(address)
+        for details in find(driver, "details"):
+            driver.execute_script("arguments[0].open = true", details)
+        assert axe_findings(driver) == []

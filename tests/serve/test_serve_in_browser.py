@@ -1,7 +1,7 @@
 """The page of the service in a real browser."""
 
 import pytest
-from browser import DESK, PHONE, complaints, import_selenium, open_browser
+from browser import DESK, PHONE, axe_findings, complaints, import_selenium, open_browser
 
 By, Keys = import_selenium(".common.by").By, import_selenium(".common.keys").Keys
 
@@ -146,3 +146,14 @@ def test_the_api_page_sends_its_examples(browser, service):
         form.find_element(By.TAG_NAME, "button").click()
         shown = form.find_element(By.TAG_NAME, "pre")
         wait(browser, lambda shown=shown: shown.text.startswith("200"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_axe_finds_no_serious_barrier_in_the_service(service, size, scheme):
+    with open_browser(size, scheme) as driver:
+        type_text(driver, service)
+        wait(driver, lambda: texts(driver, "#labels .name"))
+        assert axe_findings(driver) == []
+        driver.get(service.url + "/docs")
+        assert axe_findings(driver) == []

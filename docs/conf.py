@@ -68,7 +68,7 @@ html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_show_sourcelink = False
 html_theme_options = {
-    "logo": {"text": "sketchforest"},
+    "logo": {"text": f"sketchforest {version}"},
     "navbar_align": "left",
     "navbar_persistent": ["search-button"],
     "navbar_end": ["theme-switcher"],

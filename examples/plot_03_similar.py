@@ -8,6 +8,7 @@ not only on the words.
 """
 
 # %%
+import matplotlib.pyplot as plt
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics.pairwise import linear_kernel
 
@@ -17,7 +18,9 @@ from sketchforest.datasets import Columns, read_table
 data, texts = read_table("functions.csv", Columns(text="description", tags="tags"))
 vectorizer = TfidfVectorizer(min_df=2)
 X = vectorizer.fit_transform(texts)
-forest = SketchForestClassifier(n_estimators=30, random_state=0, n_jobs=-1).fit(X, data.Y)
+forest = SketchForestClassifier(
+    30, linear=0, label_correlations=False, random_state=0, n_jobs=-1
+).fit(X, data.Y)
 
 query = vectorizer.transform(["How far apart are two sets of points?"])
 rows, weights = forest.similar(query, k=4)
@@ -30,7 +33,13 @@ for row in linear_kernel(query, X)[0].argsort()[::-1][:4]:
     print(texts[row])
 
 # %%
-# A prediction is the product of leaf weights and labels.
+# The trees predict the product of leaf weights and labels, and most of the weight is on few rows.
+# A sketch forest adds a linear part, unless `linear=0`.
 weights = forest.leaf_weights(query)
 print(weights.shape, weights.nnz, "training rows count;", f"weights sum to {weights.sum():.6f}")
 print(abs(weights @ data.Y - forest.predict_proba(query)).max() < 1e-6)
+
+plt.plot(sorted(weights.data, reverse=True))
+plt.xlabel("training rows, nearest first")
+plt.ylabel("weight")
+plt.show()

@@ -9,6 +9,7 @@ add new tags, or merge and correct old ones.
 # %%
 import time
 
+import matplotlib.pyplot as plt
 import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -34,3 +35,13 @@ print(forest.n_outputs_, "->", forest_with.n_outputs_)
 # Predictions of the old tags do not change.
 old, new = forest.predict_proba(X[:100]), forest_with.predict_proba(X[:100])
 print(np.array_equal(old, new[:, :-1]), new[:5, -1].round(2))
+
+# %%
+# The new tag has learned what it means, without seeing the length of a text:
+lengths = [len(text) for text in texts]
+plt.scatter(lengths, forest_with.predict_proba(X)[:, -1], s=8)
+plt.axvline(60, color="gray", linestyle="--")
+plt.xscale("log")
+plt.xlabel("characters of the description")
+plt.ylabel("score of the new tag")
+plt.show()

@@ -39,6 +39,7 @@ class CommandLine(SphinxDirective):
     def _described(self, command, path):
         context = command.make_context(path, [], resilient_parsing=True)
         usage = " ".join([path, *command.collect_usage_pieces(context)])
+        usage = re.sub(r"\{(\w+)\}", r"\1", usage)
         found = [nodes.literal_block(usage, usage, language="text")]
         found += self._parsed(_as_rst(command.help or ""))
         found += self._parsed(_options(command.get_params(context), context))
@@ -75,6 +76,7 @@ def _options(params, context):
     for panel, records in panels.items():
         lines += [f"**{panel}**", ""] if panel else []
         for names, described in records:
+            names = names.replace(" range>", ">")
             described = " ".join(described.replace("`", "``").split())
             described = re.sub(r"\w+://[\w:.]*\w", r"``\g<0>``", described)  # avoid links
             lines += [f"``{' '.join(names.split())}``", f"   {described}", ""]

@@ -39,6 +39,7 @@ def answers(monkeypatch):
 # ---- whole runs
 
 
+@pytest.mark.slow
 def test_a_run_measures_in_separate_processes_and_writes_what_it_finds(
     data_home, tmp_path, monkeypatch
 ):

@@ -394,7 +394,7 @@ def test_control_characters_in_names_are_escaped(command, tmp_path):
         assert "\x1b" not in text
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+@pytest.mark.parametrize("closed", ["<&-", pytest.param(">&-", marks=pytest.mark.slow)])
 def test_a_closed_standard_stream_is_reported_in_one_sentence(closed, command, tmp_path):
     (tmp_path / "data.csv").write_text(GOOD)
     model = tmp_path / "model.sf"

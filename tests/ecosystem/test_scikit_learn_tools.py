@@ -155,7 +155,9 @@ def test_displays(data):
     metrics.RocCurveDisplay.from_estimator(forest, data.X[:, :2], data.y)
     metrics.ConfusionMatrixDisplay.from_estimator(forest, data.X[:, :2], data.y)
     calibration.CalibrationDisplay.from_estimator(forest, data.X[:, :2], data.y)
-    inspection.PartialDependenceDisplay.from_estimator(forest, data.X[:, :2], [0, (0, 1)])
+    inspection.PartialDependenceDisplay.from_estimator(
+        forest, data.X[:, :2], [0, (0, 1)], grid_resolution=5
+    )
 
 
 def test_select_from_model(data):

@@ -82,9 +82,10 @@ def test_threads_that_share_a_fresh_model_are_told_what_one_alone_is_told(kinds)
     run_script("shared_estimators.py", "--minutes", "0", "--kinds", *kinds)
 
 
-@few_and_slow(refitted.KINDS, few=slice(1, 2))
-def test_a_fit_beside_predictions_replaces_the_whole_model_at_once(kinds):
-    run_script("refitted.py", "--threads", "8", "--minutes", "0.05", "--kinds", *kinds)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", refitted.KINDS)
+def test_a_fit_beside_predictions_replaces_the_whole_model_at_once(kind):
+    run_script("refitted.py", "--threads", "8", "--minutes", "0.01", "--kinds", kind)
 
 
 @pytest.mark.slow

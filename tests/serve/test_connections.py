@@ -104,6 +104,7 @@ def pids(running):
     return set(re.findall(r"Started server process \[(\d+)\]", running.log.read_text()))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="there are no such signals")
 def test_a_killed_worker_is_restarted_and_its_signal_logged(model, tmp_path):
     with serving(tmp_path, model, "--workers", "2", *LIMITS) as running:

@@ -64,21 +64,21 @@ def bin_features(X: Matrix, n_jobs: int | None) -> Binned:
             return _bin_sparse(sparse.csr_array(X))
         X = X.toarray()
     coded = encode_ranks(X, n_jobs, by_row=False)
-    codes = np.empty((coded.n_features, coded.n_rows), np.uint8)
-    start, known, by_rank = coded.value_start, coded.values, coded.codes
-    assert start is not None, "coded by rank"
+    bins = np.empty((coded.n_features, coded.n_rows), np.uint8)
+    start, known, ranks = coded.value_start, coded.values, coded.codes
+    assert start is not None, "encoded by rank"
     assert known is not None
-    assert by_rank is not None
+    assert ranks is not None
     edges = []
     for feature in range(coded.n_features):
         values = known[start[feature] : start[feature + 1]].astype(np.float64)
-        counts = np.bincount(by_rank[feature], minlength=len(values) + 1)[: len(values)]
+        counts = np.bincount(ranks[feature], minlength=len(values) + 1)[: len(values)]
         bin_of_value, below, above = _bins_of(values, counts)
         edges.append((below, above))
-        # Missing values have the code after the last value, and the bin after the last bin.
-        bin_of_code = np.append(bin_of_value, len(below)).astype(np.uint8)
-        np.take(bin_of_code, by_rank[feature], out=codes[feature])
-    return _binned(coded.n_rows, edges, columns=codes)
+        # Missing values have the rank after the last value, and the bin after the last bin.
+        bin_of_rank = np.append(bin_of_value, len(below)).astype(np.uint8)
+        np.take(bin_of_rank, ranks[feature], out=bins[feature])
+    return _binned(coded.n_rows, edges, columns=bins)
 
 
 def _bins_of(values: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

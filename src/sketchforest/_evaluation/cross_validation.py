@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from sketchforest._estimators.fitting.targets import check_no_tag_lists
 from sketchforest._features.tags import tag_targets
 from sketchforest._utils.display import aligned, html_table
-from sketchforest._utils.sparse import checked_if_sparse, indicator_matrix
+from sketchforest._utils.sparse import checked_if_sparse, indicator_matrix, one_hot
 from sketchforest._utils.tables import Table, latex_table
 from sketchforest._utils.typing import Matrix, MatrixLike
 from sketchforest._utils.warning import warn
@@ -217,8 +217,8 @@ class _Truth:
         given: Any = Y if sparse.issparse(Y) else np.asarray(Y)
         if given.ndim == 2:
             return cls(indicator(given, "Y"))
-        classes, codes = np.unique(given, return_inverse=True)
-        return cls(_one_hot(codes, len(classes)), classes)
+        classes, columns = np.unique(given, return_inverse=True)
+        return cls(one_hot(columns, len(classes)), classes)
 
     def scores(self, estimator: Any, scores: Matrix) -> Matrix:
         """(n_rows, n_labels): a column for each label, though training rows may lack some."""
@@ -239,16 +239,11 @@ class _Truth:
             return sparse.csr_array(found).astype(bool)
         if self.classes is None:
             return sparse.csr_array(predicted).astype(bool)
-        return _one_hot(np.searchsorted(self.classes, predicted), len(self.classes))
+        return one_hot(np.searchsorted(self.classes, predicted), len(self.classes))
 
     def _columns(self, tagger: Any, tags: Sequence[str]) -> sparse.csr_array:
         """Return an (n_known, n_labels) matrix from the tags of a fitted tagger to all tags."""
         return indicator_matrix(tagger.label_names_.tolist(), tags)
-
-
-def _one_hot(codes: np.ndarray, n_classes: int) -> sparse.csr_array:
-    ones = np.ones(len(codes), bool), (np.arange(len(codes)), codes)
-    return sparse.csr_array(ones, shape=(len(codes), n_classes))
 
 
 def _chosen(

@@ -35,7 +35,7 @@ from sketchforest._evaluation.result import (
     Evaluation,
 )
 from sketchforest._utils.progress import stage
-from sketchforest._utils.sparse import checked_if_sparse
+from sketchforest._utils.sparse import checked_if_sparse, one_hot
 from sketchforest._utils.typing import Matrix
 from sketchforest.metrics import (
     coverage_error,
@@ -278,14 +278,13 @@ def _indicator(model: "TreesClassifier", Y: Matrix) -> sparse.csr_array:
             f"Y must have the {len(columns)} columns of classes that the model was fitted on; got "
             f"{values.shape[1]}."
         )
-    found = [_one_hot(classes, y) for classes, y in zip(columns, values.T, strict=True)]
+    found = [_indicators(classes, y) for classes, y in zip(columns, values.T, strict=True)]
     return sparse.hstack(found, format="csr")
 
 
-def _one_hot(classes: np.ndarray, y: np.ndarray) -> sparse.csr_array:
+def _indicators(classes: np.ndarray, y: np.ndarray) -> sparse.csr_array:
     places = np.searchsorted(classes, y)
     is_known = classes[np.minimum(places, len(classes) - 1)] == y
     if not is_known.all():
         raise ValueError(f"Y must hold classes that the model knows; got {y[~is_known][0]!s}.")
-    rows = np.arange(len(y))
-    return sparse.csr_array((np.ones(len(y), bool), (rows, places)), shape=(len(y), len(classes)))
+    return one_hot(places, len(classes))

@@ -48,10 +48,14 @@ def indicator_matrix(cells: Sequence[str | None], values: Sequence[str]) -> spar
     """(n_cells, n_values) float32, with a one per cell whose value is among the values."""
     number = {value: at for at, value in enumerate(values)}
     found = [number.get(cell, -1) if cell is not None else -1 for cell in cells]
-    columns = np.array(found, np.int64)
+    return one_hot(np.array(found, np.int64), len(values)).astype(np.float32)
+
+
+def one_hot(columns: np.ndarray, n_columns: int) -> sparse.csr_array:
+    """(n_rows, n_columns) bool, with a one per row in its column; rows of column -1 have none."""
     rows = np.flatnonzero(columns >= 0)
-    shape = len(cells), len(values)
-    return sparse.csr_array((np.ones(len(rows), np.float32), (rows, columns[rows])), shape=shape)
+    ones = np.ones(len(rows), bool), (rows, columns[rows])
+    return sparse.csr_array(ones, shape=(len(columns), n_columns))
 
 
 def merged(matrix: sparse.csr_array) -> sparse.csr_array:

@@ -70,10 +70,10 @@ def _weights_of_rows(
     if isinstance(class_weight, list):
         given = list(class_weight)
     indicators = targets.by_column(np.arange(labels.n_columns)[None])
-    codes = labels.columns.reshape(-1, len(columns))
+    encoded = labels.columns.reshape(-1, len(columns))
     product = np.ones(labels.n_rows)
     for number, (weights, classes) in enumerate(zip(given, columns, strict=True)):
-        own = codes[:, number] - indicators[number][0, 0]
+        own = encoded[:, number] - indicators[number][0, 0]
         product *= _weights_of_classes(weights, own, classes, counts)[own]
     return product
 
@@ -103,10 +103,10 @@ def row_weights(
 
 
 def _weights_of_classes(
-    class_weight: GivenWeights, codes: np.ndarray, classes: np.ndarray, counts: np.ndarray | None
+    class_weight: GivenWeights, encoded: np.ndarray, classes: np.ndarray, counts: np.ndarray | None
 ) -> np.ndarray:
     if isinstance(class_weight, str):
-        sizes = np.bincount(codes, weights=counts, minlength=len(classes))
+        sizes = np.bincount(encoded, weights=counts, minlength=len(classes))
         return _balanced(sizes, sizes.sum(), int(np.count_nonzero(sizes)))
     if isinstance(class_weight, list):
         raise ValueError(

@@ -103,7 +103,7 @@ def with_criterion(targets: Targets, criterion: Criterion) -> Targets:
 def _one_class_per_row(Y: np.ndarray) -> Targets:
     try:
         check_classification_targets(Y)
-        classes, codes = np.unique(Y, return_inverse=True)
+        classes, columns = np.unique(Y, return_inverse=True)
     except TypeError as error:
         raise ValueError(
             f"Y must hold classes of one type, without missing values; got: {error}. "
@@ -111,8 +111,8 @@ def _one_class_per_row(Y: np.ndarray) -> Targets:
         ) from error
     _warn_of_tags(classes)
     one_hot = SparseRows(
-        row_start=np.arange(len(codes) + 1, dtype=np.int64),
-        columns=codes.astype(np.int32),
+        row_start=np.arange(len(columns) + 1, dtype=np.int64),
+        columns=columns.astype(np.int32),
         values=None,
         n_columns=len(classes),
     )
@@ -124,12 +124,12 @@ def _columns_of_classes(Y: np.ndarray, names: np.ndarray | None) -> Targets:
     columns = [_one_class_per_row(column) for column in Y.T]
     classes = tuple(column.classes_by_output[0] for column in columns)
     first = np.cumsum([0, *map(len, classes)])
-    codes = [
+    of_columns = [
         start + column.class_labels.columns for start, column in zip(first, columns, strict=False)
     ]
     labels = SparseRows(
         row_start=np.arange(len(Y) + 1, dtype=np.int64) * len(columns),
-        columns=np.stack(codes, axis=1).astype(np.int32).ravel(),
+        columns=np.stack(of_columns, axis=1).astype(np.int32).ravel(),
         values=None,
         n_columns=int(first[-1]),
     )

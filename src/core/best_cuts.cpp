@@ -39,7 +39,7 @@ void BestCuts::scan_from(NodeSearch& search, const FeatureEntries& entries, cons
     const std::size_t n = run.size + n_prefix;
     Split& best = search.best;
     const SplitPoint cut =
-        criterion_.scan({first, n, n_prefix, n_prefix > 0}, search.limits, best.score);
+        scanner_.scan({first, n, n_prefix, n_prefix > 0}, search.limits, best.score);
     if (cut.n_taken == 0) return;
     search.keep_side(cut, entries.feature, cut.n_taken, run.side_is_left);
     if (entries.n_missing > 0) best.missing_left = missing_left;

@@ -9,7 +9,7 @@ namespace sketchforest {
 
 class BestCuts {
   public:
-    explicit BestCuts(SplitCriterion& criterion) : criterion_(criterion) {}
+    explicit BestCuts(Scanner& scanner) : scanner_(scanner) {}
 
     void search(NodeSearch& search, const FeatureEntries& entries);
 
@@ -25,7 +25,7 @@ class BestCuts {
     void scan_from(NodeSearch& search, const FeatureEntries& entries, const Run& run,
                    std::size_t n_prefix, bool missing_left);
 
-    SplitCriterion& criterion_;
+    Scanner& scanner_;
     EntrySorter sorter_;
 };
 

@@ -159,9 +159,14 @@ void check(const Codes& codes, const CodesExtent& extent) {
     require(are_right, reason);
 }
 
+static void check_n_threads(std::uint32_t n_threads) {
+    require(0 < n_threads && n_threads <= 4096, "n_threads must be between 1 and 4096");
+}
+
 void check(const GrowParams& params, std::size_t n_features) {
     require(0 < params.max_features && params.max_features <= n_features,
             "max_features must be at least 1, and at most the number of features");
+    check_n_threads(params.n_threads);
 }
 
 void check(const ObliqueParams& params) {
@@ -170,8 +175,7 @@ void check(const ObliqueParams& params) {
     require(0 <= params.min_side && params.min_side <= 1, "min_side must be between 0 and 1");
     require(0 <= params.weights_per_row && params.weights_per_row <= most,
             "weights_per_row must be at least 0, and finite");
-    require(0 < params.n_threads && params.n_threads <= 4096,
-            "n_threads must be between 1 and 4096");
+    check_n_threads(params.n_threads);
 }
 
 void check_finite(std::span<const float> numbers) {

@@ -14,10 +14,17 @@
 
 namespace sketchforest {
 
-class SplitCriterion {
+// Scores the cuts of one feature in the open node.
+class Scanner {
   public:
-    virtual ~SplitCriterion() = default;
+    virtual ~Scanner() = default;
 
+    // The best cut of the scan, if it beats `best`.
+    virtual SplitPoint scan(const Scan& scan, const Limits& limits, const Score& best) = 0;
+};
+
+class SplitCriterion : public Scanner {
+  public:
     // Prepares depth `depth` of the stack of subsets, for `parent_rows` of the enclosing subset
     // (depth 0: positions in the bag).
     virtual void enter(std::size_t depth, std::span<const std::uint32_t> parent_rows) = 0;
@@ -34,8 +41,8 @@ class SplitCriterion {
     // Score of the unsplit node.
     virtual double score() const = 0;
 
-    // The best cut of the scan, if it beats `best`.
-    virtual SplitPoint scan(const Scan& scan, const Limits& limits, const Score& best) = 0;
+    // Scans the open node at the same time, on another thread; null where scans share memory.
+    virtual std::unique_ptr<Scanner> another_scanner() const { return nullptr; }
 
     // Fills a small node with the outputs of its rows, in order; false if there are too many.
     virtual bool fill(SmallNode& to, const RowSubset& subset, Range node) = 0;

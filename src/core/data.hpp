@@ -134,6 +134,8 @@ struct GrowParams : TreeLimits {
     Impurity impurity = Impurity::variance;
     std::uint32_t max_features = 1;
     bool random_cuts = false;
+    std::uint32_t n_threads = 1;    // search the features of a node
+    std::uint32_t shared_rows = 0;  // of so many rows or more
 };
 
 // An inner node. A child >= 0 is an inner node, a child < 0 is leaf number -1 - child.

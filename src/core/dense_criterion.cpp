@@ -63,19 +63,14 @@ class DenseCriterion final : public SplitCriterion {
     double score() const override { return squares() / weight_; }
 
     SplitPoint scan(const Scan& scan, const Limits& limits, const Score& best) override {
-        if (is_weighed_ && scan.n_prefix == 0)
-            return kernels().scan_narrow(
-                scan, limits, {weighted_.data(), terms_.data(), squares(), stride_}, best);
-        const DenseNode node = dense_node();
-        if constexpr (std::is_same_v<T, float>)
-            return kernels().scan_float(scan, limits, node, best);
-        else
-            return kernels().scan_double(scan, limits, node, best);
+        return scan_with(scratch_.data(), scan, limits, best);
     }
 
-    DenseNode dense_node() override {
-        return {z_, std::is_same_v<T, double>, weights_, total_.data(), stride_, scratch_.data()};
+    std::unique_ptr<Scanner> another_scanner() const override {
+        return std::make_unique<OtherScanner>(*this);
     }
+
+    DenseNode dense_node() override { return node_with(scratch_.data()); }
 
     bool fill(SmallNode& to, const RowSubset& subset, Range node) override {
         if (!is_narrow_) return false;
@@ -100,6 +95,35 @@ class DenseCriterion final : public SplitCriterion {
     }
 
   private:
+    class OtherScanner final : public Scanner {
+      public:
+        explicit OtherScanner(const DenseCriterion& of) : of_(of), scratch_(of.stride_) {}
+
+        SplitPoint scan(const Scan& scan, const Limits& limits, const Score& best) override {
+            return of_.scan_with(scratch_.data(), scan, limits, best);
+        }
+
+      private:
+        const DenseCriterion& of_;
+        AlignedVector<double> scratch_;
+    };
+
+    SplitPoint scan_with(double* scratch, const Scan& scan, const Limits& limits,
+                         const Score& best) const {
+        if (is_weighed_ && scan.n_prefix == 0)
+            return kernels().scan_narrow(
+                scan, limits, {weighted_.data(), terms_.data(), squares(), stride_}, best);
+        const DenseNode node = node_with(scratch);
+        if constexpr (std::is_same_v<T, float>)
+            return kernels().scan_float(scan, limits, node, best);
+        else
+            return kernels().scan_double(scan, limits, node, best);
+    }
+
+    DenseNode node_with(double* scratch) const {
+        return {z_, std::is_same_v<T, double>, weights_, total_.data(), stride_, scratch};
+    }
+
     const T* rows(std::size_t depth) const { return depth ? packed_[depth - 1].data() : bag_; }
 
     double squares() const {

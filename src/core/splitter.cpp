@@ -6,7 +6,6 @@
 #include "small_node.hpp"
 
 namespace sketchforest {
-
 Splitter::Splitter(const Codes& codes, FeatureReader& reader, SplitCriterion& criterion,
                    const GrowParams& params, std::size_t n_rows)
     : codes_(codes),
@@ -19,7 +18,9 @@ Splitter::Splitter(const Codes& codes, FeatureReader& reader, SplitCriterion& cr
       features_(codes.n_features),
       entries_(n_rows + 1),  // one more: a sparse column writes an entry before it counts it
       right_(n_rows + 1),
-      search_{codes} {
+      search_{codes},
+      team_(n_rows < params.shared_rows || codes.sparse || params.random_cuts ? 1
+                                                                              : params.n_threads) {
     std::iota(features_.begin(), features_.end(), 0u);
 }
 
@@ -73,6 +74,10 @@ Outcome Splitter::search_drawn(std::span<const std::uint32_t> drawn) {
         const Outcome outcome = search_small_node(search_, criterion_, gathered);
         if (outcome != Outcome::unsuited) return outcome;
     }
+    if (team_.size() > 1 && search_.node.size() >= params_.shared_rows) {
+        const Outcome outcome = search_side_by_side(drawn);
+        if (outcome != Outcome::unsuited) return outcome;
+    }
     bool varies = false;
     for (std::size_t i = 0; i < gathered.features.size(); ++i) {
         if (first_is_best && search_.best.found) break;
@@ -89,6 +94,37 @@ Outcome Splitter::search_two_rows(std::span<const std::uint32_t> drawn) {
     bool varies = false;
     for (std::size_t i = 0; i < drawn.size() && !search_.best.found; ++i)
         varies |= search_feature(drawn[i], read(drawn[i]));
+    return varies ? Outcome::searched : Outcome::constant;
+}
+
+// Each thread searches a run of the features. The first of equally good cuts is the best, as if
+// the features had been searched one after the other.
+Outcome Splitter::search_side_by_side(std::span<const std::uint32_t> drawn) {
+    while (searchers_.size() < team_.size()) {
+        std::unique_ptr<Scanner> scanner = criterion_.another_scanner();
+        if (!scanner) return Outcome::unsuited;
+        searchers_.emplace_back(std::move(scanner), right_.size());
+    }
+    team_.run(searchers_.size(), [&](std::size_t number) {
+        Searcher& own = searchers_[number];
+        NodeSearch search = search_;
+        own.varies = false;
+        const std::size_t end = (number + 1) * drawn.size() / searchers_.size();
+        for (std::size_t i = number * drawn.size() / searchers_.size(); i < end; ++i) {
+            const Column column = reader_.read(search_.depth, *search_.subset, search_.node,
+                                               drawn[i], own.entries.data());
+            const auto entries = varying(drawn[i], column, own.entries.data());
+            if (!entries) continue;
+            own.varies = true;
+            own.best_cuts.search(search, *entries);
+        }
+        own.best = search.best;
+    });
+    bool varies = false;
+    for (const Searcher& each : searchers_) {
+        varies |= each.varies;
+        if (each.best.found && each.best.score > search_.best.score) search_.best = each.best;
+    }
     return varies ? Outcome::searched : Outcome::constant;
 }
 
@@ -109,26 +145,33 @@ Column Splitter::read(std::uint32_t feature) {
 
 // Scores the cuts of one feature, whose entries are in place; false if it is constant in the node.
 bool Splitter::search_feature(std::uint32_t feature, const Column& column) {
-    const bool has_zeros = column.n_entries < search_.node.size();
-    if (column.n_entries == 0 || (column.min_code == column.max_code && !has_zeros)) return false;
-    const FeatureEntries entries{
-        feature,         entries_.data(), column.n_entries, move_missing_first(feature, column),
-        column.min_code, column.max_code, has_zeros};
+    const auto entries = varying(feature, column, entries_.data());
+    if (!entries) return false;
     if (params_.random_cuts)
-        random_cuts_.search(search_, entries);
+        random_cuts_.search(search_, *entries);
     else
-        best_cuts_.search(search_, entries);
+        best_cuts_.search(search_, *entries);
     return true;
 }
 
+// The entries of a feature, ready to be searched; nothing if it is constant in the node.
+std::optional<FeatureEntries> Splitter::varying(std::uint32_t feature, const Column& column,
+                                                Entry* entries) const {
+    const bool has_zeros = column.n_entries < search_.node.size();
+    if (column.n_entries == 0 || (column.min_code == column.max_code && !has_zeros)) return {};
+    const std::size_t n_missing = move_missing_first(feature, column, entries);
+    return FeatureEntries{feature,         entries,         column.n_entries, n_missing,
+                          column.min_code, column.max_code, has_zeros};
+}
+
 // Moves the entries with a missing value to the front; returns how many they are.
-std::size_t Splitter::move_missing_first(std::uint32_t feature, const Column& column) {
+std::size_t Splitter::move_missing_first(std::uint32_t feature, const Column& column,
+                                         Entry* entries) const {
     const std::uint32_t missing_code = codes_.missing_code(feature);
     if (column.max_code < missing_code) return 0;
-    const auto end = entries_.begin() + column.n_entries;
-    return std::partition(entries_.begin(), end,
+    return std::partition(entries, entries + column.n_entries,
                           [&](const Entry& e) { return e.code == missing_code; }) -
-           entries_.begin();
+           entries;
 }
 
 std::uint32_t Splitter::partition(std::size_t depth, RowSubset& subset, Range node,

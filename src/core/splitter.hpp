@@ -1,6 +1,9 @@
 // The search for the best split of one node.
 #pragma once
 
+#include <memory>
+#include <optional>
+
 #include "best_cuts.hpp"
 #include "criterion.hpp"
 #include "data.hpp"
@@ -8,6 +11,7 @@
 #include "node_search.hpp"
 #include "random.hpp"
 #include "random_cuts.hpp"
+#include "team.hpp"
 
 namespace sketchforest {
 
@@ -27,10 +31,26 @@ class Splitter {
     std::uint32_t draw_from(std::span<std::uint32_t> features, std::size_t i);
     Outcome search_drawn(std::span<const std::uint32_t> drawn);
     Outcome search_two_rows(std::span<const std::uint32_t> drawn);
+    Outcome search_side_by_side(std::span<const std::uint32_t> drawn);
     void search_undrawn();
     bool search_feature(std::uint32_t feature, const Column& column);
     Column read(std::uint32_t feature);
-    std::size_t move_missing_first(std::uint32_t feature, const Column& column);
+    std::optional<FeatureEntries> varying(std::uint32_t feature, const Column& column,
+                                          Entry* entries) const;
+    std::size_t move_missing_first(std::uint32_t feature, const Column& column,
+                                   Entry* entries) const;
+
+    // Searches some of the drawn features of a large node, while others search the others.
+    struct Searcher {
+        Searcher(std::unique_ptr<Scanner> own, std::size_t n_rows)
+            : scanner(std::move(own)), best_cuts(*scanner), entries(n_rows) {}
+
+        std::unique_ptr<Scanner> scanner;
+        BestCuts best_cuts;
+        std::vector<Entry> entries;
+        Split best{};
+        bool varies = false;
+    };
 
     const Codes& codes_;
     FeatureReader& reader_;
@@ -43,6 +63,8 @@ class Splitter {
     std::vector<Entry> entries_;           // of the feature under search
     std::vector<std::uint32_t> right_;     // rows on the right of a split
     NodeSearch search_;
+    Team team_;
+    std::vector<Searcher> searchers_;  // one for each thread, made for the first large node
 };
 
 }  // namespace sketchforest

@@ -165,6 +165,8 @@ class GrowParams(TreeLimits):
     impurity: Impurity
     max_features: int
     random_cuts: bool
+    n_threads: int
+    shared_rows: int
 
 class ObliqueParams(TreeLimits):
     ridge: float

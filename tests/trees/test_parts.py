@@ -47,6 +47,7 @@ def parts_of_small_trees(monkeypatch):
     monkeypatch.setattr(parts, "WHOLE_PART_ROWS", 60)
     monkeypatch.setattr(parts, "LEAST_ROWS", 12)
     monkeypatch.setattr(parts, "PIECE_ROWS", 25)
+    monkeypatch.setattr(parts, "SHARED_ROWS", 25)
 
 
 @pytest.fixture
@@ -55,9 +56,9 @@ def grown_parts(monkeypatch):
     seen = []
     original = grow._grow_part
 
-    def spy(*args):
+    def spy(*args, **threads):
         seen.append((args[-1], threading.get_ident()))
-        return original(*args)
+        return original(*args, **threads)
 
     monkeypatch.setattr(grow, "_grow_part", spy)
     return seen
@@ -84,6 +85,19 @@ def test_threads_do_not_matter(name, stored, grown_parts):
     reference.assert_same_forest(one, several)
     assert len(grown_parts) > 2 * 3 * 2  # parts of parts
     assert any(part.depth > 0 for part, _ in grown_parts)
+
+
+@pytest.mark.parametrize("n_components", [4, 5, 20])  # 4 and 8 outputs have a kernel of their own
+@pytest.mark.parametrize("stored", FEATURES)
+@pytest.mark.parametrize("limits", [{}, {"max_leaf_nodes": 50}, {"max_features": 2}])
+def test_threads_that_search_features_of_one_node_do_not_matter(stored, limits, n_components):
+    one, several = (
+        RandomForestClassifier(1, n_components=n_components, n_jobs=n_jobs, random_state=0)
+        .set_params(**{"max_features": None} | limits)
+        .fit(FEATURES[stored], Y)
+        for n_jobs in (1, 5)
+    )
+    reference.assert_same_forest(one, several)
 
 
 @pytest.mark.parametrize("stored", FEATURES)
@@ -144,10 +158,10 @@ def test_few_trees_have_several_threads_each(grown_parts, monkeypatch):
     monkeypatch.setattr("sketchforest._trees.memory.free_memory", lambda: None)
     original, meeting = grow._grow_part, threading.Barrier(2, timeout=20)
 
-    def in_pairs(*args):
+    def in_pairs(*args, **threads):
         if args[-1].depth > 0 and not meeting.broken and len(grown_parts) <= 3:
             meeting.wait()  # until another thread is at work on this tree
-        return original(*args)
+        return original(*args, **threads)
 
     monkeypatch.setattr(grow, "_grow_part", in_pairs)
     RandomForestClassifier(1, n_jobs=2, random_state=0).fit(X, Y)
@@ -157,10 +171,10 @@ def test_few_trees_have_several_threads_each(grown_parts, monkeypatch):
 def test_an_error_in_a_part_ends_the_fit(monkeypatch):
     original = grow._grow_part
 
-    def fails(*args):
+    def fails(*args, **threads):
         if args[-1].depth > 3:
             raise MemoryError("no more")
-        return original(*args)
+        return original(*args, **threads)
 
     monkeypatch.setattr(grow, "_grow_part", fails)
     with pytest.raises(MemoryError):

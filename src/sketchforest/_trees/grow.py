@@ -23,6 +23,7 @@ from sketchforest._trees.random import Purpose, key
 
 # A tree cannot have more rows. Larger limits are cut to this, since the core stores 32 bits.
 MOST_ROWS = np.iinfo(np.int32).max
+MOST_THREADS = 256  # of one tree: the core starts no more
 OF_OBLIQUE = ("ridge", "n_steps", "n_power_steps", "n_refinements", "min_side", "weights_per_row")
 
 
@@ -89,7 +90,7 @@ def grow_one(
     root = Part(
         None, len(bag.rows), key(settings.seed, tree, Purpose.SPLITS), is_shared=bag.is_oblique
     )
-    grow_part = partial(_grow_part, data, settings, bag, stop, n_threads)
+    grow_part = partial(_grow_part, data, settings, bag, stop)
     return finished(grow_in_parts(grow_part, root, n_threads, stop.set), bag.rows, weights)
 
 
@@ -162,19 +163,22 @@ def _grow_part(
     settings: GrowSettings,
     bag: TreeBag,
     stop: _core.StopFlag,
-    n_threads: int,
     part: Part,
+    n_threads: int,
 ) -> tuple[Tree, np.ndarray]:
     of_part = bag.take(part.positions)
     params = native_params(data, settings, bag, part)
-    if isinstance(params, _core.ObliqueParams) and part.piece_rows:
-        params.piece_rows, params.n_threads = part.piece_rows, n_threads
+    params.n_threads = min(n_threads, MOST_THREADS)
+    if isinstance(params, _core.ObliqueParams):
+        params.piece_rows = part.piece_rows
+    else:
+        params.shared_rows = part.shared_rows
     grow: Callable[..., _core._Grown | None] = _core.grow_oblique if bag.is_oblique else _core.grow
     X = data.oblique_rows if bag.is_oblique else data.X
     grown = grow(X, of_part.outputs, of_part.rows, of_part.weights, params, stop)
     if grown is None:
         raise StoppedError
-    nodes, thresholds, gains, member_start, positions, parts, depth, directions = grown
+    nodes, thresholds, gains, member_start, positions, below, depth, directions = grown
     feature_map = data.feature_map if bag.is_oblique else None
     tree = Tree(
         nodes=nodes,
@@ -186,7 +190,7 @@ def _grow_part(
         depth=depth,
         directions=None if feature_map is None else Directions(*directions, feature_map),
     )
-    return tree, parts
+    return tree, below
 
 
 def _shares(gains: np.ndarray) -> np.ndarray:

@@ -4,13 +4,13 @@ A part is a node with everything below it, grown as a tree from its own random s
 same whichever thread grows it, and when. Parts begin where the core would renumber the rows of a
 node anyway, so they cost next to nothing.
 
-The products with all rows of a node, which an oblique tree is made of, are shared by threads as
-well: its largest nodes are worked on by all of them, one after the other, and its parts are
-smaller.
+The largest nodes are worked on by all threads, one after the other. Those of an oblique tree share
+products with all rows of a node, so its parts are smaller; those of other trees share features.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -30,6 +30,8 @@ LARGEST_OBLIQUE_SHARE = 1 / 16
 LEAST_ROWS = 1 << 12
 # Rows of a node that a thread takes at a time.
 PIECE_ROWS = 1 << 12
+# A node of fewer rows is searched by one thread: others would take as long to wake up.
+SHARED_ROWS = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -56,10 +58,14 @@ class Part:
     def piece_rows(self) -> int:
         return PIECE_ROWS if self.is_shared and self.is_large else 0
 
+    @property
+    def shared_rows(self) -> int:
+        return SHARED_ROWS
 
-# Returns the tree of a part, whose members are positions among the part's rows, and (leaf, depth)
-# of each leaf that is a part in turn.
-GrowPart: TypeAlias = Callable[[Part], tuple[Tree, np.ndarray]]
+
+# Grows a part on some threads. Returns its tree, whose members are positions among the part's rows,
+# and (leaf, depth) of each leaf that is a part in turn.
+GrowPart: TypeAlias = Callable[..., tuple[Tree, np.ndarray]]  # grow(part, n_threads=...)
 
 
 def grow_in_parts(
@@ -69,8 +75,10 @@ def grow_in_parts(
     parts, trees, leaves = [root], list[Tree](), list[tuple[int, int]]()
     while len(trees) < len(parts):
         waiting = parts[len(trees) :]
-        is_alone = len(waiting) == 1  # most trees have one part
-        grown = [grow(*waiting)] if is_alone else _largest_first(grow, waiting, n_threads, on_abort)
+        if len(waiting) == 1:  # most trees have one part
+            grown = [grow(waiting[0], n_threads=n_threads)]
+        else:
+            grown = _largest_first(grow, waiting, n_threads, on_abort)
         for part, (grown_tree, below) in zip(waiting, grown, strict=True):
             tree = _in_whole(grown_tree, part)
             parts.extend(_parts_below(part, tree, below))
@@ -97,7 +105,8 @@ def _largest_first(
     """Grow the largest parts first, so that none is waited for at the end; keep their order."""
     order = np.argsort([-part.n_rows for part in parts], kind="stable")
     tasks = [parts[place] for place in order]
-    grown = run_blocks(grow, tasks, n_jobs=n_threads, on_abort=on_abort)
+    grow_one = partial(grow, n_threads=max(1, n_threads // len(parts)))
+    grown = run_blocks(grow_one, tasks, n_jobs=n_threads, on_abort=on_abort)
     return [grown[place] for place in np.argsort(order)]
 
 

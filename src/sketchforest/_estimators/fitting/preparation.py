@@ -1,7 +1,9 @@
 """Before the first tree: validate and encode what `fit` is given."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
@@ -50,11 +52,14 @@ from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.grow_on_gpu import check_device
 from sketchforest._trees.label_weights import balanced_label_weights, weighted_labels
 from sketchforest._trees.oblique_features import FeatureMap
+from sketchforest._trees.parallel import run_blocks
 from sketchforest._trees.problem import GrowSettings, Problem, TrainingData
 from sketchforest._trees.targets import Targets
 from sketchforest._utils.row_hashes import row_hashes
 from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
 from sketchforest.projection import TransformerProjection
+
+HASHED_ROWS = 1 << 14  # by one thread at a time
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,7 @@ def prepare(
     check_same_length(X, targets.labels.shape[0])
     weights = check_sample_weight(sample_weight, X.shape[0])
     weights = None if weights is None else rescale_weights(weights)
-    row_fingerprint = None if params.is_tree else fingerprint(X, weights)
+    hashes, row_fingerprint = _hashed(X, weights, params)
     check_class_weight(params.class_weight, is_tree=params.is_tree)
     targets = replace(targets, is_balanced=balances_labels(params, targets))
     class_weight = None if targets.is_balanced else class_weight_of_rows(params, targets)
@@ -121,8 +126,21 @@ def prepare(
         check_warm_start(params, targets, row_fingerprint, earlier)
     data = _encoded(X, targets, settings, params.n_jobs, rows, weights, class_weight)
     problem = Problem(X, targets.labels, data, settings)
-    hashes = row_hashes(X)
     return Prepared(params, problem, targets, features, hashes, row_fingerprint, earlier, has_all)
+
+
+def _hashed(
+    X: Matrix, weights: np.ndarray | None, params: Parameters
+) -> tuple[np.ndarray, str | None]:
+    """The hashes of rows, and the fingerprint, which one thread computes meanwhile."""
+    parts = [X]
+    if isinstance(X, np.ndarray):
+        parts = [X[first : first + HASHED_ROWS] for first in range(0, X.shape[0], HASHED_ROWS)]
+    of_all = (lambda: None) if params.is_tree else partial(fingerprint, X, weights)
+    tasks: list[Callable[[], Any]] = [of_all, *(partial(row_hashes, part) for part in parts)]
+    n_jobs = params.n_jobs if len(parts) > 1 else 1
+    found, *hashes = run_blocks(lambda task: task(), tasks, n_jobs=n_jobs)
+    return np.concatenate(hashes), found
 
 
 def _encoded(

@@ -15,8 +15,8 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 from benchmarks.bench.methods import find_method
 from sketchforest._utils.units import ratio, seconds, size
 
-# Colours that are easy to tell apart with any kind of colour vision.
-_COLOURS = {
+# Colors that are easy to tell apart with any kind of color vision.
+_COLORS = {
     "scikit-learn": "#d55e00",
     "sketchforest, projected outputs": "#0072b2",
     "sketchforest, original outputs": "#222222",
@@ -63,7 +63,7 @@ def _draw(
 ) -> None:
     values = group[cost].tolist()
     for place, row in enumerate(group.itertuples()):
-        value, colour = values[place], _COLOURS[family(row.method)]
+        value, colour = values[place], _COLORS[family(row.method)]
         face = "white" if row.is_scaled else colour
         axes.plot(value, place, "o", color=colour, markerfacecolor=face, markersize=7)
         axes.annotate(
@@ -116,7 +116,7 @@ def _add_legend(figure: Figure, summaries: pd.DataFrame) -> None:
     present = {family(method) for method in summaries["method"]}
     handles = [
         Line2D([], [], color=colour, marker="o", linestyle="", label=name)
-        for name, colour in _COLOURS.items()
+        for name, colour in _COLORS.items()
         if name in present
     ]
     if summaries["is_scaled"].any():

@@ -31,7 +31,7 @@ def as_run(dataset: str, method: str, repeat: int, answer: dict[str, Any]) -> di
     return {name: values.get(name) for name in RUN_COLUMNS}
 
 
-def summarise(runs: Sequence[dict[str, Any]]) -> pd.DataFrame:
+def summarize(runs: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """Compute medians of each method on each data set, scaled to all trees, and ratios."""
     frame = pd.DataFrame(runs, columns=RUN_COLUMNS)
     frame = frame[frame["error"] == ""]

@@ -14,7 +14,7 @@ from rich.console import Console
 from benchmarks.bench.figure import benchmark_figure
 from benchmarks.bench.methods import DEFAULT_METHODS, Method, find_method
 from benchmarks.bench.process import MeasurementError, in_own_process
-from benchmarks.bench.results import as_run, summarise
+from benchmarks.bench.results import as_run, summarize
 from benchmarks.bench.table import benchmark_table
 from benchmarks.data import choose_datasets
 from benchmarks.experiments import with_progress
@@ -111,7 +111,7 @@ def run_bench(
         is_complete = False
         console.print(f"Interrupted; the {len(runs)} finished runs are kept.")
     failures = tuple(_failure(run) for run in runs if run["error"])
-    result = BenchResult(summarise(runs), machine, settings, is_complete, failures)
+    result = BenchResult(summarize(runs), machine, settings, is_complete, failures)
     if len(result.summaries):
         _report(result, folder, console)
     return result

@@ -115,7 +115,7 @@ def run_scaling(
     except KeyboardInterrupt:
         is_complete = False
         console.print("Interrupted; finished runs are kept.")
-    costs = _summarise(grid, path)
+    costs = _summarize(grid, path)
     result = ScalingResult(costs, fit_exponents(costs), is_complete)
     if path.exists():
         _report(result, settings.dataset or "generated", folder, console)
@@ -160,7 +160,7 @@ def _run_all(settings: ScalingSettings, grid: dict[str, list[Point]], path: Path
         append_row({"repeat": repeat, **asdict(point), **answer}, path)
 
 
-def _summarise(grid: dict[str, list[Point]], path: Path) -> pd.DataFrame:
+def _summarize(grid: dict[str, list[Point]], path: Path) -> pd.DataFrame:
     """Compute medians for the points of each axis."""
     names = [field.name for field in fields(Point)]
     runs = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=[*names, *COSTS])

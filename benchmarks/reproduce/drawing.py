@@ -10,7 +10,7 @@ from benchmarks.reproduce.page import Picture
 from benchmarks.reproduce.scores import Score
 from sketchforest._utils.pictures import picture_bytes
 
-# Colours that are easy to tell apart with any kind of colour vision.
+# Colors that are easy to tell apart with any kind of color vision.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00", "#56b4e9", "#7a3fb0")
 ORIGINAL = "#222222"
 MARKERS = "os^DvPX"

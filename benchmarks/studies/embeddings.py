@@ -22,7 +22,7 @@ from sketchforest import ExtraTreesClassifier, RandomForestClassifier, SketchFor
 from sketchforest.metrics import lrap, precision_at_k
 
 N_DIMENSIONS = 256
-N_NEIGHBOURS = 30
+N_NEIGHBORS = 30
 FORESTS = {
     "sketch forest": SketchForestClassifier,
     "extra-trees": ExtraTreesClassifier,
@@ -94,10 +94,10 @@ def _logistic(data: TrainTestSplit) -> np.ndarray:
     return scores
 
 
-def _neighbours(data: TrainTestSplit) -> np.ndarray:
+def _neighbors(data: TrainTestSplit) -> np.ndarray:
     """Labels of the nearest training rows by cosine, each counting by its similarity."""
     similarity = normalize(data.X_test) @ normalize(data.X_train).T
-    k = min(N_NEIGHBOURS, similarity.shape[1])
+    k = min(N_NEIGHBORS, similarity.shape[1])
     nearest = np.argpartition(-similarity, k - 1, axis=1)[:, :k]
     weights = np.maximum(np.take_along_axis(similarity, nearest, axis=1), 0).ravel()
     starts = np.arange(len(nearest) + 1) * k
@@ -109,7 +109,7 @@ def _neighbours(data: TrainTestSplit) -> np.ndarray:
 OTHERS: dict[str, FitAndScore] = {
     "ridge": _ridge,
     "logistic regression": _logistic,
-    f"{N_NEIGHBOURS} nearest neighbours": _neighbours,
+    f"{N_NEIGHBORS} nearest neighbours": _neighbors,
 }
 METHODS = (*FORESTS, *OTHERS)
 

@@ -1,4 +1,4 @@
-"""Style shared by all figures: colours safe for colour-blind readers, axes without frames."""
+"""Style shared by all figures: colours safe for color-blind readers, axes without frames."""
 
 import csv
 from collections import defaultdict

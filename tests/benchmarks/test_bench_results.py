@@ -7,7 +7,7 @@ from bench_runs import MB, PNG_SIGNATURE, captured_console, costs, printed
 
 from benchmarks.bench.figure import benchmark_figure
 from benchmarks.bench.methods import DEFAULT_METHODS, find_method
-from benchmarks.bench.results import RATIOS, as_run, summarise
+from benchmarks.bench.results import RATIOS, as_run, summarize
 from benchmarks.bench.table import benchmark_table
 from sketchforest._utils.pictures import picture_bytes
 
@@ -25,7 +25,7 @@ def test_medians_and_ratios():
         as_run("a", "rf", 3, {"error": "killed"}),
         as_run("b", "rf", 0, costs()),
     ]
-    summaries = summarise(runs)
+    summaries = summarize(runs)
     theirs, ours, alone = summaries.itertuples()
     assert (theirs.fit_seconds, ours.fit_seconds) == (100, 2)
     assert (ours.n_runs, ours.fit_ratio, ours.size_ratio) == (3, 50, 1)
@@ -33,7 +33,7 @@ def test_medians_and_ratios():
 
 
 def test_few_trees_are_scaled_to_all_but_predictions_are_not():
-    [scaled] = summarise([as_run("a", "sklearn-rf", 0, sklearn_costs())]).itertuples()
+    [scaled] = summarize([as_run("a", "sklearn-rf", 0, sklearn_costs())]).itertuples()
     assert (scaled.fit_seconds, scaled.model_bytes) == (200, 1000 * MB)
     # Ninety more trees of 10 MB each, on top of what the fit took with ten.
     assert scaled.peak_bytes == 300 * MB + 90 * 10 * MB
@@ -50,7 +50,7 @@ def test_the_table_marks_scaled_cells_and_fits_a_terminal():
         as_run("delicious", "rf-z25", 0, costs(fit_seconds=0.5, **z)),
     ]
     console = captured_console(width=80)
-    console.print(benchmark_table(summarise(runs)))
+    console.print(benchmark_table(summarize(runs)))
     text = printed(console)
     assert "…" not in text
     assert re.search(r"sklearn-rf +200 s\* +0\.5 s\* +18\.2 ms\* +1\.2 GB\* +1 GB\* +–", text)
@@ -64,7 +64,7 @@ def test_the_table_marks_scaled_cells_and_fits_a_terminal():
 
 def test_a_table_of_whole_forests_has_no_footnote_on_scaling():
     console = captured_console()
-    console.print(benchmark_table(summarise([as_run("a", "rf", 0, costs())])))
+    console.print(benchmark_table(summarize([as_run("a", "rf", 0, costs())])))
     assert "*" not in printed(console)
     assert "×" not in printed(console)
 
@@ -85,7 +85,7 @@ def test_labels_of_the_picture_do_not_overlap(tmp_path):
         as_run("a", "rf", 0, costs(fit_seconds=0.66, peak_bytes=251 * MB)),
         as_run("a", "rf-z25", 0, costs(fit_seconds=0.37, peak_bytes=111 * MB)),
     ]
-    figure = benchmark_figure(summarise(runs))
+    figure = benchmark_figure(summarize(runs))
     FigureCanvasAgg(figure).draw()
     texts = [
         text
@@ -113,7 +113,7 @@ def test_an_axis_has_two_ticks_however_near_the_points_are(seconds):
         as_run("a", "rf", 0, costs(fit_seconds=seconds, peak_bytes=int(170 * MB * seconds))),
         as_run("a", "rf-m5", 0, near),
     ]
-    for axes in benchmark_figure(summarise(runs)).axes:
+    for axes in benchmark_figure(summarize(runs)).axes:
         low, high = axes.get_xlim()
         assert sum(low <= tick <= high for tick in axes.get_xticks()) > 1
 
@@ -121,7 +121,7 @@ def test_an_axis_has_two_ticks_however_near_the_points_are(seconds):
 def test_the_legend_says_what_ratios_compare_with():
     pytest.importorskip("matplotlib")
     runs = [as_run("a", "sklearn-rf", 0, sklearn_costs()), as_run("a", "rf-m5", 0, costs())]
-    said = benchmark_figure(summarise(runs)).legends[0].get_title().get_text()
+    said = benchmark_figure(summarize(runs)).legends[0].get_title().get_text()
     assert "on the original outputs" in said
 
 
@@ -129,4 +129,4 @@ def test_the_picture_takes_any_mix_of_methods():
     pytest.importorskip("matplotlib")
     methods = ("sklearn-rf", "rf", "rf-m5", "napkinxc")
     runs = [as_run(data, name, 0, sklearn_costs()) for data in "ab" for name in methods]
-    assert picture_bytes(benchmark_figure(summarise(runs)), "png").startswith(PNG_SIGNATURE)
+    assert picture_bytes(benchmark_figure(summarize(runs)), "png").startswith(PNG_SIGNATURE)

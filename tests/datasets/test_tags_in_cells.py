@@ -58,7 +58,7 @@ def test_other_cells_are_read_as_written(cell, tags):
     assert split_tags(cell, ";") == tags
 
 
-def test_no_text_takes_long_to_be_recognised_as_no_list():
+def test_no_text_takes_long_to_be_recognized_as_no_list():
     for cell in ("['a'" + " " * 200_000 + "x", "['" + "\\'" * 100_000, "[" + "a " * 100_000 + "!"):
         assert split_tags(cell, ";") == [cell.strip()]
 
@@ -101,7 +101,7 @@ TEXT = "text,tags\nfoo,a\nbar,b\n"
         ("t.csv", b"\xd0\xcf\x11\xe0 and more", "it is an Excel workbook; save it as CSV"),
     ],
 )
-def test_files_that_are_no_utf8_tables_are_recognised(name, content, said, tmp_path):
+def test_files_that_are_no_utf8_tables_are_recognized(name, content, said, tmp_path):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=re.escape(said)):
         read_table(tmp_path / name, COLUMNS)

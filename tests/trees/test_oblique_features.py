@@ -43,7 +43,7 @@ def test_a_monotone_change_of_a_feature_changes_nothing(dtype):
     )
 
 
-def test_new_values_have_the_rank_of_their_neighbours():
+def test_new_values_have_the_rank_of_their_neighbors():
     feature_map = FeatureMap.learn(np.array([[1.0], [2.0], [2.0], [5.0]]))
     entered = seen(feature_map, np.array([[-9.0], [1.0], [1.4], [1.6], [3.4], [3.6], [99.0]]))
     low, middle, high = -0.375, 0.0, 0.375

@@ -263,11 +263,11 @@ def test_a_space_restricts_what_is_tried():
 def test_steps_stay_inside_the_space_and_come_back(n_labels, n_features):
     space = Space(["random_forest", "extra_trees"], n_features, n_labels)
     for start in space.starts():
-        for setting in space.neighbours(start):
+        for setting in space.neighbors(start):
             assert setting != start
             assert 1 <= setting.max_features <= n_features
             assert setting.n_components is None or 1 <= setting.n_components <= n_labels
-            assert start in space.neighbours(setting) or start.projection != setting.projection
+            assert start in space.neighbors(setting) or start.projection != setting.projection
 
 
 @pytest.mark.parametrize(

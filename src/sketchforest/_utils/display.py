@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 WIDTH = 80  # of the narrowest terminal
-BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#999999"  # safe for colour-blind readers
+BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#999999"  # safe for color-blind readers
 _BAR = (
     "display:inline-block;height:.7em;width:{width:.0f}px;background:{color};"
     "vertical-align:baseline"

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from sketchforest.datasets import FORMATS, read
 from sketchforest.datasets._text import AnyPath, bad_file
 from sketchforest.datasets.columns import Columns
-from sketchforest.datasets.files import ReadOptions, recognise, recognise_piped
+from sketchforest.datasets.files import ReadOptions, recognize, recognize_piped
 from sketchforest.datasets.table import TrainingTable, read_training_table
 from sketchforest.datasets.table_files import TABLE_FORMATS, table_format
 
@@ -34,8 +34,8 @@ class DataFile(NamedTuple):
 
     def recognized(self) -> "DataFile":
         """Return the file with its format, as recognized by its content."""
-        recognise_content = recognise_piped if self.is_piped else recognise
-        return self._replace(format=self.known_format() or recognise_content(self.path))
+        recognize_content = recognize_piped if self.is_piped else recognize
+        return self._replace(format=self.known_format() or recognize_content(self.path))
 
     def read(self) -> TrainingTable:
         """Read rows and labels, and the texts if there are text columns."""

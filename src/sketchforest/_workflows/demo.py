@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 FULL_SIZE, QUICK_SIZE = 16_105, 2_000
 SCIKIT_LEARN = "scikit-learn"
-# Colours that are easy to tell apart with any kind of colour vision.
-_COLOURS = {
+# Colors that are easy to tell apart with any kind of color vision.
+_COLORS = {
     "projected": "#0072b2",
     "random forest": "#222222",
     "sketch forest": "#009e73",
@@ -214,10 +214,10 @@ def _draw(axes: Axes, rows: Sequence[Measurement], field: str, label: str, above
             outputs = f"m = {row.n_components}" if row.n_components else "original outputs"
             scaled = " (scaled)" if row.n_grown < n_all else ""
             name = f"{row.forest}, {outputs}{scaled}: {label.format(value)}"
-            axes.axhline(value, color=_COLOURS[row.forest], linestyle="--", label=name)
+            axes.axhline(value, color=_COLORS[row.forest], linestyle="--", label=name)
     points = sorted((row.n_components, getattr(row, field)) for row in projected)
     m, values = zip(*points, strict=True)
-    axes.plot(m, values, "o-", color=_COLOURS["projected"], label="random forest, m outputs")
+    axes.plot(m, values, "o-", color=_COLORS["projected"], label="random forest, m outputs")
     for point in points:
         axes.annotate(
             label.format(point[1]), point, (0, above), textcoords="offset points", ha="center"

@@ -19,7 +19,7 @@ from sketchforest.datasets import Dataset, read
 from sketchforest.datasets._text import AnyPath, bad_file, first_line, plain_name
 from sketchforest.datasets.blocks import line_blocks, pair_blocks
 from sketchforest.datasets.columns import Columns
-from sketchforest.datasets.files import ReadOptions, recognise_table
+from sketchforest.datasets.files import ReadOptions, recognize_table
 from sketchforest.datasets.table import (
     TableFeatures,
     read_table,
@@ -37,7 +37,7 @@ BLOCK_ROWS = 4096
 SHOWN_NAMES = 5  # labels in an error message
 
 
-class Labelled(NamedTuple):
+class Labeled(NamedTuple):
     """Features and true labels, in the model's order; `unknown` lists labels it does not have."""
 
     X: Matrix
@@ -58,7 +58,7 @@ def with_format(file: DataFile, model: Model) -> DataFile:
     path = file.path
     known = file.known_format()
     if known is None and (file.is_piped or Path(path).is_file()):
-        known = recognise_table(path)
+        known = recognize_table(path)
     if known is not None:
         return file._replace(format=known)
     if hasattr(model, "vectorizer_") and (file.is_piped or plain_name(path).endswith(".txt")):
@@ -116,7 +116,7 @@ def read_row(file: DataFile, model: Model, number: int) -> Matrix:
     raise ValueError(f"row must be from 0 to {first - 1}; got {number}.")
 
 
-def read_labelled(file: DataFile, model: Model) -> Labelled:
+def read_labeled(file: DataFile, model: Model) -> Labeled:
     """Read a whole file with labels."""
     file = file.recognized()
     path, format, columns, encoding, _ = file
@@ -139,7 +139,7 @@ def read_labelled(file: DataFile, model: Model) -> Labelled:
     if len(unknown) == len(given):
         reason = f"it has none of the model's labels, which are {_some(labels)}"
         raise bad_file(path, None, reason)
-    return Labelled(X, Y, unknown, texts)
+    return Labeled(X, Y, unknown, texts)
 
 
 def _table_blocks(

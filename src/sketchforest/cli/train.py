@@ -200,8 +200,8 @@ def train(
 
 
 def _is_fasttext(file: str, format: str | None) -> bool:
-    from sketchforest.datasets.files import recognise_table
+    from sketchforest.datasets.files import recognize_table
 
     if format is not None or not (file == "-" or Path(file).is_file()):
         return format == "fasttext"
-    return recognise_table(file) == "fasttext"
+    return recognize_table(file) == "fasttext"

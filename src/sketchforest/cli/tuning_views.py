@@ -17,7 +17,7 @@ from sketchforest.tuning import Trial, TuningResult
 from sketchforest.tuning.result import as_rows
 
 _TABLE_ROWS = 12
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#222222", "#e69f00", "#56b4e9")
+_COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#222222", "#e69f00", "#56b4e9")
 
 
 def show_tuning(result: TuningResult, score: float | None, console: Console) -> None:
@@ -110,8 +110,8 @@ def save_components_figure(result: TuningResult, path: str | os.PathLike[str]) -
             [ticks.index(words) for words in known],
             [best[words].expected for words in known],
             [best[words].expected_se for words in known],
-            fmt="o-" if place < len(_COLOURS) else "s--",
-            color=_COLOURS[place % len(_COLOURS)],
+            fmt="o-" if place < len(_COLORS) else "s--",
+            color=_COLORS[place % len(_COLORS)],
             elinewidth=0.8,
             label=label,
         )

@@ -78,7 +78,7 @@ def read(path: AnyPath, format: str | None = None, **options: Unpack[ReadOptions
         Passed to `read_arff`, `read_xc` or `read_svmlight`.
     """
     if format is None:
-        format = recognise(path)
+        format = recognize(path)
         if format not in FORMATS:
             reason = f"it is a table of format {format}; use read_table or 'sketchforest train'"
             raise bad_file(path, 1, reason)
@@ -112,11 +112,11 @@ def write(dataset: Dataset, path: AnyPath, format: str | None = None) -> None:
     _WRITERS[format](dataset, path)
 
 
-def recognise(path: AnyPath) -> str:
+def recognize(path: AnyPath) -> str:
     """Detect the format of a file, by its first bytes or lines."""
     if is_packed_by_zip(path):
         return "npz"
-    if (table := recognise_table(path)) is not None:
+    if (table := recognize_table(path)) is not None:
         return table
     for number, line in islice(numbered_lines(path), 10_000):
         text = line.strip()
@@ -156,10 +156,10 @@ def is_packed_by_zip(path: AnyPath) -> bool:
     return True
 
 
-def recognise_piped(path: AnyPath = "-") -> str:
+def recognize_piped(path: AnyPath = "-") -> str:
     """Detect the format of standard input, which can be read only once, by its first line."""
     line = first_line(path)
-    if (table := recognise_table(path)) is not None:
+    if (table := recognize_table(path)) is not None:
         return table
     if line.startswith((b"PK", b"PAR1")) or line.lstrip().lower().startswith(b"@relation"):
         raise ValueError(
@@ -171,7 +171,7 @@ def recognise_piped(path: AnyPath = "-") -> str:
     return "svmlight" if _SVMLIGHT.match(line) else "csv"
 
 
-def recognise_table(path: AnyPath) -> str | None:
+def recognize_table(path: AnyPath) -> str | None:
     """Detect "jsonl" or "fasttext" by the first line."""
     line = first_line(path).strip()
     if line.startswith(b"{") and line.endswith(b"}") and b":" in line:

@@ -156,7 +156,7 @@ def _ndcg_of_rows(Y: sparse.csr_array, S: Matrix, k: int = 5) -> Array:
 def ndcg_at_k(
     Y_true: MatrixLike, Y_score: MatrixLike, k: int = 5, *, sample_weight: WeightsLike = None
 ) -> float:
-    """Mean normalised discounted cumulative gain of the top k, in [0, 1]; higher is better.
+    """Mean normalized discounted cumulative gain of the top k, in [0, 1]; higher is better.
 
     A true label at rank r gains 1 / log2(r + 1), and the gain of a row is divided by that of its
     best ranking. A row without true labels counts as 0, as in napkinXC and scikit-learn.

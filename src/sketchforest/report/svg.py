@@ -1,4 +1,4 @@
-"""SVG plots. Colours come from the stylesheet of the page, so that they suit light and dark."""
+"""SVG plots. Colors come from the stylesheet of the page, so that they suit light and dark."""
 
 import math
 from collections.abc import Iterable, Sequence

@@ -101,11 +101,11 @@ class Space:
         """The most promising of them."""
         return self.starts()[0 if self._mixed else -1]
 
-    def neighbours(self, setting: Setting) -> Iterator[Setting]:
+    def neighbors(self, setting: Setting) -> Iterator[Setting]:
         """Settings of the same estimator one step away, most promising first."""
         space = self._mixed.get(setting.estimator, self._others)
         assert space is not None
-        return space.neighbours(setting)
+        return space.neighbors(setting)
 
 
 class _Levels:
@@ -181,7 +181,7 @@ class _AxisAligned(_Levels):
             setting = self._moved(setting, name, n_steps, clip=True) or setting
         return setting
 
-    def neighbours(self, setting: Setting) -> Iterator[Setting]:
+    def neighbors(self, setting: Setting) -> Iterator[Setting]:
         for name, n_steps in STEPS:
             if name == "estimator":
                 others = [usual.estimator for usual in self._usual]
@@ -229,7 +229,7 @@ class _Mixed(_Levels):
         start = {name: self._start(name, usual.get(name)) for name in levels}
         self.usual = _consistent(Setting(estimator, self._projections[0], **start))
 
-    def neighbours(self, setting: Setting) -> Iterator[Setting]:
+    def neighbors(self, setting: Setting) -> Iterator[Setting]:
         for name, n_steps in MIXED_STEPS:
             moved = self._moved(setting, name, n_steps)
             if moved is not None:

@@ -126,7 +126,7 @@ class Tuner:
         while self._budget.spent < EXPLORING_SHARE * self._budget.limit:
             self._drop_the_worse()
             assert self.leader.setting is not None
-            new = (s for s in self._space.neighbours(self.leader.setting) if s not in self._tried)
+            new = (s for s in self._space.neighbors(self.leader.setting) if s not in self._tried)
             setting = next(new, None)
             if setting is None:
                 return

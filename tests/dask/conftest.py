@@ -19,7 +19,7 @@ def local_client(n_workers):
 
 @pytest.fixture(scope="module")  # idle workers poll
 def client():
-    with local_client(3) as client:
+    with local_client(2) as client:
         yield client
 
 

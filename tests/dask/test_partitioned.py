@@ -180,7 +180,7 @@ def test_files(suffix, data, client, tmp_path):
     options = {"n_features": 30, "n_labels": 25} if suffix == "svm" else {}
     found = fit_partitioned(FOREST, files, client=client, out=tmp_path / "model", **options)
     blocks = [(data.X[rows], data.Y[rows]) for rows in np.array_split(np.arange(400), 5)]
-    assert_parts(found, blocks, 3)
+    assert_parts(found, blocks, 2)
     again = load_forest(tmp_path / "model")
     np.testing.assert_array_equal(again.predict_proba(data.X), found.predict_proba(data.X))
     assert not hasattr(FOREST, "n_features_in_")

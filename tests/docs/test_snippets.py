@@ -19,7 +19,7 @@ def page_case(page):
     return pytest.param(page, id=name, marks=pytest.mark.slow if name in LONG else ())
 
 
-@pytest.mark.parametrize("page", map(page_case, WITH_CODE))
+@pytest.mark.parametrize("page", [page_case(page) for page in WITH_CODE])
 def test_snippets_of_a_page_run_and_print_what_it_says(page, tmp_path):
     if "curl " in page.read_text(encoding="utf-8") and shutil.which("curl") is None:
         pytest.skip("curl is not installed")

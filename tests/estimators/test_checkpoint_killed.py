@@ -107,12 +107,6 @@ def fitted_at_once(folder, n_trees):
     return load_forest(folder / "once.sf")
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the platform has no SIGKILL")
-def test_kill_9(tmp_path):
-    kill_until_done(tmp_path, 300, 1, iter([0.2]))
-    reference.assert_same_forest(load_forest(tmp_path / "model.sf"), fitted_at_once(tmp_path, 300))
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the platform has no SIGKILL")
 def test_kill_9_three_times(tmp_path):

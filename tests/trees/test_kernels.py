@@ -75,9 +75,17 @@ def run(script, kernels):
     )
 
 
-def test_every_instruction_set_of_the_machine_grows_and_predicts_the_same_bits():
+NONE, *OTHERS = _core.available_kernels()
+
+
+@pytest.mark.parametrize(
+    "others",
+    [OTHERS[-1:], pytest.param(OTHERS[:-1], marks=pytest.mark.slow)],
+    ids=["best", "others"],
+)
+def test_every_instruction_set_of_the_machine_grows_and_predicts_the_same_bits(others):
     results = {}
-    for kernels in _core.available_kernels():
+    for kernels in (NONE, *others):
         done = run(SCRIPT, kernels)
         assert done.returncode == 0, done.stderr
         used, results[kernels] = done.stdout.split()

@@ -54,7 +54,9 @@ def test_every_split_of_a_whole_tree_is_the_best_of_all(kind, outputs):
     check_every_node(tree, X, Z, weights)
 
 
-@pytest.mark.parametrize("kind", [deep_missing, deep_sparse_missing])
+@pytest.mark.parametrize(
+    "kind", [pytest.param(deep_missing, marks=pytest.mark.slow), deep_sparse_missing]
+)
 @pytest.mark.parametrize("n_labels", [3, 16, 17, 48, 49, 112, 113])
 @pytest.mark.parametrize("heaviest", [pytest.param(3, marks=pytest.mark.slow), 255, 256])
 def test_rows_of_whole_weights_are_counted_as_others_are_added(kind, n_labels, heaviest):

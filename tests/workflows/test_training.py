@@ -95,5 +95,7 @@ def test_files_are_read_in_the_encoding_of_the_training_file(command, file, tmp_
     assert "caf\xe9" in load_forest(model).feature_names_
     expected = command("predict", model, file, "--top", 1)
     assert expected[0] == 0
-    piped = file.read_text(encoding="latin-1")  # standard input is UTF-8
-    assert command("predict", model, "-", "--top", 1, stdin=piped) == expected
+    content = file.read_text(encoding="latin-1")
+    assert command("predict", model, "-", "--top", 1, stdin=content) == expected  # in UTF-8
+    file.write_text(content, encoding="utf-8")
+    assert command("predict", model, file, "--top", 1) == expected

@@ -79,8 +79,8 @@ class DataOptions:
         "clus, xc, svmlight or npz. Detected if not given."
     )
     encoding: str | None = _data(
-        "Encoding of text and tables, such as latin-1. Defaults to utf-8, or for a file to that of "
-        "the training file."
+        "Encoding of text and tables, such as latin-1. Defaults to utf-8; files that are not utf-8 "
+        "are read in the encoding of the training file."
     )
     text_column: str = _data("Text columns, separated by commas.", "")
     category_column: str = _data("Categorical columns, separated by commas.", "")
@@ -102,6 +102,7 @@ class DataOptions:
         from sketchforest._features.encoder import trained_columns
         from sketchforest._workflows.data_file import DataFile
         from sketchforest._workflows.models import notes_of
+        from sketchforest.datasets._text import first_line_not_utf8
         from sketchforest.datasets.files import ReadOptions
 
         columns, encoding = self._columns(), self.encoding
@@ -110,8 +111,10 @@ class DataOptions:
         else:
             given = {name: v for name, v in vars(columns).items() if v}
             columns = replace(trained_columns(model), **given)
-            if path != "-":  # the shell's text is UTF-8
-                encoding = encoding or notes_of(model).get("encoding")
+            noted = notes_of(model).get("encoding")
+            # Text of another encoding is hardly ever UTF-8 by chance.
+            if encoding is None and noted is not None and first_line_not_utf8(path) is not None:
+                encoding = noted
         options = ReadOptions() if self.xml is None else ReadOptions(xml=self.xml)
         return DataFile(path, self.format, columns, encoding or "utf-8", options)
 

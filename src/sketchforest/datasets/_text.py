@@ -105,7 +105,7 @@ def reporting_bad_text(path: AnyPath, line: Callable[[], int], encoding: str) ->
             if error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                 reason = "it is UTF-16 text; pass --encoding utf-16"
                 raise bad_file(path, None, reason) from None
-            at = _first_bad_line(path, codec)
+            at = first_line_not_utf8(path) if codec == "utf-8" else None
             where = f", in line {line()} or later" if at is None else ""
             byte = f"byte 0x{error.object[error.start]:02x}"
             reason = f"{byte} is not {encoding.upper()} text{where}"
@@ -113,13 +113,13 @@ def reporting_bad_text(path: AnyPath, line: Callable[[], int], encoding: str) ->
         raise bad_file(path, at, f"{reason}; pass its --encoding, such as latin-1") from None
 
 
-def _first_bad_line(path: AnyPath, codec: str) -> int | None:
-    """The line to report; None for standard input, which cannot be read again."""
-    if not Path(path).is_file() or codec != "utf-8":  # other codecs may end lines otherwise
+def first_line_not_utf8(path: AnyPath) -> int | None:
+    """The number of the line; None for standard input, which cannot be read again."""
+    if not Path(path).is_file():
         return None
     for number, line in numbered_lines(path):
         try:
-            line.decode(codec)
+            line.decode("utf-8")
         except UnicodeDecodeError:
             return number
     return None

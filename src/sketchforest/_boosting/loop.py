@@ -60,7 +60,7 @@ def boost(
     done: Progress,
     on_tree: Callable[[Progress], None] = lambda done: None,
 ) -> Progress:
-    """Add trees to those that are done, until there are enough or none helps any more."""
+    """Add trees until there are `max_iter`, or until early stopping."""
     scores = data.scores
     while len(done.trees) < boosting.max_iter and not boosting.is_over(done.watched_scores):
         number = len(done.trees)

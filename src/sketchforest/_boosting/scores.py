@@ -77,7 +77,7 @@ def output_of(targets: Targets, baseline: np.ndarray, scale: np.ndarray) -> Outp
 
 
 def check_scores_fit(shape: tuple[int, int]) -> None:
-    """Refuse what has more scores than fit in memory."""
+    """Raise if the scores do not fit in memory."""
     what = f"The scores of {shape[0]} rows and {shape[1]} outputs take"
     way_out = "Use a forest, which keeps no scores, or fewer rows or outputs."
     check_fits(4.0 * shape[0] * shape[1], what, way_out)

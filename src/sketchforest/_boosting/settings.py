@@ -18,8 +18,8 @@ class BoostSettings:
     tol: float
 
     def is_over(self, scores: list[float]) -> bool:
-        """Whether none of the last scores, of which larger ones are better, beats the score before
-        them by `tol`."""
+        """Whether none of the last scores (larger is better) beats the score before them by
+        `tol`."""
         if self.n_iter_no_change is None or len(scores) <= self.n_iter_no_change:
             return False
         *_, before = scores[: -self.n_iter_no_change]

@@ -32,7 +32,7 @@ class Costs:
         ratio = float(n_more**COST_EXPONENT)
         return n_trees * ratio * known.seconds_per_tree + known.score_seconds
 
-    def is_too_dear(self, setting: Setting, known: Candidate) -> bool:
+    def is_too_expensive(self, setting: Setting, known: Candidate) -> bool:
         """Whether one fit would use up too much of the budget."""
         if self._budget.in_trees:
             return False

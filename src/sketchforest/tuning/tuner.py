@@ -195,8 +195,8 @@ class Tuner:
         new = self._add(setting)
         n_first = min(new.n_first_trees, self._comparison.n_target)
         cost = self._costs.of_new_setting(setting, leader, n_first)
-        is_too_dear = not is_start and self._costs.is_too_dear(setting, leader)
-        if is_too_dear or cost + self._costs.reserve(leader) > self._budget.left:
+        is_too_expensive = not is_start and self._costs.is_too_expensive(setting, leader)
+        if is_too_expensive or cost + self._costs.reserve(leader) > self._budget.left:
             self._comparison.candidates.remove(new)
             return
         self._grow(new, n_first)

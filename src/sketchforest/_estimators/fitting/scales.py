@@ -85,7 +85,7 @@ def _divisors_of_sparse(outputs: SparseRows, rows: np.ndarray | None) -> np.ndar
 
 
 def _divisors(spread: np.ndarray, varies: np.ndarray) -> np.ndarray:
-    """Divisors that give all varying columns the same variance, near the mean of their variances."""
+    """Divisors that give varying columns the same variance, near the mean of their variances."""
     if not varies.any():
         return np.ones(len(spread))
     # A power of two, so that trees do not depend on the unit to the last digit.

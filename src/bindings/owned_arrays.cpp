@@ -144,6 +144,7 @@ LeafArrays OwnedLeaves::arrays() const {
                    required<std::int32_t>("members"),
                    {},
                    {},
+                   span<double>("tree_weights"),
                    n_rows};
     const bool are_counts = find("weights") && find("weights")->itemsize() == 1;
     const Shape shape = {all.members.size()};

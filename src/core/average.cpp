@@ -33,7 +33,8 @@ class Shares {
         std::size_t n_used = 0;
         for (std::size_t tree = 0; tree < leaves.n_trees; ++tree) n_used += leaf_of[tree] >= 0;
         look_up(leaves, leaf_of, n_used == 1);
-        if (shares_.size() == n_used)  // one row a leaf: its values are added as they are
+        // One row per leaf: its values are added as they are.
+        if (shares_.size() == n_used && !leaves.tree_weights)
             for (Share& share : shares_) share.weight = 1;
         if (shares_.size() > 2 * n_used) merge();
         return shares_;
@@ -75,8 +76,9 @@ class Shares {
             const std::uint32_t* leaf = find(tree);
             const std::int64_t begin = leaves.tree_members[tree] + leaf[0];
             const std::int64_t end = leaves.tree_members[tree] + leaf[1];
+            const double of_tree = leaves.tree_weight(tree);
             if (end - begin == 1) {
-                shares_.push_back({leaves.members[begin], whole()});
+                shares_.push_back({leaves.members[begin], whole() * of_tree});
                 continue;
             }
             double total = 0;
@@ -85,7 +87,7 @@ class Shares {
             for (std::int64_t at = begin; at < end; ++at) {
                 const double weight = leaves.weight(at);
                 const double share = one > 0 ? weight * one : weight / total * whole();
-                shares_.push_back({leaves.members[at], share});
+                shares_.push_back({leaves.members[at], share * of_tree});
             }
         }
     }
@@ -138,23 +140,24 @@ void each_value(const SparseRows& rows, const std::vector<Share>& shares, Visit 
     }
 }
 
-// Adds up the means of the leaves, each a sum divided once, and gives their number.
+// Adds up the means of the leaves, each a sum divided once, and gives the weight of them all.
 double add_dense(const Leaves& leaves, const Values& values, const std::int32_t* leaf_of,
                  std::vector<double>& leaf_sums, double* sums) {
     const std::size_t n = values.n_columns;
     const auto row_of = [&](std::int64_t at) {
         return values.dense + leaves.members[at] * static_cast<std::int64_t>(n);
     };
-    double n_used = 0;
+    double all_trees = 0;
     for (std::size_t tree = 0; tree < leaves.n_trees; ++tree) {
         if (leaf_of[tree] < 0) continue;
-        ++n_used;
+        const double of_tree = leaves.tree_weight(tree);
+        all_trees += of_tree;
         const std::uint32_t* leaf = leaves.member_start + leaves.leaf_start[tree] + leaf_of[tree];
         const std::int64_t begin = leaves.tree_members[tree] + leaf[0];
         const std::int64_t end = leaves.tree_members[tree] + leaf[1];
         if (end - begin == 1) {
             const double* from = row_of(begin);
-            for (std::size_t j = 0; j < n; ++j) sums[j] += from[j];
+            for (std::size_t j = 0; j < n; ++j) sums[j] += of_tree * from[j];
             continue;
         }
         std::fill(leaf_sums.begin(), leaf_sums.end(), 0.0);
@@ -165,9 +168,9 @@ double add_dense(const Leaves& leaves, const Values& values, const std::int32_t*
             for (std::size_t j = 0; j < n; ++j) leaf_sums[j] += weight * from[j];
             total += weight;
         }
-        for (std::size_t j = 0; j < n; ++j) sums[j] += leaf_sums[j] / total;
+        for (std::size_t j = 0; j < n; ++j) sums[j] += of_tree * (leaf_sums[j] / total);
     }
-    return n_used;
+    return all_trees;
 }
 
 // Means of one row at a time, with a list of the columns it touched.

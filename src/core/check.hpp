@@ -10,13 +10,14 @@
 
 namespace sketchforest {
 
-// The training rows in the leaves of all trees. Without weights, all are 1.
+// The training rows in the leaves of all trees. Without weights of rows or of trees, all are 1.
 struct LeafArrays {
     std::span<const std::int64_t> leaf_start, tree_members;
     std::span<const std::uint32_t> member_start;
     std::span<const std::int32_t> members;
     std::span<const std::uint8_t> counts;
     std::span<const double> weights;
+    std::span<const double> tree_weights;
     std::size_t n_rows = 0;  // of the labels
 
     Leaves view() const;

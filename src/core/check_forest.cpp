@@ -94,6 +94,11 @@ void check_starts_of(const LeafArrays& leaves) {
             "members do not add up");
     require(leaves.counts.empty() || leaves.counts.size() == n_members, "a weight is missing");
     require(leaves.weights.empty() || leaves.weights.size() == n_members, "a weight is missing");
+    const auto of_trees = leaves.tree_weights;
+    require(of_trees.empty() || of_trees.size() == n_trees, "a weight of a tree is missing");
+    require(all_of(of_trees.size(),
+                   [&](std::size_t i) { return (of_trees[i] > 0) & (of_trees[i] <= 1); }),
+            "a weight of a tree is not above 0 and at most 1");
 }
 
 void check_leaves(const LeafArrays& leaves, const Part& part) {
@@ -172,6 +177,7 @@ Leaves LeafArrays::view() const {
     leaves.members = members.data();
     if (!counts.empty()) leaves.counts = counts.data();
     if (!weights.empty()) leaves.weights = weights.data();
+    if (!tree_weights.empty()) leaves.tree_weights = tree_weights.data();
     return leaves;
 }
 

@@ -130,7 +130,7 @@ void share_oblique(const ObliqueTrees& trees, std::int64_t node, const std::vect
 Contributions contributions(const Hierarchy& hierarchy, const Leaves& leaves,
                             const ObliqueTrees& trees, const Explained& row) {
     const std::size_t k = row.n_outputs;
-    const auto n_trees = static_cast<double>(leaves.n_trees);
+    double all_trees = 0;
     const std::vector<double> seen =
         trees.is_oblique ? seen_features(*row.seen) : std::vector<double>();
     Contributions found{std::vector<double>(k), std::vector<double>(k), {}, {}};
@@ -140,9 +140,11 @@ Contributions contributions(const Hierarchy& hierarchy, const Leaves& leaves,
     for (std::size_t tree = 0; tree < leaves.n_trees; ++tree) {
         const Way way = find_way(hierarchy, leaves, trees, tree, row.leaf_of[tree]);
         const std::vector<double> values = values_on(way, row);
+        const double of_tree = leaves.tree_weight(tree);
+        all_trees += of_tree;
         for (std::size_t j = 0; j < k; ++j) {
-            found.scores[j] += values[j];
-            found.base[j] += values[values.size() - k + j];
+            found.scores[j] += of_tree * values[j];
+            found.base[j] += of_tree * values[values.size() - k + j];
         }
         for (std::size_t at = 1; at < way.nodes.size(); ++at, ++step) {
             const std::int64_t node = way.nodes[at];
@@ -152,12 +154,12 @@ Contributions contributions(const Hierarchy& hierarchy, const Leaves& leaves,
             else
                 shares.push_back({trees.nodes[node].feature & ~missing_left_bit, step, 1});
             for (std::size_t j = (at - 1) * k; j < at * k; ++j)
-                changes.push_back((values[j] - values[j + k]) / n_trees);
+                changes.push_back(of_tree * (values[j] - values[j + k]));
         }
     }
     for (std::size_t j = 0; j < k; ++j) {
-        found.scores[j] /= n_trees;
-        found.base[j] /= n_trees;
+        found.scores[j] /= all_trees;
+        found.base[j] /= all_trees;
     }
     std::stable_sort(shares.begin(), shares.end(),
                      [](const Share& a, const Share& b) { return a.feature < b.feature; });
@@ -167,7 +169,7 @@ Contributions contributions(const Hierarchy& hierarchy, const Leaves& leaves,
             found.added.resize(found.added.size() + k);
         }
         double* const added = found.added.data() + found.added.size() - k;
-        for (std::size_t j = 0; j < k; ++j) added[j] += each.share * changes[each.step * k + j];
+        for (std::size_t j = 0; j < k; ++j) added[j] += each.share * changes[each.step * k + j] / all_trees;
     }
     return found;
 }

@@ -55,10 +55,12 @@ struct Leaves {
     const std::int32_t* members = nullptr;        // training rows
     const std::uint8_t* counts = nullptr;         // their weights: bootstrap counts,
     const double* weights = nullptr;              // or numbers; if both are null, all are 1
+    const double* tree_weights = nullptr;         // of trees in averages; null: all are 1
 
     double weight(std::int64_t member) const {
         return counts ? counts[member] : weights ? weights[member] : 1.0;
     }
+    double tree_weight(std::size_t tree) const { return tree_weights ? tree_weights[tree] : 1.0; }
 };
 
 // The values to average: one row per training row, sparse or dense.
@@ -69,7 +71,7 @@ struct Values {
     std::size_t n_columns = 0;
 };
 
-// Mean over trees of the weighted means of the leaves. A negative leaf leaves its tree out.
+// Weighted mean over trees of the weighted means of the leaves. A negative leaf leaves its tree out.
 template <class T>
 void average(const Leaves& leaves, const Values& values, const std::int32_t* leaf_of,
              std::size_t n_rows, T* out);

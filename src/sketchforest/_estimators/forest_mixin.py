@@ -16,7 +16,6 @@ from sketchforest._estimators.fitting.out_of_bag import Attributes, oob_attribut
 from sketchforest._estimators.fitting.preparation import Prepared, prepare
 from sketchforest._estimators.tree_list import TreeListMixin
 from sketchforest._trees.bag import drawn_rows
-from sketchforest._trees.blended import BlendedPredictor
 from sketchforest._trees.calibration import Calibration
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.hierarchy import decision_paths
@@ -92,13 +91,10 @@ class ForestMixin(TreeListMixin):
 
     def _scored(self, fitted: Fitted, prepared: Prepared) -> Fitted:
         params, targets, problem = prepared.params, prepared.targets, prepared.problem
-        found_blend = fit_blend(params, targets, problem, fitted)
-        if found_blend is None:
-            found = oob_attributes(params, targets, problem, fitted.forest_predictor)
-        else:
-            predictor = BlendedPredictor(fitted.forest_predictor, found_blend.blend)
+        predictor, ridge = fit_blend(params, targets, problem, fitted)
+        if predictor is not fitted.predictor:
             fitted = fitted.but(predictor=predictor)
-            found = oob_attributes(params, targets, problem, predictor, found_blend.ridge)
+        found = oob_attributes(params, targets, problem, predictor, ridge)
         return self._set_oob_score_and_attributes(fitted, *found) if any(found) else fitted
 
     def _set_oob_score_and_attributes(

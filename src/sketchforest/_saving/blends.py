@@ -11,7 +11,7 @@ from sketchforest._trees.linear import LinearModel
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.targets import Targets
 
-WEIGHT = "_linear_weight"
+WEIGHT, OF_TREES = "_linear_weight", "_weight_of_trees"
 _LINEAR: dict[str, tuple[type[np.generic], int]] = {
     "linear_weights": (np.float32, 2),
     "linear_scale": (np.float64, 1),
@@ -23,7 +23,9 @@ _CORRECTIONS: dict[str, tuple[type[np.generic], int]] = {
     "correction_columns": (np.int32, 1),
     "correction_factors": (np.float32, 1),
 }
-BLEND_ARRAYS = (*_LINEAR, *_CORRECTIONS)
+_OFFSET = "blend_offset"
+MOST_WEIGHT = 1e6  # numbers can be stretched
+BLEND_ARRAYS = (*_LINEAR, *_CORRECTIONS, _OFFSET)
 
 
 def blend_arrays(blend: Blend | None) -> dict[str, np.ndarray]:
@@ -36,7 +38,16 @@ def blend_arrays(blend: Blend | None) -> dict[str, np.ndarray]:
         found = blend.corrections
         values = (found.indptr.astype(np.int64), found.indices.astype(np.int32), found.data)
         arrays |= dict(zip(_CORRECTIONS, values, strict=True))
+    if blend is not None and blend.offset is not None:
+        arrays[_OFFSET] = blend.offset
     return arrays
+
+
+def blend_numbers(blend: Blend | None) -> dict[str, float]:
+    if blend is None:
+        return {}
+    of_linear = {} if blend.linear is None else {WEIGHT: blend.weight}
+    return {OF_TREES: blend.of_trees, **of_linear}
 
 
 def read_blend(
@@ -52,12 +63,20 @@ def read_blend(
     has_linear = any(array is not None for array in linear.values())
     _check(has_linear == (WEIGHT in state))
     if has_linear:
-        _check(feature_map is not None and 0 <= state[WEIGHT] <= 1)
-        found = _linear(linear, feature_map, n_outputs)
-        blend = blend.but(linear=found, weight=float(state[WEIGHT]))
+        _check(feature_map is not None and 0 <= state[WEIGHT] <= MOST_WEIGHT)
+        found, weight = _linear(linear, feature_map, n_outputs), float(state[WEIGHT])
+        blend = blend.but(linear=found, weight=weight, of_trees=1 - weight)
+    if OF_TREES in state:  # older files have none
+        _check(0 <= state[OF_TREES] <= MOST_WEIGHT)
+        blend = blend.but(of_trees=float(state[OF_TREES]))
+    offset = _array(arrays, _OFFSET, np.float64, 1)
+    if offset is not None:
+        _check(len(offset) == n_outputs)
+        blend = blend.but(offset=offset)
     if any(array is not None for array in corrections.values()):
         blend = blend.but(corrections=_corrections(corrections, n_outputs))
-    return None if blend.linear is None and blend.corrections is None else blend
+    parts = blend.linear, blend.corrections, blend.offset
+    return None if all(part is None for part in parts) else blend
 
 
 def _linear(

@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 
 from sketchforest._boosting.model import BoostedFitted, no_rows
-from sketchforest._saving.blends import WEIGHT as LINEAR_WEIGHT
-from sketchforest._saving.blends import blend_arrays, read_blend
+from sketchforest._saving.blends import blend_arrays, blend_numbers, read_blend
 from sketchforest._saving.boosting import boosting_arrays, boosting_to_json, read_boosted
 from sketchforest._saving.container import CorruptModelError, NotAModelError
 from sketchforest._saving.json_values import Json, arguments, to_json, try_convert
@@ -93,8 +92,7 @@ def save_estimator(
     plain: dict[str, Json] = {**_state_of(targets), "_is_relabelled": fitted.is_relabelled}
     if fitted.projection_stream is not None:
         plain["_number"] = fitted.projection_stream
-    if blend is not None and blend.linear is not None:
-        plain[LINEAR_WEIGHT] = blend.weight
+    plain |= blend_numbers(blend)
     plain["_fingerprint"] = fitted.fingerprint
     if "oob_score_" in fitted.out_of_bag:
         plain["oob_score_"] = fitted.out_of_bag["oob_score_"]

@@ -78,7 +78,8 @@ class Model(NamedTuple):
 
 def write_model(path: str | os.PathLike[str], model: Model) -> None:
     is_of_trees = "boosting" not in model.about and model.more.keys().isdisjoint(BLEND_ARRAYS)
-    version = FORMAT_VERSION_OF_FORESTS if is_of_trees else FORMAT_VERSION
+    has_equal_trees = model.forest.tree_weights is None
+    version = FORMAT_VERSION_OF_FORESTS if is_of_trees and has_equal_trees else FORMAT_VERSION
     about = {**model.about, "format_version": version}
     arrays = {f"forest.{name}": getattr(model.forest, name) for name in Forest.ARRAYS}
     arrays |= direction_arrays(model.forest.directions)
@@ -113,7 +114,7 @@ def read_model(path: str | os.PathLike[str], mmap: bool = True) -> Model:
         raise CorruptModelError(f"unknown array {min(unknown)!r}")
     labels = _labels(arrays, about)
     trees: dict[str, Any] = {name: arrays.get(f"forest.{name}") for name in Forest.ARRAYS}
-    check_tree_arrays(trees, optional={"thresholds", "gains", "weights"})
+    check_tree_arrays(trees, optional={"thresholds", "gains", "weights", "tree_weights"})
     n_features = _count(about, "n_features_in")
     feature_map = read_features(arrays, n_features)
     trees["directions"] = read_directions(arrays, feature_map)
@@ -204,6 +205,7 @@ _TYPES: dict[str, type[np.number]] = {
     "leaf_start": np.int64,
     "tree_members": np.int64,
     "weights": np.float64,  # or uint8
+    "tree_weights": np.float64,
 }
 
 

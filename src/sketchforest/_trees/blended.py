@@ -23,10 +23,13 @@ BLOCK_SCORES = 1 << 20
 @dataclass(frozen=True, eq=False)
 class Blend:
     """How scores of trees and of a linear model become one:
-    ``(1 - weight) * trees + weight * linear``, plus what the scores of other labels add to each."""
+    ``of_trees * trees + weight * linear + offset``, plus what the scores of other labels add to
+    each."""
 
     linear: LinearModel | None = None
     weight: float = 0.0
+    of_trees: float = 1.0
+    offset: np.ndarray | None = None  # (n_outputs,) what weights lack of 1, times the mean output
     corrections: sparse.csr_array | None = None  # row l: what each score adds to that of l
     n_classes: tuple[int, ...] | None = None  # of each column of classes, whose scores sum to 1
     is_bounded: bool = True  # scores are probabilities
@@ -42,9 +45,11 @@ class Blend:
 
     def combine(self, trees: np.ndarray, linear: np.ndarray | None) -> np.ndarray:
         """(n_rows, n_outputs) float64 scores."""
-        mixed = trees
+        mixed = self.of_trees * trees
         if linear is not None:
-            mixed = (1 - self.weight) * trees + self.weight * self.as_scores(linear)
+            mixed += self.weight * self.as_scores(linear)
+        if self.offset is not None:
+            mixed += self.offset
         if self.corrections is not None:
             mixed = self.as_scores(mixed + (self.corrections @ mixed.T).T)
         return mixed

@@ -66,12 +66,15 @@ def _of_blend(predictor: BlendedPredictor, x: Matrix, outputs: np.ndarray) -> Co
         factors = sparse.csr_array(factors + blend.corrections[outputs])
     needed = np.unique(np.append(factors.indices, outputs))
     found = contributions(predictor.forest_predictor, x, needed)
+    found = _sum((found, blend.of_trees))
     if blend.linear is not None:
         base = blend.as_scores(blend.linear.intercept[None])[0]
         scores = blend.as_scores(blend.linear.scores(x))[0]
         features, added = blend.linear.contributions(x, needed)
         linear = _with_scores(base[needed], scores[needed], features, added)
-        found = _sum(found, 1 - blend.weight, linear, blend.weight)
+        found = _sum((found, 1.0), (linear, blend.weight))
+    if blend.offset is not None:
+        found = found._replace(base=found.base + blend.offset[needed])
     of_needed = factors[:, needed].toarray().T
     scores = predictor.average(x, 1, np.float64)[0, outputs]
     return _with_scores(found.base @ of_needed, scores, found.features, found.added @ of_needed)
@@ -86,15 +89,13 @@ def _with_scores(
     return Contributions(np.where(sizes > 0, base, scores), scores, features, added)
 
 
-def _sum(
-    one: Contributions, weight: float, other: Contributions, other_weight: float
-) -> Contributions:
-    features = np.union1d(one.features, other.features)
-    added = np.zeros((len(features), one.added.shape[1]))
-    for each, factor in ((one, weight), (other, other_weight)):
-        added[np.searchsorted(features, each.features)] += factor * each.added
-    base = weight * one.base + other_weight * other.base
-    scores = weight * one.scores + other_weight * other.scores
+def _sum(*weighted: tuple[Contributions, float]) -> Contributions:
+    features = np.unique(np.concatenate([each.features for each, _ in weighted]))
+    added = np.zeros((len(features), weighted[0][0].added.shape[1]))
+    for each, weight in weighted:
+        added[np.searchsorted(features, each.features)] += weight * each.added
+    base = np.sum([weight * each.base for each, weight in weighted], axis=0)
+    scores = np.sum([weight * each.scores for each, weight in weighted], axis=0)
     return Contributions(base, scores, features, added)
 
 

@@ -33,7 +33,6 @@ MOST_WEIGHTS = 1 << 23
 BLOCK_ROWS = 4096
 # Sums over blocks of rows that are held at a time, at most. Each thread may hold two.
 MOST_SUM_BYTES = 1 << 28
-N_FOLDS = 3  # of rows that are left out together
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,11 +128,28 @@ class Moments(NamedTuple):
         return weights, mean_output - mean @ weights
 
 
-class Ridge:
-    """Ridge regression of the outputs on some training rows, and on these without one fold.
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """Training rows that are used, dealt into folds that are left out together."""
 
-    `fold` is that of each training row.
-    """
+    rows: np.ndarray
+    of_row: np.ndarray  # (n_train,) -1 for rows that are not used
+    n: int
+
+    @classmethod
+    def deal(cls, rows: np.ndarray, n_train: int, n: int, seed: int) -> "Folds":
+        rng = generator(seed, SHARED, Purpose.FOLDS)
+        of_row = np.full(n_train, -1)
+        of_row[rows] = rng.permutation(np.arange(len(rows)) % n)
+        return cls(rows, of_row, n)
+
+    def __getitem__(self, number: int) -> np.ndarray:
+        """The rows of one fold."""
+        return self.rows[self.of_row[self.rows] == number]
+
+
+class Ridge:
+    """Ridge regression of the outputs on some training rows, and on these without one fold."""
 
     @one_blas_thread()
     def __init__(
@@ -141,12 +157,12 @@ class Ridge:
         feature_map: FeatureMap,
         seen: ObliqueX,
         labels: Labels,
-        rows: np.ndarray,
+        folds: Folds,
         sample_weight: np.ndarray | None,
         seed: int,
         n_jobs: int | None = None,
     ):
-        """`rows` are used, with weights of all training rows."""
+        rows = folds.rows
         self._feature_map, self._n_jobs = feature_map, n_jobs
         self._features = as_rows(seen)
         self._scale, self._labels = _scaled(labels, rows)
@@ -158,11 +174,8 @@ class Ridge:
         if r is not None:
             of_rows = self._features[rows]
             self._basis = _leading_directions(of_rows, r, generator(seed, SHARED, Purpose.LINEAR))
-        self.rows = rows
-        rng = generator(seed, SHARED, Purpose.FOLDS)
-        self.fold = np.full(labels.shape[0], -1)  # of no fold: rows of weight 0
-        self.fold[rows] = rng.permutation(np.arange(len(rows)) % N_FOLDS)
-        self._of_folds = [self._moments(rows[self.fold[rows] == n]) for n in range(N_FOLDS)]
+        self._folds = folds
+        self._of_folds = [self._moments(folds[number]) for number in range(folds.n)]
         self._all = reduce(Moments.with_rows, self._of_folds)
         self._solved: list[tuple[np.ndarray, np.ndarray]] | None = None
 
@@ -181,40 +194,20 @@ class Ridge:
             basis,
         )
 
-    def outputs(self, rows: np.ndarray) -> np.ndarray:
-        """(len(rows), n_outputs) dense, as they were given."""
-        found = self._labels[rows]
-        if isinstance(found, np.ndarray):
-            return found * self._scale
-        return found.astype(np.float32).toarray() * self._scale.astype(np.float32)
-
-    @property
-    def mean(self) -> np.ndarray:
-        """(n_outputs,)"""
-        return self._all.outputs / self._all.total * self._scale
-
-    @property
-    def deviation(self) -> np.ndarray:
-        """(n_outputs,) standard deviations, 1 if there is none."""
-        found = _dense(self._labels[self.rows]).std(axis=0) * self._scale
-        return np.where(found > 0, found, 1.0)
-
     @one_blas_thread()
     def left_out(self, rows: np.ndarray) -> np.ndarray:
         """(len(rows), n_outputs) float64 scores of each row, by a model without its fold."""
-        found = np.empty((len(rows), len(self._scale)))
+        found, folds = np.empty((len(rows), len(self._scale))), range(-1, self._folds.n)
         if self._solved is None:
-            self._solved = run_blocks(self._without_fold, range(-1, N_FOLDS), n_jobs=self._n_jobs)
-        of_folds = self._solved
+            self._solved = run_blocks(self._without_fold, folds, n_jobs=self._n_jobs)
+        of_folds, of_row = self._solved, self._folds.of_row[rows]
 
         def fill(places: np.ndarray) -> None:
-            weights, intercept = of_folds[1 + self.fold[rows[places[0]]]]
+            weights, intercept = of_folds[1 + of_row[places[0]]]
             found[places] = self._block(rows[places]) @ weights + intercept
 
         blocks = [
-            block
-            for number in range(-1, N_FOLDS)
-            for block in _blocks(np.flatnonzero(self.fold[rows] == number))
+            block for number in folds for block in _blocks(np.flatnonzero(of_row == number))
         ]
         run_blocks(fill, blocks, n_jobs=self._n_jobs)
         return found * self._scale

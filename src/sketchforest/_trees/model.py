@@ -115,6 +115,7 @@ class Tree:
     weights: np.ndarray | None
     depth: int
     directions: Directions | None = None  # for an oblique tree
+    weight: float = 1.0  # among the trees of a forest, in averages
 
     @property
     def n_leaves(self) -> int:
@@ -160,7 +161,10 @@ class Forest(OwnedArrays, _core.Forest):
 
     # Largest first: the order in which they are joined.
     OF_TREES: ClassVar = ("nodes", "members", "member_start", "gains", "thresholds", "weights")
-    ARRAYS: ClassVar = (*OF_TREES, "depths", "node_start", "leaf_start", "tree_members")
+    ARRAYS: ClassVar = (
+        *(*OF_TREES, "depths", "node_start", "leaf_start", "tree_members"),
+        "tree_weights",  # None: all trees have the same
+    )
     FIELDS = (*ARRAYS, "n_features", "n_rows", "directions")
 
     def __init__(self, *, directions: "ForestDirections | None" = None, **fields: Any) -> None:
@@ -186,6 +190,7 @@ class Forest(OwnedArrays, _core.Forest):
             node_start=starts_of([len(tree.nodes) for tree in trees]),
             leaf_start=starts_of([len(tree.member_start) for tree in trees]),
             tree_members=starts_of([len(tree.members) for tree in trees]),
+            tree_weights=_joined_weights(trees),
             directions=_joined_directions(trees),
             n_features=n_features,
             n_rows=n_rows,
@@ -239,7 +244,14 @@ class Forest(OwnedArrays, _core.Forest):
             weights=None if self.weights is None else self.weights[members],
             depth=int(self.depths[index]),
             directions=self._directions_of(index),
+            weight=1.0 if self.tree_weights is None else float(self.tree_weights[index]),
         )
+
+    def with_weights(self, tree_weights: np.ndarray | None) -> "Forest":
+        """The same trees, with these weights in averages; None if all have the same."""
+        if tree_weights is self.tree_weights:
+            return self
+        return Forest(**self.fields() | {"tree_weights": tree_weights})
 
     def only(self, index: int) -> "Forest":
         """A forest of one tree, as views of the arrays of this one."""
@@ -284,6 +296,11 @@ def _joined(trees: Sequence[Tree], name: str) -> np.ndarray | None:
             for tree in trees
         ]
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+
+def _joined_weights(trees: Sequence[Tree]) -> np.ndarray | None:
+    weights = np.array([tree.weight for tree in trees])
+    return None if (weights == weights[:1]).all() else weights
 
 
 def _joined_directions(trees: Sequence[Tree]) -> ForestDirections | None:

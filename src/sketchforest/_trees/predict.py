@@ -325,6 +325,7 @@ def _leaf_table(forest: Forest) -> _core.Leaves:
         tree_members=np.append(forest.first_leaves, forest.n_leaves),
         members=np.arange(forest.n_leaves, dtype=np.int32),
         weights=None,
+        tree_weights=forest.tree_weights,
         n_rows=forest.n_leaves,
     )
 

@@ -34,7 +34,7 @@ def grow(
         _check_gpu_fit(params, is_here=grow_many is grow_trees)
         grow_many = grow_trees_on_gpu
     if prepared.earlier is not None:
-        trees = prepared.earlier.forest.trees()
+        trees = prepared.earlier.forest.with_weights(None).trees()
     elif params.auto_names:
         settings, trees = choose_settings(_comparison(prepared, keep), params.auto_names)
     if params.n_estimators == "auto":

@@ -1,0 +1,233 @@
+"""Scores of the parts of a sketch forest on rows that they did not see.
+
+The parts are two kinds of trees and a linear model. If trees leave rows out, these are scored by
+the other trees. Otherwise, extra trees are grown without each third of the rows and score it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sketchforest._trees.blended import Blend
+from sketchforest._trees.grow import grow_trees
+from sketchforest._trees.linear import Folds, Ridge
+from sketchforest._trees.model import Forest, SparseRows, Tree
+from sketchforest._trees.predict import ForestPredictor, TreesOfRows
+from sketchforest._trees.problem import GrowSettings, Problem
+from sketchforest._trees.random import SHARED, Purpose, generator, key
+from sketchforest._utils.typing import Matrix
+
+GrowMany = Callable[..., list[Tree]]
+Halves = tuple[np.ndarray, np.ndarray]
+
+# Trees in each half of those that are grown without a fold.
+OBLIQUE_TREES, EXTRA_TREES = 2, 1
+# Folds without which trees are grown; and of a linear model beside trees that leave a fifth out.
+N_FOLDS, N_LINEAR_FOLDS = 3, 5
+# Trees that must not have seen a row, on average, in each half of the trees of a kind.
+LEAST_LEFT_OUT = 2
+# Scores that are held at a time, at most: rows are sampled where there are more.
+MOST_SCORES = 1 << 23
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Scores by a part of the model, of rows that it did not see.
+
+    Each half of its trees has scores, (n_rows, n_outputs) float32. Those of a linear model are
+    twice the same.
+    """
+
+    halves: Halves
+    noise: float = 0.0  # of the whole part, relative to that of the mean of its halves
+
+    @property
+    def scores(self) -> np.ndarray:
+        return (self.halves[0] + self.halves[1]) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Scores of rows by the parts of a model, and the truth: float32 (n_rows, n_outputs)."""
+
+    truth: np.ndarray
+    parts: tuple[Part, ...]  # kinds of trees, then the linear model if there is one
+    row_weight: np.ndarray  # (n_rows,)
+
+    def mixed(self, weights: Sequence[float] | np.ndarray) -> Part:
+        """All parts as one, with these weights."""
+        one, other = (
+            np.sum([w * p.halves[half] for w, p in zip(weights, self.parts, strict=True)], axis=0)
+            for half in (0, 1)
+        )
+        return Part((one, other), max(part.noise for part in self.parts))
+
+
+def kinds(settings: GrowSettings) -> list[tuple[bool, float]]:
+    """Whether trees are oblique, and their share of the forest, for the kinds that it has."""
+    share = 0.0 if settings.oblique is None else settings.oblique.share
+    return [kind for kind in ((True, share), (False, 1 - share)) if kind[1] > 0]
+
+
+def scores_out_of_bag(settings: GrowSettings, n_trees: int, n_rows: int) -> bool:
+    """Whether the trees of the forest leave rows out often enough to be scored on them."""
+    if settings.n_draws is None:
+        return False
+    least = min(share for _, share in kinds(settings)) * n_trees / 2
+    return least * settings.left_out_share(n_rows) >= LEAST_LEFT_OUT
+
+
+def deal_folds(problem: Problem, n_trees: int) -> Folds:
+    """The folds that are left out by the linear model, and by trees if those of the forest do not
+    leave rows out."""
+    rows, settings = used_rows(problem), problem.settings
+    n = N_LINEAR_FOLDS if scores_out_of_bag(settings, n_trees, len(rows)) else N_FOLDS
+    return Folds.deal(rows, problem.data.n_rows, n, settings.seed)
+
+
+def used_rows(problem: Problem) -> np.ndarray:
+    data = problem.data
+    return np.arange(data.n_rows) if data.rows is None else data.rows
+
+
+def hold_out(
+    problem: Problem,
+    settings: GrowSettings,
+    trees: Sequence[Tree],
+    folds: Folds,
+    ridge: Ridge | None,
+    blend: Blend,
+    n_jobs: int | None,
+    grow_oblique: GrowMany = grow_trees,
+) -> HeldOut:
+    """Scores of all rows, or of a sample of them."""
+    if scores_out_of_bag(settings, len(trees), len(folds.rows)):
+        rows, of_kinds, noise = _by_others(problem, settings, trees, folds, n_jobs)
+    else:
+        rows, of_kinds = _by_extra_trees(problem, settings, folds, n_jobs, grow_oblique)
+        n_held_out = 2 * (OBLIQUE_TREES + EXTRA_TREES)
+        noise = min(1.0, n_held_out / len(trees))
+    labels, weights = problem.labels, problem.data.sample_weight
+    mean, deviation = np.zeros(1), np.ones(1)
+    if isinstance(labels, np.ndarray) and not blend.is_bounded:
+        mean, deviation = mean_output(problem), labels[folds.rows].std(axis=0)
+        deviation = np.where(deviation > 0, deviation, 1.0)
+
+    def in_units(scores: np.ndarray) -> np.ndarray:
+        if blend.is_bounded:
+            return scores.astype(np.float32, copy=False)
+        return ((scores - mean) / deviation).astype(np.float32)
+
+    parts = [Part((in_units(one), in_units(other)), noise) for one, other in of_kinds]
+    if ridge is not None:
+        linear = in_units(blend.as_scores(ridge.left_out(rows)))
+        parts.append(Part((linear, linear)))
+    is_dense = isinstance(labels, np.ndarray)
+    truth = labels[rows] if is_dense else labels.to_csr()[rows].toarray()
+    row_weight = np.ones(len(rows)) if weights is None else weights[rows]
+    return HeldOut(in_units(truth), tuple(parts), row_weight)
+
+
+def mean_output(problem: Problem) -> np.ndarray:
+    """(n_outputs,) mean of dense labels over the training rows."""
+    assert isinstance(problem.labels, np.ndarray)
+    rows, weights = used_rows(problem), problem.data.sample_weight
+    return np.average(problem.labels[rows], 0, None if weights is None else weights[rows])
+
+
+def _by_others(
+    problem: Problem,
+    settings: GrowSettings,
+    trees: Sequence[Tree],
+    folds: Folds,
+    n_jobs: int | None,
+) -> tuple[np.ndarray, list[Halves], float]:
+    """Scores by the trees that did not see a row, of rows that some in each half did not see."""
+    rows = _sample(settings, folds.rows, problem.labels.shape[1])
+    X, is_scored = _rows_of(problem.X, rows), np.ones(len(rows), bool)
+    of_kinds = []
+    for is_oblique, _ in kinds(settings):
+        own = [tree for tree in trees if (tree.directions is not None) == is_oblique]
+        halves = []
+        for forest in (_forest(problem, own[0::2]), _forest(problem, own[1::2])):
+            in_bag = forest.in_bag()[rows]
+            is_scored &= np.diff(in_bag.indptr) < forest.n_trees
+            halves.append(_average(problem, forest, X, n_jobs, in_bag))
+        of_kinds.append(halves)
+    scored = [(one[is_scored], other[is_scored]) for one, other in of_kinds]
+    return rows[is_scored], scored, settings.left_out_share(len(folds.rows))
+
+
+def _by_extra_trees(
+    problem: Problem,
+    settings: GrowSettings,
+    folds: Folds,
+    n_jobs: int | None,
+    grow_oblique: GrowMany,
+) -> tuple[np.ndarray, list[Halves]]:
+    """Scores of each fold by trees that are grown without it."""
+    scored, of_folds = list[np.ndarray](), list[list[Halves]]()
+    for number in range(folds.n):
+        of_fold = _sample(settings, folds[number], problem.labels.shape[1] * folds.n, number)
+        seen = np.setdiff1d(folds.rows, folds[number])
+        data = replace(problem.data, rows=seen.astype(np.int32))
+        X, of_kinds = _rows_of(problem.X, of_fold), list[Halves]()
+        for n_trees, of_kind in _settings_by_kind(_without_fold(settings, number, len(seen))):
+            grow_many = grow_trees if of_kind.oblique is None else grow_oblique
+            trees = grow_many(data, of_kind, range(2 * n_trees), n_jobs)
+            one, other = (
+                _average(problem, _forest(problem, trees[half::2]), X, n_jobs) for half in (0, 1)
+            )
+            of_kinds.append((one, other))
+        scored.append(of_fold)
+        of_folds.append(of_kinds)
+    joined = [
+        (np.concatenate([one for one, _ in of_kind]), np.concatenate([two for _, two in of_kind]))
+        for of_kind in zip(*of_folds, strict=True)
+    ]
+    return np.concatenate(scored), joined
+
+
+def _without_fold(settings: GrowSettings, fold: int, n_rows: int) -> GrowSettings:
+    """For trees with random streams of their own."""
+    seed = key(settings.seed, fold, Purpose.FOLDS) >> 33
+    n_draws = None if settings.n_draws is None else min(settings.n_draws, n_rows)
+    return replace(settings, seed=seed, n_draws=n_draws, out_of_bag_trees=None, first_tree=0)
+
+
+def _settings_by_kind(settings: GrowSettings) -> Iterator[tuple[int, GrowSettings]]:
+    """For each kind of trees: how many a half has, and how they are grown."""
+    found = kinds(settings)
+    for is_oblique, _ in found:
+        n_trees = OBLIQUE_TREES if is_oblique else EXTRA_TREES
+        oblique = None
+        if is_oblique and settings.oblique is not None:
+            oblique = replace(settings.oblique, share=1.0)
+        n_trees = n_trees if len(found) == 2 else OBLIQUE_TREES + EXTRA_TREES
+        yield n_trees, replace(settings, oblique=oblique)
+
+
+def _sample(
+    settings: GrowSettings, rows: np.ndarray, n_scores: int, fold: int = SHARED
+) -> np.ndarray:
+    """Some of the rows in ascending order, of which each has so many scores."""
+    rng = generator(settings.seed, fold, Purpose.SCORED_ROWS)
+    return np.sort(rng.permutation(rows)[: max(1, MOST_SCORES // n_scores)])
+
+
+def _rows_of(X: Matrix, rows: np.ndarray) -> Matrix:
+    return X[rows] if isinstance(X, np.ndarray) else X.tocsr()[rows]
+
+
+def _average(
+    problem: Problem, forest: Forest, X: Matrix, n_jobs: int | None, exclude: TreesOfRows = None
+) -> np.ndarray:
+    takes_medians = problem.data.criterion.predicts_medians
+    predictor = ForestPredictor(forest, problem.labels, takes_medians=takes_medians)
+    dtype = np.float32 if isinstance(problem.labels, SparseRows) else np.float64
+    return predictor.average(X, n_jobs, dtype, exclude)
+
+
+def _forest(problem: Problem, trees: Sequence[Tree]) -> Forest:
+    return Forest.from_trees(trees, problem.X.shape[1], problem.labels.shape[0])

@@ -168,7 +168,7 @@ class TreesEstimator(Estimator):
             attached["label_names_"] = targets.label_names
         relabelled = replace(
             fitted,
-            predictor=ForestPredictor.of(fitted.forest, targets),
+            predictor=ForestPredictor.of(fitted.forest.with_weights(None), targets),
             targets=targets,
             f1_thresholds=None if thresholds is None else for_n_labels(thresholds, n_labels),
             is_relabelled=True,

@@ -300,7 +300,7 @@ def _joined(trees: Sequence[Tree], name: str) -> np.ndarray | None:
 
 def _joined_weights(trees: Sequence[Tree]) -> np.ndarray | None:
     weights = np.array([tree.weight for tree in trees])
-    return None if (weights == weights[:1]).all() else weights
+    return None if (weights == 1).all() else weights
 
 
 def _joined_directions(trees: Sequence[Tree]) -> ForestDirections | None:

@@ -123,8 +123,7 @@ def hold_out(
     if ridge is not None:
         linear = in_units(blend.as_scores(ridge.left_out(rows)))
         parts.append(Part((linear, linear)))
-    is_dense = isinstance(labels, np.ndarray)
-    truth = labels[rows] if is_dense else labels.to_csr()[rows].toarray()
+    truth = labels[rows] if isinstance(labels, np.ndarray) else labels.to_csr()[rows].toarray()
     row_weight = np.ones(len(rows)) if weights is None else weights[rows]
     return HeldOut(in_units(truth), tuple(parts), row_weight)
 

@@ -206,9 +206,7 @@ class Ridge:
             weights, intercept = of_folds[1 + of_row[places[0]]]
             found[places] = self._block(rows[places]) @ weights + intercept
 
-        blocks = [
-            block for number in folds for block in _blocks(np.flatnonzero(of_row == number))
-        ]
+        blocks = [block for number in folds for block in _blocks(np.flatnonzero(of_row == number))]
         run_blocks(fill, blocks, n_jobs=self._n_jobs)
         return found * self._scale
 

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from sketchforest._trees import linear
 from sketchforest._trees.blended import as_probabilities, best_of
-from sketchforest._trees.linear import LinearModel, Ridge, is_feasible
+from sketchforest._trees.linear import Folds, LinearModel, Ridge, is_feasible
 from sketchforest._trees.model import SparseRows
 from sketchforest._trees.oblique_features import FeatureMap
 
@@ -21,8 +21,9 @@ def ridge_of(X, labels=LABELS, rows=ROWS, weights=None, n_jobs=1):
     feature_map = FeatureMap.learn(X)
     if not np.issubdtype(labels.dtype, np.floating):
         labels = SparseRows.from_csr(sparse.csr_array(labels))
+    folds = Folds.deal(rows, labels.shape[0], 3, seed=0)
     return Ridge(
-        feature_map, feature_map.transform(X), labels, rows, weights, seed=0, n_jobs=n_jobs
+        feature_map, feature_map.transform(X), labels, folds, weights, seed=0, n_jobs=n_jobs
     )
 
 
@@ -54,8 +55,8 @@ def test_threads_change_no_bit(to_X, monkeypatch):
 def test_folds_are_left_out_as_if_they_had_not_been_there(to_X, rows):
     X = to_X(COUNTS)
     ridge, Z = ridge_of(X, rows=rows), features_of(X)
-    assert np.bincount(ridge.fold[rows]).tolist() in ([40, 40, 40], [34, 33, 33])
-    assert (np.delete(ridge.fold, rows) == -1).all()
+    assert np.bincount(ridge._folds.of_row[rows]).tolist() in ([40, 40, 40], [34, 33, 33])
+    assert (np.delete(ridge._folds.of_row, rows) == -1).all()
     found = ridge.left_out(ROWS)  # also of rows that are not used
     for number in range(-1, 3):
         fold = ridge.fold == number

@@ -51,16 +51,27 @@ def choose_weights(found: HeldOut, shares: list[float], spread: Spread) -> np.nd
         expected = np.append((1 - USUAL_WEIGHT) * expected, USUAL_WEIGHT)
         deviation = np.append(deviation, spread.of_linear)
     products, with_truth = _products(found)
-    total, target = products.sum(axis=0), with_truth.sum(axis=0)
-    prior = np.diag(deviation**-2.0) + max(spread.of_sum, 1e-3) ** -2.0
+    n_parts = len(expected)
+    keeps_sum = spread.of_sum == 0
+    if n_parts == 1 and keeps_sum:
+        return expected
+    ways = linalg.null_space(np.ones((1, n_parts))) if keeps_sum else np.eye(n_parts)
+    prior = np.diag(deviation**-2.0) + (0.0 if keeps_sum else spread.of_sum**-2.0)
+    slopes = (with_truth - products @ expected) @ ways  # of the fit of each row, along the ways
+    total = ways.T @ products.sum(axis=0) @ ways
     weights = expected
-    for _ in range(2):  # errors of the estimate are known near it
-        slopes = with_truth - products @ weights
-        noise = slopes.T @ slopes
-        tiny = 1e-9 * max(np.trace(noise), np.finfo(float).tiny)
-        known = linalg.solve(noise + tiny * np.eye(len(noise)), total, assume_a="pos").T
-        weights = _least_squares(known @ total + prior, known @ target + prior @ expected)
-    return weights if spread.of_sum > 0 else weights / weights.sum()
+    for _ in range(2):  # the errors of slopes are known near the best weights
+        of_rows = (with_truth - products @ weights) @ ways
+        # Not even a perfect prediction is known better than scores are rounded.
+        least = 1e-6 * np.square(np.trace(products, axis1=1, axis2=2)).sum() + 1e-300
+        noise = of_rows.T @ of_rows + least * np.eye(ways.shape[1])
+        known = linalg.solve(noise, total, assume_a="pos").T
+        gained = ways @ (known @ slopes.sum(axis=0))
+        precision = ways @ (known @ total + ways.T @ prior @ ways) @ ways.T
+        if keeps_sum:
+            precision += 1e4 * np.trace(precision)
+        weights = _least_squares(precision, gained + precision @ expected)
+    return weights / weights.sum() if keeps_sum else weights
 
 
 def _products(found: HeldOut) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,7 @@ of them is independent: averages of products of one half with the other are thos
 without noise, to which the noise of the whole forest is added.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 from scipy import linalg, optimize, sparse
@@ -28,62 +28,48 @@ MOST_CORRECTED = 1024
 VOTE = 1 / 32
 
 
-class Spread(NamedTuple):
-    """Standard deviations of the best weights, over data sets, from the expected ones."""
-
-    of_trees: float  # of each kind
-    of_linear: float
-    of_sum: float  # from 1; 0 if it is always 1
+# Standard deviations of the best weights from the expected ones, over data sets: of labels, and of
+# classes or numbers. Those of labels differ little from set to set.
+OF_LABELS, OF_OTHERS, OF_SUM = 0.1, 0.5, 0.3
 
 
-# The sum does not change the order of probabilities. Numbers may be shrunk to their mean.
-OF_PROBABILITIES = Spread(of_trees=0.2, of_linear=0.1, of_sum=0.0)
-OF_NUMBERS = Spread(of_trees=0.3, of_linear=0.3, of_sum=0.3)
+def choose_weights(found: HeldOut, shares: Sequence[float], deviation: float) -> np.ndarray:
+    """The weight of each part, from 0.
 
-
-def choose_weights(found: HeldOut, shares: list[float], spread: Spread) -> np.ndarray:
-    """The weight of each part, from 0: those with the smallest squared error, shrunk by their
-    standard errors to the weights that are expected. Kinds of trees are expected to have the weight
-    of their shares of the forest."""
-    has_linear = len(found.parts) > len(shares)
-    expected, deviation = np.array(shares), np.full(len(shares), spread.of_trees)
-    if has_linear:
+    They minimize the squared error of the difference from the mean output, and are shrunk by their
+    standard errors to expected ones: kinds of trees by their shares of the forest, and beside them
+    a linear model of the usual weight. The sum is not fixed, since parts that stay close to the
+    mean may be the best at what is above it and what is below.
+    """
+    expected = np.array(shares)
+    if len(found.parts) > len(shares):
         expected = np.append((1 - USUAL_WEIGHT) * expected, USUAL_WEIGHT)
-        deviation = np.append(deviation, spread.of_linear)
     products, with_truth = _products(found)
-    n_parts = len(expected)
-    keeps_sum = spread.of_sum == 0
-    if n_parts == 1 and keeps_sum:
-        return expected
-    ways = linalg.null_space(np.ones((1, n_parts))) if keeps_sum else np.eye(n_parts)
-    prior = np.diag(deviation**-2.0) + (0.0 if keeps_sum else spread.of_sum**-2.0)
-    slopes = (with_truth - products @ expected) @ ways  # of the fit of each row, along the ways
-    total = ways.T @ products.sum(axis=0) @ ways
-    weights = expected
-    for _ in range(2):  # the errors of slopes are known near the best weights
-        of_rows = (with_truth - products @ weights) @ ways
-        # Not even a perfect prediction is known better than scores are rounded.
-        least = 1e-6 * np.square(np.trace(products, axis1=1, axis2=2)).sum() + 1e-300
-        noise = of_rows.T @ of_rows + least * np.eye(ways.shape[1])
-        known = linalg.solve(noise, total, assume_a="pos").T
-        gained = ways @ (known @ slopes.sum(axis=0))
-        precision = ways @ (known @ total + ways.T @ prior @ ways) @ ways.T
-        if keeps_sum:
-            precision += 1e4 * np.trace(precision)
-        weights = _least_squares(precision, gained + precision @ expected)
-    return weights / weights.sum() if keeps_sum else weights
+    n_parts, total, slope = len(expected), products.sum(axis=0), with_truth.sum(axis=0)
+    of_rows = with_truth - products @ _least_squares(total, slope)
+    # Not even a perfect prediction is known better than scores are rounded.
+    least = 1e-6 * np.square(np.trace(products, axis1=1, axis2=2)).sum() + 1e-300
+    noise = of_rows.T @ of_rows + least * np.eye(n_parts)
+    known = linalg.solve(noise, total, assume_a="pos").T
+    prior = deviation**-2.0 * np.eye(n_parts) + OF_SUM**-2.0
+    return _least_squares(known @ total + prior, known @ slope + prior @ expected)
 
 
 def _products(found: HeldOut) -> tuple[np.ndarray, np.ndarray]:
-    """Of the scores of each row, summed over outputs: (n_rows, n_parts, n_parts) of parts, and
-    (n_rows, n_parts) with the truth."""
+    """Of the differences of scores from the mean output in each row, summed over outputs:
+    (n_rows, n_parts, n_parts) of parts, and (n_rows, n_parts) with the truth."""
     scores, n_parts = [part.scores for part in found.parts], len(found.parts)
+    mean = np.average(found.truth, axis=0, weights=found.row_weight)
+    square = mean @ mean
+    of_truth, of_parts = found.truth @ mean, [of_part @ mean for of_part in scores]
     products = np.empty((len(found.truth), n_parts, n_parts))
     with_truth = np.empty((len(found.truth), n_parts))
     for i, part in enumerate(found.parts):
-        with_truth[:, i] = _row_sums(scores[i], found.truth)
+        centred = square - of_parts[i]
+        with_truth[:, i] = _row_sums(scores[i], found.truth) + centred - of_truth
         for j in range(i + 1):
-            products[:, i, j] = products[:, j, i] = _row_sums(scores[i], scores[j])
+            both = _row_sums(scores[i], scores[j]) + centred - of_parts[j]
+            products[:, i, j] = products[:, j, i] = both
         # A product of a half with itself has noise that the whole part does not have.
         difference = part.halves[0] - part.halves[1]
         products[:, i, i] -= (1 - part.noise) / 4 * _row_sums(difference, difference)
@@ -97,7 +83,7 @@ def _row_sums(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 def _least_squares(products: np.ndarray, with_target: np.ndarray) -> np.ndarray:
     """The x of at least 0 that minimizes x @ products @ x / 2 - with_target @ x."""
     values, vectors = linalg.eigh((products + products.T) / 2)
-    roots = np.sqrt(np.maximum(values, 1e-12 * values[-1]))
+    roots = np.sqrt(np.maximum(values, 1e-12 * values[-1] + 1e-300))
     return optimize.nnls(roots[:, None] * vectors.T, vectors.T @ with_target / roots)[0]
 
 

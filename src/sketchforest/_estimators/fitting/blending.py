@@ -7,8 +7,8 @@ import numpy as np
 from sketchforest._estimators.parameters import Parameters
 from sketchforest._selection.blending import (
     MOST_CORRECTED,
-    OF_NUMBERS,
-    OF_PROBABILITIES,
+    OF_LABELS,
+    OF_OTHERS,
     choose_weights,
     corrections,
     tree_weights,
@@ -65,8 +65,11 @@ def fit_blend(params: Parameters, targets: Targets, problem: Problem, fitted: Fi
                 problem, fitted.settings, forest.trees(), folds, ridge, blend, params.n_jobs, grow
             )
             if params.linear == "auto":
-                spread = OF_PROBABILITIES if targets.is_classification else OF_NUMBERS
-                weights = choose_weights(found, [*of_kinds.values()], spread).tolist()
+                deviation = OF_LABELS if targets.is_indicator else OF_OTHERS
+                chosen = choose_weights(found, [*of_kinds.values()], deviation)
+                # Probabilities that are stretched would be those of too many labels.
+                total = chosen.sum() if targets.is_classification else 1.0
+                weights = (chosen / total).tolist() if total > 0 else weights
             if corrects:
                 blend = blend.but(
                     corrections=corrections(found, found.mixed(weights), params.n_jobs)

@@ -40,22 +40,29 @@ def best_weights(truth, *signals, deviation=OF_LABELS, **how):
     return choose_weights(found, [1 / (len(signals) - 1)] * (len(signals) - 1), deviation)
 
 
+def weights_of_measurements(*variances):
+    """Of measurements of uniform numbers: by their precision, beside that of the mean."""
+    precisions = 1 / np.array(variances)
+    return precisions / (12 + precisions.sum())
+
+
 def test_weights_minimize_the_squared_error_of_many_rows():
     truth = RNG.random((20_000, 3))
     a, b, c = (truth + RNG.normal(size=truth.shape) * s for s in (0.2, 0.4, 0.4))
-    # The best weights are those of measurements with these variances.
-    assert best_weights(truth, a, b) == pytest.approx([0.8, 0.2], abs=0.02)
-    assert best_weights(truth, b, a) == pytest.approx([0.2, 0.8], abs=0.02)
-    assert best_weights(truth, a, b, c) == pytest.approx([4 / 6, 1 / 6, 1 / 6], abs=0.02)
+    expected = weights_of_measurements(0.04, 0.16)
+    assert best_weights(truth, a, b) == pytest.approx(expected, abs=0.01)
+    assert best_weights(truth, b, a) == pytest.approx(expected[::-1], abs=0.01)
+    expected = weights_of_measurements(0.04, 0.16, 0.16)
+    assert best_weights(truth, a, b, c) == pytest.approx(expected, abs=0.01)
 
 
 def test_noise_of_few_trees_does_not_count_against_them():
     truth = RNG.random((20_000, 3))
     signal, linear = (truth + RNG.normal(size=truth.shape) * s for s in (0.2, 0.4))
     without = best_weights(truth, signal, linear, noise=0.4, share=0.0)
-    assert without == pytest.approx([0.8, 0.2], abs=0.03)
+    assert without == pytest.approx(weights_of_measurements(0.04, 0.16), abs=0.02)
     counted = best_weights(truth, signal, linear, noise=0.4, share=1.0)
-    assert counted[1] == pytest.approx(0.12 / 0.28, abs=0.03)
+    assert counted == pytest.approx(weights_of_measurements(0.12, 0.16), abs=0.02)
 
 
 @pytest.mark.parametrize("deviation", [OF_LABELS, OF_OTHERS])
@@ -63,7 +70,7 @@ def test_few_rows_leave_weights_near_the_usual_ones(deviation):
     truth = RNG.random((4, 1))
     trees, linear = (truth + RNG.normal(size=truth.shape) for _ in range(2))
     weights = best_weights(truth, trees, linear, deviation=deviation)
-    assert abs(weights - USUAL).max() < 1.5 * deviation
+    assert abs(weights / weights.sum() - USUAL).max() < 1.5 * deviation
 
 
 def test_parts_that_are_the_same_keep_the_usual_weights():
@@ -128,11 +135,11 @@ def held_out_of(model, Y):
     prepared, fitted = prepare(model, X, Y, None), model.fit(X, Y).fitted_
     folds, blend = deal_folds(prepared.problem, len(model)), Blend.of(prepared.targets)
     trees = fitted.forest.trees()
-    return hold_out(prepared.problem, fitted.settings, trees, folds, None, blend, 1)
+    return hold_out(prepared.problem, fitted.settings, trees, folds, None, blend, 10**6, 1)
 
 
 def test_trees_that_leave_rows_out_score_them():
-    model = SketchForestRegressor(60, linear=0, random_state=0)
+    model = SketchForestRegressor(80, linear=0, random_state=0)
     found = held_out_of(model, NUMBERS)
     mean, deviation = NUMBERS.mean(axis=0), NUMBERS.std(axis=0)
     trees = model.estimators_
@@ -167,7 +174,7 @@ def test_trees_that_see_all_rows_are_grown_again_without_those_they_score():
 def test_rows_are_sampled_where_scores_are_many(monkeypatch):
     monkeypatch.setattr(held_out, "MOST_SCORES", 60)
     assert held_out_of(SketchForestClassifier(10, random_state=0), LABELS).truth.shape == (30, 2)
-    assert len(held_out_of(SketchForestRegressor(60, random_state=0), NUMBERS).truth) <= 30
+    assert len(held_out_of(SketchForestRegressor(80, random_state=0), NUMBERS).truth) <= 30
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.3, 1.0])

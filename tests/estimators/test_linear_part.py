@@ -93,6 +93,8 @@ def test_models_are_pickled_and_saved_with_it(kind, tmp_path):
         forest.save(tmp_path / "model.sf")
         for again in (pickle.loads(pickle.dumps(forest)), load_forest(tmp_path / "model.sf")):
             assert again.fitted_.blend.weight == forest.fitted_.blend.weight
+            assert again.fitted_.blend.of_trees == forest.fitted_.blend.of_trees
+            assert np.array_equal(again.leaf_weights(WORDS).data, forest.leaf_weights(WORDS).data)
             assert np.array_equal(scores_of(again), scores_of(forest))
 
 
@@ -196,8 +198,9 @@ def test_trees_that_are_removed_leave_the_linear_part():
     forest = fitted()
     del forest.estimators_[5:]
     five = [tree.predict_proba(WORDS[TEST]) for tree in forest.estimators_]
-    blend = forest.fitted_.blend
-    expected = blend.combine(np.mean(five, axis=0), blend.linear.scores(WORDS[TEST]))
+    votes, blend = forest.fitted_.forest.tree_weights, forest.fitted_.blend
+    average = np.average(five, axis=0, weights=votes)
+    expected = blend.combine(average, blend.linear.scores(WORDS[TEST]))
     assert scores_of(forest) == pytest.approx(expected, abs=1e-6)
 
 

@@ -59,7 +59,7 @@ def test_folds_are_left_out_as_if_they_had_not_been_there(to_X, rows):
     assert (np.delete(ridge._folds.of_row, rows) == -1).all()
     found = ridge.left_out(ROWS)  # also of rows that are not used
     for number in range(-1, 3):
-        fold = ridge.fold == number
+        fold = ridge._folds.of_row == number
         seen = np.setdiff1d(rows, ROWS[fold])
         expected, intercept = reference.ridge(Z[seen], LABELS[seen], np.ones(len(seen)))
         assert found[fold] == pytest.approx(Z[fold] @ expected + intercept, abs=1e-4)

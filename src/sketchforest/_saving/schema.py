@@ -97,6 +97,7 @@ STATE: dict[str, Check] = {
     "_impurity": lambda value: isinstance(value, str) and value in CRITERIA,
     "_number": is_count,
     "_linear_weight": is_number,
+    "_weight_of_trees": is_number,
     "_fingerprint": _or_none(_is(str)),
     "oob_score_": is_number,
 }

@@ -23,6 +23,8 @@ PENALTY = 30.0
 MOST_CORRECTIONS = 128
 # Of more labels, products of scores take longer than the forest.
 MOST_CORRECTED = 1024
+# Scores that are multiplied at a time: those of all parts fit into the cache.
+BLOCK_SCORES = 1 << 15
 # Trees of one kind have at least this share of the vote of others, and whole multiples of it: the
 # core then adds up votes without rounding.
 VOTE = 1 / 32
@@ -33,7 +35,9 @@ VOTE = 1 / 32
 OF_LABELS, OF_OTHERS, OF_SUM = 0.1, 0.5, 0.3
 
 
-def choose_weights(found: HeldOut, shares: Sequence[float], deviation: float) -> np.ndarray:
+def choose_weights(
+    found: HeldOut, shares: Sequence[float], deviation: float, n_jobs: int | None = None
+) -> np.ndarray:
     """The weight of each part, from 0.
 
     They minimize the squared error of the difference from the mean output, and are shrunk by their
@@ -44,36 +48,40 @@ def choose_weights(found: HeldOut, shares: Sequence[float], deviation: float) ->
     expected = np.array(shares)
     if len(found.parts) > len(shares):
         expected = np.append((1 - USUAL_WEIGHT) * expected, USUAL_WEIGHT)
-    products, with_truth = _products(found)
+    products, with_truth = _products(found, n_jobs)
     n_parts, total, slope = len(expected), products.sum(axis=0), with_truth.sum(axis=0)
     of_rows = with_truth - products @ _least_squares(total, slope)
     # Not even a perfect prediction is known better than scores are rounded.
     least = 1e-6 * np.square(np.trace(products, axis1=1, axis2=2)).sum() + 1e-300
-    noise = of_rows.T @ of_rows + least * np.eye(n_parts)
+    n_free = max(1, len(of_rows) - n_parts)
+    noise = len(of_rows) / n_free * of_rows.T @ of_rows + least * np.eye(n_parts)
     known = linalg.solve(noise, total, assume_a="pos").T
     prior = deviation**-2.0 * np.eye(n_parts) + OF_SUM**-2.0
     return _least_squares(known @ total + prior, known @ slope + prior @ expected)
 
 
-def _products(found: HeldOut) -> tuple[np.ndarray, np.ndarray]:
+def _products(found: HeldOut, n_jobs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Of the differences of scores from the mean output in each row, summed over outputs:
     (n_rows, n_parts, n_parts) of parts, and (n_rows, n_parts) with the truth."""
-    scores, n_parts = [part.scores for part in found.parts], len(found.parts)
-    mean = np.average(found.truth, axis=0, weights=found.row_weight)
-    square = mean @ mean
-    of_truth, of_parts = found.truth @ mean, [of_part @ mean for of_part in scores]
-    products = np.empty((len(found.truth), n_parts, n_parts))
-    with_truth = np.empty((len(found.truth), n_parts))
-    for i, part in enumerate(found.parts):
-        centred = square - of_parts[i]
-        with_truth[:, i] = _row_sums(scores[i], found.truth) + centred - of_truth
-        for j in range(i + 1):
-            both = _row_sums(scores[i], scores[j]) + centred - of_parts[j]
-            products[:, i, j] = products[:, j, i] = both
-        # A product of a half with itself has noise that the whole part does not have.
-        difference = part.halves[0] - part.halves[1]
-        products[:, i, i] -= (1 - part.noise) / 4 * _row_sums(difference, difference)
-    return found.row_weight[:, None, None] * products, found.row_weight[:, None] * with_truth
+    n_rows, n_outputs = found.truth.shape
+    mean = np.average(found.truth, axis=0, weights=found.row_weight).astype(np.float32)
+
+    def products_of(rows: slice) -> tuple[np.ndarray, np.ndarray]:
+        truth, weight = found.truth[rows] - mean, found.row_weight[rows]
+        halves = [[half[rows] - mean for half in part.halves] for part in found.parts]
+        scores = [(one + other) / 2 for one, other in halves]
+        products = np.array([[_row_sums(one, other) for other in scores] for one in scores])
+        for i, (one, other) in enumerate(halves):
+            # A product of a half with itself has noise that the whole part does not have.
+            noise = _row_sums(one - other, one - other) / 4
+            products[i, i] -= (1 - found.parts[i].noise) * noise
+        with_truth = np.array([_row_sums(score, truth) for score in scores])
+        return (weight * products).transpose(2, 0, 1), (weight * with_truth).T
+
+    size = max(1, BLOCK_SCORES // n_outputs)
+    blocks = [slice(first, first + size) for first in range(0, n_rows, size)]
+    products, with_truth = zip(*run_blocks(products_of, blocks, n_jobs=n_jobs), strict=True)
+    return np.concatenate(products), np.concatenate(with_truth)
 
 
 def _row_sums(one: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -1,9 +1,11 @@
 """Scores of the parts of a sketch forest on rows that they did not see.
 
 The parts are two kinds of trees and a linear model. If trees leave rows out, these are scored by
-the other trees. Otherwise, extra trees are grown without each third of the rows and score it.
+the other trees. Otherwise, extra trees are grown without a third of the rows and score it; so are
+other thirds, if that is not enough.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -27,6 +29,8 @@ OBLIQUE_TREES, EXTRA_TREES = 2, 1
 N_FOLDS, N_LINEAR_FOLDS = 3, 5
 # Trees that must not have seen a row, on average, in each half of the trees of a kind.
 LEAST_LEFT_OUT = 2
+# Scored rows that are enough to choose weights, and to correct labels: so many per label.
+ENOUGH_ROWS, ENOUGH_PER_LABEL = 2000, 8
 # Scores that are held at a time, at most: rows are sampled where there are more.
 MOST_SCORES = 1 << 23
 
@@ -98,14 +102,16 @@ def hold_out(
     folds: Folds,
     ridge: Ridge | None,
     blend: Blend,
+    n_enough: int,
     n_jobs: int | None,
     grow_oblique: GrowMany = grow_trees,
 ) -> HeldOut:
-    """Scores of all rows, or of a sample of them."""
+    """Scores of all rows, or of a sample of them that has at least `n_enough` if possible."""
     if scores_out_of_bag(settings, len(trees), len(folds.rows)):
         rows, of_kinds, noise = _by_others(problem, settings, trees, folds, n_jobs)
     else:
-        rows, of_kinds = _by_extra_trees(problem, settings, folds, n_jobs, grow_oblique)
+        n_used = min(folds.n, math.ceil(n_enough * folds.n / len(folds.rows)))
+        rows, of_kinds = _by_extra_trees(problem, settings, folds, n_used, n_jobs, grow_oblique)
         n_held_out = 2 * (OBLIQUE_TREES + EXTRA_TREES)
         noise = min(1.0, n_held_out / len(trees))
     labels, weights = problem.labels, problem.data.sample_weight
@@ -162,13 +168,14 @@ def _by_extra_trees(
     problem: Problem,
     settings: GrowSettings,
     folds: Folds,
+    n_used: int,
     n_jobs: int | None,
     grow_oblique: GrowMany,
 ) -> tuple[np.ndarray, list[Halves]]:
-    """Scores of each fold by trees that are grown without it."""
+    """Scores of some folds by trees that are grown without them."""
     scored, of_folds = list[np.ndarray](), list[list[Halves]]()
-    for number in range(folds.n):
-        of_fold = _sample(settings, folds[number], problem.labels.shape[1] * folds.n, number)
+    for number in range(n_used):
+        of_fold = _sample(settings, folds[number], problem.labels.shape[1] * n_used, number)
         seen = np.setdiff1d(folds.rows, folds[number])
         data = replace(problem.data, rows=seen.astype(np.int32))
         X, of_kinds = _rows_of(problem.X, of_fold), list[Halves]()

@@ -13,7 +13,14 @@ from sketchforest._selection.blending import (
     corrections,
     tree_weights,
 )
-from sketchforest._selection.held_out import deal_folds, hold_out, kinds, mean_output
+from sketchforest._selection.held_out import (
+    ENOUGH_PER_LABEL,
+    ENOUGH_ROWS,
+    deal_folds,
+    hold_out,
+    kinds,
+    mean_output,
+)
 from sketchforest._trees.blended import Blend, BlendedPredictor
 from sketchforest._trees.fitted import Fitted
 from sketchforest._trees.grow import grow_trees
@@ -61,12 +68,15 @@ def fit_blend(params: Parameters, targets: Targets, problem: Problem, fitted: Fi
             weights = [*((1 - weight) * share for share in of_kinds.values()), weight]
         if params.linear == "auto" or corrects:
             grow = grow_trees_on_gpu if params.device == "cuda" else grow_trees
+            trees, n_jobs = forest.trees(), params.n_jobs
+            n_enough = max(ENOUGH_ROWS, ENOUGH_PER_LABEL * n_outputs if corrects else 0)
             found = hold_out(
-                problem, fitted.settings, forest.trees(), folds, ridge, blend, params.n_jobs, grow
+                problem, fitted.settings, trees, folds, ridge, blend, n_enough, n_jobs, grow
             )
             if params.linear == "auto":
                 deviation = OF_LABELS if targets.is_indicator else OF_OTHERS
-                chosen = choose_weights(found, [*of_kinds.values()], deviation)
+                shares = [*of_kinds.values()]
+                chosen = choose_weights(found, shares, deviation, params.n_jobs)
                 # Probabilities that are stretched would be those of too many labels.
                 total = chosen.sum() if targets.is_classification else 1.0
                 weights = (chosen / total).tolist() if total > 0 else weights
@@ -84,8 +94,8 @@ def fit_blend(params: Parameters, targets: Targets, problem: Problem, fitted: Fi
             blend = blend.but(linear=ridge.fit(), weight=weights[-1])
         shown.advance()
     votes = tree_weights(_are_oblique(forest), dict(zip(of_kinds, of_trees, strict=True)))
-    trees = ForestPredictor.of(forest.with_weights(votes), targets)
-    return Blending(BlendedPredictor(trees, blend), None if blend.linear is None else ridge)
+    predictor = ForestPredictor.of(forest.with_weights(votes), targets)
+    return Blending(BlendedPredictor(predictor, blend), None if blend.linear is None else ridge)
 
 
 def _are_oblique(forest: Forest) -> np.ndarray:

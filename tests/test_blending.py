@@ -114,15 +114,15 @@ def test_a_row_counts_as_often_as_its_weight_says():
 
 
 def test_votes_of_trees_are_those_of_their_kinds_in_whole_parts():
-    is_oblique = np.arange(10) < 7
-    assert tree_weights(is_oblique, {True: 0.7, False: 0.3}) is None
-    votes = tree_weights(is_oblique, {True: 0.35, False: 0.65})
+    is_oblique, shares = np.arange(10) < 7, {True: 0.7, False: 0.3}
+    assert tree_weights(is_oblique, shares, shares) is None
+    votes = tree_weights(is_oblique, shares, {True: 0.35, False: 0.65})
     assert votes[~is_oblique].tolist() == [1, 1, 1]
-    assert votes[0] == pytest.approx(0.05 / (0.65 / 3), abs=1 / 64)
+    assert votes[0] == pytest.approx(0.5 / (0.65 / 0.3), abs=1 / 64)
     assert (votes * 32 == np.round(votes * 32)).all()
-    assert tree_weights(is_oblique, {True: 0.0, False: 1.0}).min() == 1 / 32
-    assert tree_weights(is_oblique, {True: 0.0, False: 0.0}) is None
-    assert tree_weights(is_oblique[:7], {True: 0.4}) is None
+    assert tree_weights(is_oblique, shares, {True: 0.0, False: 1.0}).min() == 1 / 32
+    assert tree_weights(is_oblique, shares, {True: 0.0, False: 0.0}) is None
+    assert tree_weights(is_oblique[:7], {True: 1.0}, {True: 0.4}) is None
 
 
 X = RNG.normal(size=(200, 6))

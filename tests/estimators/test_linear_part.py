@@ -188,6 +188,43 @@ def test_warm_starts_end_with_the_same_model():
     assert np.array_equal(scores_of(forest), scores_of(fitted()))
 
 
+def test_numbers_are_shrunk_to_their_mean_and_labels_are_not():
+    noise = RNG.normal(size=(300, 2)) + 5
+    forest = SketchForestRegressor(60, random_state=0).fit(WORDS[TRAIN], noise)
+    blend = forest.fitted_.blend
+    assert blend.of_trees + blend.weight < 0.6
+    of_trees = forest.leaf_weights(WORDS[TEST]) @ noise
+    expected = blend.of_trees * of_trees + blend.offset
+    if blend.linear is not None:
+        expected += blend.weight * blend.linear.scores(WORDS[TEST])
+    assert forest.predict(WORDS[TEST]) == pytest.approx(expected)
+    assert abs(forest.predict(WORDS[TEST]) - noise.mean(axis=0)).max() < 0.5
+    labels = SketchForestClassifier(10, random_state=0).fit(WORDS[TRAIN], (noise > 5).astype(int))
+    assert labels.fitted_.blend.of_trees + labels.linear_ == pytest.approx(1)
+    assert labels.fitted_.blend.offset is None
+
+
+def test_trees_vote_by_how_they_predict_rows_they_did_not_see():
+    X = RNG.normal(size=(500, 30))
+    classes = ((X[:, 0] > 0) ^ (X[:, 1] > 0)).astype(int)  # no single direction tells them apart
+    forest = SketchForestClassifier(60, random_state=0).fit(X, classes)
+    weights, is_oblique = forest.fitted_.forest.tree_weights, forest.fitted_.forest.directions
+    assert weights[is_oblique.is_oblique == 1].max() < 0.5
+    assert (weights[is_oblique.is_oblique == 0] == 1).all()
+    alone = SketchForestClassifier(60, random_state=0, linear=0).fit(X, classes)
+    assert alone.fitted_.forest.tree_weights is None
+
+
+def test_files_of_earlier_versions_keep_their_meaning(tmp_path):
+    path = tmp_path / "model.sf"
+    forest = fitted(linear=0.3)
+    forest.save(path)
+    model = read_model(path)
+    del model.about["state"]["_weight_of_trees"]
+    write_model(path, model)
+    assert np.array_equal(scores_of(load_forest(path)), scores_of(forest))
+
+
 def test_relabel_leaves_the_trees_alone():
     forest = fitted().relabel(LABELS[TRAIN])
     assert forest.fitted_.blend is None
@@ -215,14 +252,16 @@ def test_rows_without_weight_do_not_count():
     assert np.array_equal(scores_of(again), scores_of(forest))
 
 
-def test_a_handful_of_rows_and_many_labels_have_trees_alone():
+def test_a_handful_of_rows_and_many_labels_have_trees_alone(capsys):
     few = SketchForestClassifier(4).fit(WORDS[:10], LABELS[:10])
     assert few.fitted_.blend is None
     wide = sparse.random_array((40, 10**6), density=1e-5, rng=RNG, dtype=np.float32)
     labels = sparse.random_array((40, 100_000), density=1e-4, rng=RNG)
     labels.data[:] = 1
-    many = SketchForestClassifier(2).fit(wide.tocsr(), labels.tocsr())
+    many = SketchForestClassifier(2, verbose=1).fit(wide.tocsr(), labels.tocsr())
     assert many.fitted_.blend is None
+    said = "no linear part: 1,000,000 features and 100,000 outputs have too many weights"
+    assert said in capsys.readouterr().err
 
 
 def test_other_programs_get_trees_alone():

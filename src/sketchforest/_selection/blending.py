@@ -95,17 +95,19 @@ def _least_squares(products: np.ndarray, with_target: np.ndarray) -> np.ndarray:
     return optimize.nnls(roots[:, None] * vectors.T, vectors.T @ with_target / roots)[0]
 
 
-def tree_weights(is_oblique: np.ndarray, of_kinds: dict[bool, float]) -> np.ndarray | None:
-    """(n_trees,) weights of the trees, so that kinds have these weights; None if they are equal."""
-    is_kind = {kind: is_oblique == kind for kind in of_kinds}
-    votes = {kind: w / max(1, is_kind[kind].sum()) for kind, w in of_kinds.items()}
-    largest = float(max(votes.values()))
+def tree_weights(
+    is_oblique: np.ndarray, shares: dict[bool, float], weights: dict[bool, float]
+) -> np.ndarray | None:
+    """(n_trees,) weights of trees, for kinds that have these shares of the trees and these weights
+    together; None if all are equal."""
+    votes = {kind: weights[kind] / share for kind, share in shares.items()}
+    largest = max(votes.values())
     if largest <= 0:
         return None
-    weights = np.ones(len(is_oblique))
+    found = np.ones(len(is_oblique))
     for kind, vote in votes.items():
-        weights[is_kind[kind]] = max(1, round(vote / largest / VOTE)) * VOTE
-    return None if (weights == 1).all() else weights
+        found[is_oblique == kind] = max(1, round(vote / largest / VOTE)) * VOTE
+    return None if (found == 1).all() else found
 
 
 @one_blas_thread()

@@ -1,5 +1,6 @@
 """After the last tree: the weights of a sketch forest's parts, and corrections by other labels."""
 
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -48,9 +49,13 @@ def fit_blend(params: Parameters, targets: Targets, problem: Problem, fitted: Fi
     """Trees alone, if nothing is to be blended with them."""
     n_rows, n_outputs = problem.data.n_drawable, targets.labels.shape[1]
     # Sparse numbers would no longer be sparse.
-    may_be_linear = targets.is_classification or not targets.is_sparse
-    is_small = is_feasible(n_rows, problem.X.shape[1], n_outputs)
-    is_linear = params.linear != 0 and may_be_linear and is_small
+    is_linear = params.linear != 0 and (targets.is_classification or not targets.is_sparse)
+    if is_linear and not is_feasible(n_rows, problem.X.shape[1], n_outputs):
+        is_linear = False
+        if params.verbose:
+            n_features = problem.X.shape[1]
+            sizes = f"{n_features:,} features and {n_outputs:,} outputs"
+            print(f"no linear part: {sizes} have too many weights", file=sys.stderr)
     corrects = (
         params.label_correlations and targets.is_classification and n_outputs <= MOST_CORRECTED
     )
@@ -58,42 +63,48 @@ def fit_blend(params: Parameters, targets: Targets, problem: Problem, fitted: Fi
     if not (is_linear or corrects) or n_rows < LEAST_ROWS or targets.is_balanced:
         return Blending(fitted.forest_predictor)
     with stage("fitting the linear part", 1) as shown:
-        forest, blend = fitted.forest, Blend.of(targets)
-        folds = deal_folds(problem, forest.n_trees)
-        ridge = _ridge(problem, folds, params.n_jobs) if is_linear else None
-        of_kinds = dict(kinds(fitted.settings))
-        weights = [*of_kinds.values(), *([0.0] * is_linear)]
-        if is_linear and params.linear != "auto":
-            weight = float(params.linear)
-            weights = [*((1 - weight) * share for share in of_kinds.values()), weight]
-        if params.linear == "auto" or corrects:
-            grow = grow_trees_on_gpu if params.device == "cuda" else grow_trees
-            trees, n_jobs = forest.trees(), params.n_jobs
-            n_enough = max(ENOUGH_ROWS, ENOUGH_PER_LABEL * n_outputs if corrects else 0)
-            found = hold_out(
-                problem, fitted.settings, trees, folds, ridge, blend, n_enough, n_jobs, grow
-            )
-            if params.linear == "auto":
-                deviation = OF_LABELS if targets.is_indicator else OF_OTHERS
-                shares = [*of_kinds.values()]
-                chosen = choose_weights(found, shares, deviation, params.n_jobs)
-                # Probabilities that are stretched would be those of too many labels.
-                total = chosen.sum() if targets.is_classification else 1.0
-                weights = (chosen / total).tolist() if total > 0 else weights
-            if corrects:
-                blend = blend.but(
-                    corrections=corrections(found, found.mixed(weights), params.n_jobs)
-                )
-        of_trees = weights[: len(of_kinds)]
-        lacking = 1 - sum(weights)
-        blend = blend.but(
-            of_trees=sum(of_trees),
-            offset=None if targets.is_classification else lacking * mean_output(problem),
-        )
-        if ridge is not None and weights[-1] > 0:
-            blend = blend.but(linear=ridge.fit(), weight=weights[-1])
+        blending = _blended(params, targets, problem, fitted, is_linear, corrects)
         shown.advance()
-    votes = tree_weights(_are_oblique(forest), dict(zip(of_kinds, of_trees, strict=True)))
+    return blending
+
+
+def _blended(
+    params: Parameters,
+    targets: Targets,
+    problem: Problem,
+    fitted: Fitted,
+    is_linear: bool,
+    corrects: bool,
+) -> Blending:
+    forest, settings, n_jobs = fitted.forest, fitted.settings, params.n_jobs
+    blend, folds = Blend.of(targets), deal_folds(problem, forest.n_trees)
+    ridge = _ridge(problem, folds, n_jobs) if is_linear else None
+    shares = dict(kinds(settings))
+    weight = 0.0 if params.linear == "auto" or not is_linear else float(params.linear)
+    weights = np.array([*((1 - weight) * share for share in shares.values()), weight])
+    weights = weights if is_linear else weights[:-1]
+    if params.linear == "auto" or corrects:
+        grow = grow_trees_on_gpu if params.device == "cuda" else grow_trees
+        n_enough = ENOUGH_ROWS
+        if corrects:
+            n_enough = max(n_enough, ENOUGH_PER_LABEL * targets.labels.shape[1])
+        found = hold_out(
+            problem, settings, forest.trees(), folds, ridge, blend, n_enough, n_jobs, grow
+        )
+        if params.linear == "auto":
+            deviation = OF_LABELS if targets.is_indicator else OF_OTHERS
+            chosen = choose_weights(found, [*shares.values()], deviation, n_jobs)
+            total = chosen.sum() if targets.is_classification else 1.0  # of probabilities
+            weights = chosen / total if total > 0 else weights
+        if corrects:
+            blend = blend.but(corrections=corrections(found, found.mixed(weights), n_jobs))
+    of_kinds = weights[: len(shares)]
+    blend = blend.but(of_trees=float(of_kinds.sum()))
+    if not targets.is_classification:
+        blend = blend.but(offset=(1 - weights.sum()) * mean_output(problem))
+    if ridge is not None and weights[-1] > 0:
+        blend = blend.but(linear=ridge.fit(), weight=float(weights[-1]))
+    votes = tree_weights(_are_oblique(forest), shares, dict(zip(shares, of_kinds, strict=True)))
     predictor = ForestPredictor.of(forest.with_weights(votes), targets)
     return Blending(BlendedPredictor(predictor, blend), None if blend.linear is None else ridge)
 

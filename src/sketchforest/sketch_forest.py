@@ -19,7 +19,7 @@ class SketchForestMixin(ForestMixin):
 
     @property
     def linear_(self) -> float:
-        """Weight of the linear part in the scores, from 0 to 1."""
+        """Weight of the linear part in the scores: from 0 to 1, or more for numbers."""
         blend = self.fitted_.blend
         return 0.0 if blend is None else blend.weight
 
@@ -34,8 +34,8 @@ class SketchForestClassifier(MixedForestParameters, SketchForestMixin, TreesClas
     averages of the original outputs.
 
     Beside the trees there is a linear part, a ridge regression on all features, and the score of
-    each label is corrected by the scores of others. Both are weighted by how they score rows that
-    they were not fitted to, in about a third of the time that the trees take.
+    each label is corrected by the scores of others. Both kinds of trees and the linear part are
+    weighted by how they score rows that they were not fitted to.
 
     Oblique splits need features on comparable scales. Dense features are replaced by their ranks,
     unless all rows have the same length, as embeddings do: these keep their scale. Sparse counts
@@ -71,8 +71,9 @@ class SketchForestRegressor(MixedForestParameters, SketchForestMixin, TreesRegre
     splits are searched, so that each counts alike, whatever its unit. Dense features enter oblique
     splits by their standardized values, since real outputs are often nearly linear in some
     features, and a node may be split at a single feature instead, if that separates its rows about
-    as well. Nodes of fewer than 30 rows always are. Each tree sees 80% of the rows, so that
-    out-of-bag predictions exist for all of them.
+    as well. Nodes of fewer than 30 rows always are. Each tree sees 80% of the rows. The
+    others show how much each kind of trees and the linear part should count, and how far
+    predictions should be shrunk to the mean.
 
     Examples
     --------

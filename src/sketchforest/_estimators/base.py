@@ -141,9 +141,9 @@ class TreesEstimator(Estimator):
 
         Returns a new estimator with the same trees, in time proportional to the non-zeros of
         `Y_new`. Out-of-bag scores are dropped. So are the linear part of a sketch forest and its
-        corrections, which cannot be refitted without X: the trees predict alone. A threshold chosen
-        for all labels is kept, and per-label thresholds are kept if the number of labels stays the
-        same. Label names come from a data frame, or from `attach`.
+        corrections, which cannot be refitted without X: trees predict alone, and all count alike. A
+        threshold chosen for all labels is kept, and per-label thresholds are kept if the number of
+        labels stays the same. Label names come from a data frame, or from `attach`.
 
         Parameters
         ----------

@@ -33,7 +33,7 @@ PARAMETERS = {
     ),
     "linear": Described(
         'float or "auto"',
-        'Weight of the linear part, from 0 to 1. "auto" chooses it and those of trees on unseen rows.',
+        'Weight of the linear part, 0 to 1. "auto" chooses it, and those of trees, on unseen rows.',
     ),
     "label_correlations": Described(
         "bool",

@@ -77,7 +77,7 @@ def row_values(
 
 @_documented
 def greater_is_better(name_or_callable: str | Metric) -> bool:
-    """Whether to maximise the metric; True for callables from outside this package.
+    """Whether to maximize the metric; True for callables from outside this package.
 
     Examples
     --------

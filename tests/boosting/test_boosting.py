@@ -8,6 +8,7 @@ import reference_boosting
 from scipy import sparse
 from scipy.special import expit, softmax
 from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from sketchforest import SketchBoostingClassifier, SketchBoostingRegressor, load_forest
 from sketchforest._boosting.binning import bin_features
@@ -275,6 +276,28 @@ def test_a_copy_predicts_the_same(case, how, tmp_path):
     np.testing.assert_array_equal(
         predicted(again, X), predicted(model.set_params(**more).fit(X, Y), X)
     )
+
+
+def test_a_compact_file_predicts_the_same_without_importances(tmp_path):
+    X, Y = labels()
+    model = small(SketchBoostingClassifier).fit(X, Y)
+    model.save(tmp_path / "model.sf", compact=True)
+    twin = load_forest(tmp_path / "model.sf")
+    np.testing.assert_array_equal(twin.predict_proba(X), model.predict_proba(X))
+    with pytest.raises(ValueError, match="compact=True"):
+        _ = twin.feature_importances_
+
+
+def test_a_model_saved_with_its_vectorizer_takes_texts(tmp_path):
+    texts = [f"word{i % 7} and word{i % 3}" for i in range(60)]
+    vectorizer = TfidfVectorizer().fit(texts)
+    X, Y = vectorizer.transform(texts), np.eye(3, dtype=int)[np.arange(60) % 3]
+    model = small(SketchBoostingClassifier).fit(X, Y)
+    model.save(tmp_path / "model.sf", vectorizer=vectorizer)
+    twin = load_forest(tmp_path / "model.sf")
+    np.testing.assert_array_equal(twin.predict_proba(texts), model.predict_proba(X))
+    found = twin.explain(texts[:1], k=1)
+    assert set(found.feature_names) <= set(vectorizer.get_feature_names_out())
 
 
 def test_the_best_labels_are_those_of_largest_probability():

@@ -300,6 +300,18 @@ def test_a_model_saved_with_its_vectorizer_takes_texts(tmp_path):
     assert set(found.feature_names) <= set(vectorizer.get_feature_names_out())
 
 
+def test_categories_of_a_data_frame_are_encoded_as_in_the_fit(tmp_path):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"number": np.arange(60.0), "kind": list("xyz") * 20})
+    Y = np.eye(3, dtype=int)[np.arange(60) % 3]
+    model = small(SketchBoostingClassifier).fit(frame, Y)
+    assert model.score(frame, Y) == 1
+    model.save(tmp_path / "model.sf")
+    twin = load_forest(tmp_path / "model.sf")
+    np.testing.assert_array_equal(twin.predict_proba(frame), model.predict_proba(frame))
+    assert model.explain(frame[:1], label=0).feature_names[0] == "kind=x"
+
+
 def test_the_best_labels_are_those_of_largest_probability():
     X, Y = labels()
     model = small(SketchBoostingClassifier).fit(X, Y)

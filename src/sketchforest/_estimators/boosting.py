@@ -64,7 +64,7 @@ class BoostingEstimator(Estimator):
         Parameters
         ----------
         X : (n_samples, n_features) array, scipy sparse matrix or data frame
-            NaN means missing.
+            NaN means missing. Columns of categories or strings are one-hot encoded.
         y : (n_samples, n_outputs) array, scipy sparse matrix or data frame, or (n_samples,) array
             The labels Y. A classifier takes an indicator matrix of zeros and ones, one class per
             row, or several columns of classes. A regressor takes numbers.

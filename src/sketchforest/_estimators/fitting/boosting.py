@@ -161,6 +161,7 @@ def _boosted(
         prepared.fingerprint,
         row_hashes(prepared.X),
         attached=names,
+        input_columns=prepared.features.columns,
         stops_early=boosting.n_iter_no_change is not None,
         train_scores=np.array(done.train_scores),
         validation_scores=np.array(done.validation_scores),

@@ -8,6 +8,9 @@ from sketchforest import __version__
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_extensions"), str(HERE / "figures"), str(HERE.parent)]
 
+# Pages with wide tables, which need the room of the sidebar on the right.
+WIDE = ["accuracy", "ecosystem", "migrating", *(f"study/{p.stem}" for p in HERE.glob("study/*.md"))]
+
 project = "sketchforest"
 author = "The sketchforest developers"
 copyright = "The sketchforest developers"
@@ -77,8 +80,14 @@ html_theme_options = {
     "footer_end": [],
     "show_prev_next": True,
     "navigation_with_keys": False,
+    "secondary_sidebar_items": {
+        "**": ["page-toc"],
+        **{name: [] for name in WIDE},
+    },
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-# Top-level pages need no sidebar.
-html_sidebars = {name: [] for name in ("index", "tutorial", "how-it-works", "comparison")}
+# Top-level pages need no sidebar, and pages with wide tables have no room for one.
+html_sidebars = {
+    name: [] for name in ("index", "tutorial", "how-it-works", "comparison", "accuracy")
+}

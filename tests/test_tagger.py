@@ -244,6 +244,14 @@ def test_unknown_tags_are_counted_in_an_evaluation(texts, tags, tagger):
         tagger.evaluate(texts, [["new"]] * len(texts))
 
 
+def test_the_rows_that_are_most_wrong_are_shown_with_their_texts(texts, tags, frame):
+    swapped = [["egg"] if "egg" not in row else ["bread"] for row in tags]
+    for rows in (texts, frame):
+        tagger = Tagger(FOREST).fit(rows[:90], tags[:90])
+        found = tagger.evaluate(rows[90:], swapped[90:]).wrong_rows
+        assert [wrong.text for wrong in found] == [texts[90 + wrong.row] for wrong in found] != []
+
+
 def test_rare_tags_can_be_left_out(texts, tags):
     tags = [[*tags[0], "rare"], *tags[1:]]
     assert "rare" in Tagger(FOREST).fit(texts, tags).label_names_

@@ -17,10 +17,9 @@ from sketchforest._estimators.predicting.ranked import ranked_labels
 from sketchforest._estimators.trees import TreesClassifier
 from sketchforest._evaluation.mistakes import with_texts
 from sketchforest._features.encoder import RowEncoder
-from sketchforest._features.frames import as_block, as_records, as_texts, columns_of, encode_rows
+from sketchforest._features.frames import as_block, as_records, columns_of, encode_rows, texts_of
 from sketchforest._features.tags import known_targets, tag_targets
 from sketchforest._features.training_rows import TrainingRows
-from sketchforest._utils.frames import is_frame
 from sketchforest._utils.typing import WeightsLike
 from sketchforest.evaluation import Evaluation, evaluate
 from sketchforest.explain import Explanation
@@ -275,9 +274,8 @@ class Tagger(BaseEstimator):
         model = self._model
         Y, unknown = known_targets(tags, self.label_names_, self.tag_separator, label_names)
         found = evaluate(model, encode_rows(model, texts), Y)
-        if not is_frame(texts):
-            found = replace(found, wrong_rows=with_texts(found.wrong_rows, as_texts(texts)))
-        return replace(found, n_unknown=len(unknown))
+        wrong_rows = with_texts(found.wrong_rows, texts_of(model, texts))
+        return replace(found, wrong_rows=wrong_rows, n_unknown=len(unknown))
 
     def score(self, texts: Any, tags: Any) -> float:
         """Return the label ranking average precision (LRAP) of texts with known tags.

@@ -68,6 +68,12 @@ def encode_rows(model: Model, rows: Any) -> Matrix:
     return encoder.of_block(as_block(rows, encoder.row_columns))
 
 
+def texts_of(model: Model, rows: Any) -> list[str] | None:
+    """Return the document of each row; None if the model reads no texts."""
+    names = RowEncoder.of(model).text_columns
+    return as_block(rows, names).texts(names) if names else None
+
+
 def columns_of(
     rows: Any,
     text_columns: Sequence[str],

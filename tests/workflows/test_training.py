@@ -99,3 +99,13 @@ def test_files_are_read_in_the_encoding_of_the_training_file(command, file, tmp_
     assert command("predict", model, "-", "--top", 1, stdin=content) == expected  # in UTF-8
     file.write_text(content, encoding="utf-8")
     assert command("predict", model, file, "--top", 1) == expected
+
+
+def test_lower_case_merges_tags_in_training_and_in_evaluation(command, file, tmp_path):
+    model = tmp_path / "model.sf"
+    file.write_text(file.read_text().replace(";even", ";Even;EVEN"))
+    columns = ("--text-column", "text", "--tags-column", "tags", "--random-state", 0)
+    command("train", file, *columns, "--lowercase-tags", "--min-label-count", 2, "--out", model)
+    assert load_forest(model).label_names_.tolist() == ["even", "odd"]
+    code, out, _ = command("evaluate", model, file, "--json")
+    assert (code, json.loads(out)["unknown_labels"]) == (0, 60)  # only those of a single row

@@ -28,7 +28,7 @@ class Notes(TypedDict, total=False):
     file: str
     format: str
     encoding: str  # of the file, unless utf-8
-    columns: dict[str, str | tuple[str, ...] | None]  # of a table, by role
+    columns: dict[str, str | tuple[str, ...] | bool | None]  # of a table, by role
     scales: dict[str, tuple[float, float]]  # offset and width of numbers beside text
     sha256: str  # of the training file
     rows: int  # trained on

@@ -91,6 +91,9 @@ class DataOptions:
     )
     tags_column: str | None = _data("Column of tags, such as 'a;b;c'.")
     tag_separator: str = _data("Separator of tags; `<>` reads `<a><b>`. Defaults to ';'.", "")
+    lowercase_tags: bool = _data(
+        "Convert tags to lower case, which merges variants.", False, "--lowercase-tags"
+    )
     label_columns: str = _data(
         "Columns of 0/1 labels, separated by commas; for a regressor, columns of numbers.", ""
     )
@@ -131,11 +134,12 @@ class DataOptions:
             ignored=tuple(names(self.ignore_columns)),
             categories=tuple(names(self.category_column)),
             numbers=tuple(names(self.number_column)),
+            lowercase_tags=self.lowercase_tags,
         )
 
 
 # Options that a fitted model does not need, since it knows its features.
-FEATURE_OPTIONS = ("category_column", "number_column", "xml")
+FEATURE_OPTIONS = ("category_column", "number_column", "xml", "lowercase_tags")
 
 
 def with_option_groups(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

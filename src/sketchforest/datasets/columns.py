@@ -28,6 +28,8 @@ _LIST = re.compile(
 class Columns:
     """Roles of the columns of a table. All but ``tags`` take one name or several.
 
+    ``lowercase_tags`` makes one label of tags that differ only in case.
+
     Other columns hold numbers, unless ``text`` or ``numbers`` are given; then they are ignored.
     Without a separator, tags are split at semicolons; the reader raises if these split nothing and
     another separator would.
@@ -46,17 +48,23 @@ class Columns:
     ignored: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
+    lowercase_tags: bool = False
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if field.name not in ("tags", "tag_separator"):
+            if field.name not in ("tags", "tag_separator", "lowercase_tags"):
                 names = (value,) if isinstance(value, str) else tuple(value or ())
                 object.__setattr__(self, field.name, names)
 
     @property
     def separator(self) -> str:
         return self.tag_separator or USUAL_SEPARATOR
+
+    def tags_of(self, cell: object) -> list[str]:
+        """The distinct tags of a cell."""
+        found = split_tags(cell, self.separator)
+        return list(dict.fromkeys(map(str.lower, found))) if self.lowercase_tags else found
 
     def check_targets(self) -> None:
         """Raise for a column that is both a feature and a target."""

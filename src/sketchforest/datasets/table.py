@@ -17,7 +17,7 @@ from sketchforest.datasets._rows import csr
 from sketchforest.datasets._shared_docs import described
 from sketchforest.datasets._text import AnyPath, bad_file, stem, text_writer
 from sketchforest.datasets._writing import check_finite, column_names, number_texts
-from sketchforest.datasets.columns import Columns, check_separator, is_missing, split_tags
+from sketchforest.datasets.columns import Columns, check_separator, is_missing
 from sketchforest.datasets.dataset import Dataset
 from sketchforest.datasets.table_files import Block, open_table, table_format
 
@@ -147,7 +147,8 @@ def read_training_table(
         raise bad_file(path, None, "no columns are left for features")
     texts: list[str] = []
     cells: dict[str, list[str | None]] = {column: [] for column in columns.categories}
-    X, Y, tags = [], [], []
+    X, Y = [], []
+    tags: list[list[str]] = []
     missing_words: Counter[str] = Counter()
     n_rows = 0
     hint = _NAME_THE_COLUMN if feature_names is None else _LEAVE_EMPTY
@@ -160,7 +161,7 @@ def read_training_table(
             cells[column] += block.categories(column)
         if columns.tags is not None:
             of_block = block.cells[columns.tags]
-            tags += [split_tags(cell, columns.separator) for cell in of_block]
+            tags += map(columns.tags_of, of_block)
             words = (cell.strip() for cell in of_block if isinstance(cell, str))
             missing_words.update(word for word in words if word and is_missing(word))
         if columns.labels:

@@ -85,11 +85,11 @@ class Estimator(FittedState):
 
         From the root of a tree to a leaf, the prediction changes at every split: in a forest, the
         share of training rows with a label. Each change is credited to the feature of the split, so
-        contributions add up from the prediction for any row to the score of this one. Boosting adds
-        up scores before the link function: log-odds for labels. An oblique split compares a
-        weighted sum of features with a threshold. Its change is shared among the features that push
-        the row to its side, in proportion to how far they push it from the point of the split
-        nearest to zero, which is a middle rank or an absent word.
+        contributions add up from the baseline, the prediction before any split, to the score of the
+        row. Boosting adds up scores before the link function: log-odds for labels. An oblique split
+        compares a weighted sum of features with a threshold. Its change is shared among the
+        features that push the row to its side, in proportion to how far they push it from the point
+        of the split nearest to zero, which is a middle rank or an absent word.
 
         Parameters
         ----------

@@ -109,3 +109,14 @@ def test_lower_case_merges_tags_in_training_and_in_evaluation(command, file, tmp
     assert load_forest(model).label_names_.tolist() == ["even", "odd"]
     code, out, _ = command("evaluate", model, file, "--json")
     assert (code, json.loads(out)["unknown_labels"]) == (0, 60)  # only those of a single row
+
+
+def test_a_holdout_counts_the_labels_that_were_left_out_as_evaluate_does(command, file, tmp_path):
+    model = tmp_path / "model.sf"
+    columns = ("--text-column", "text", "--tags-column", "tags", "--random-state", 0)
+    options = (*columns, "--min-label-count", 2, "--holdout", 0.5, "--out", model)
+    _, trained, _ = command("train", file, *options)
+    _, evaluated, _ = command("evaluate", model, file)
+    said = "Ignored 60 labels that the model does not know."
+    assert said in trained
+    assert said in evaluated

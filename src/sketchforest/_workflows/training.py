@@ -123,6 +123,7 @@ def train_file(
         X_test = encoded.encoder.encode(held_out.records)
         Y_test = held_out.Y[:, encoded.labels]
         tested = evaluate_rows(model, X_test, Y_test, np.full(len(test_rows), -1))
+        tested = replace(tested, n_unknown=held_out.Y.shape[1] - len(encoded.labels))
     if tested is not None:
         model.notes_["test"] = tested.scores
     model.save(out, compact=compact)

@@ -44,7 +44,7 @@ def _tags_of(cell: object, row: int, separator: str | None) -> list[str]:
         if separator is None:
             raise ValueError(
                 f"tags must be lists, such as ['a', 'b']; got the string {cell[:40]!r} in row "
-                f"{row}. Use tag_separator=';' to split strings at semicolons, or [tag] for one tag."
+                f"{row}. Use tag_separator=';' to split strings at semicolons, or [tag] for one."
             )
         return split_tags(cell, separator)
     if not hasattr(cell, "__iter__") or isinstance(cell, dict):

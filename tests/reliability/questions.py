@@ -136,6 +136,7 @@ METHODS: dict[str, Question] = {
     "save": _saved,
     "save(compact)": _saved_compact,
     "score": lambda model, rows: model.score(rows.X, rows.Y),
+    "indicators": lambda model, rows: model.indicators(rows.Y),
     "evaluate": lambda model, rows: replace(model.evaluate(rows.X, rows.Y), seconds=0.0),
     "get_params": lambda model, rows: model.get_params(),
     "get_metadata_routing": lambda model, rows: str(model.get_metadata_routing()),

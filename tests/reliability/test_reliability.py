@@ -28,6 +28,7 @@ import interrupted_commands
 import killed
 import little_memory
 import mutations
+import questions
 import refitted
 import same_forest
 import shared_estimators
@@ -75,6 +76,12 @@ def run_script(name, *options):
     command = [sys.executable, str(Path(__file__).with_name(name)), *options]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert ended.returncode == 0, f"{ended.stdout[:5000]}\n{ended.stderr[-5000:]}"
+
+
+def test_shared_estimators_are_asked_for_all_that_is_public():
+    kinds = {type(model): kind for kind, (model, *_) in shared_estimators.KINDS.items()}
+    for kind in kinds.values():
+        assert questions.questions_to(shared_estimators.fitted(kind))  # LookupError otherwise
 
 
 @few_and_slow(shared_estimators.KINDS, few=slice(0, None, 9))

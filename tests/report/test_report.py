@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.metrics import average_precision_score, f1_score, precision_score, recall_score
 
 from sketchforest import RandomForestClassifier, RandomForestRegressor, SketchForestClassifier
+from sketchforest._pages import FOLDER, environment
 from sketchforest.datasets import make_multilabel
 from sketchforest.metrics import coverage_error, lrap, ndcg_at_k, precision_at_k
 from sketchforest.report import make_report
@@ -304,3 +305,9 @@ def test_a_notebook_shows_the_page_in_a_frame(report):
     (frame,) = [a for tag, a in Page(report._repr_html_()).elements if tag == "iframe"]
     assert unescape(frame["srcdoc"]).startswith("<!doctype html>")
     assert "LRAP" in repr(report)
+
+
+def test_long_names_break_between_words_and_stay_escaped():
+    template = environment(FOLDER).from_string("{{ name | breakable }}")
+    assert template.render(name="sam/dean_x") == "sam/<wbr>dean_<wbr>x"
+    assert template.render(name="<b>c++ & 'd'") == "&lt;b&gt;c++ &amp; &#39;d&#39;"

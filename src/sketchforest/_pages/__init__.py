@@ -2,13 +2,15 @@
 
 Each page is a single file."""
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
+_AFTER_WORDS = re.compile(r"(?<=\w)[/_.:-](?=\w)")  # not in the entities of escaped characters
 FOLDER = Path(__file__).parent
 
 
@@ -37,9 +39,15 @@ def environment(folder: Path) -> jinja2.Environment:
         "allow_nan": False,
     }
     found.globals["stylesheet"] = inline(FOLDER / "page.css")
+    found.filters["breakable"] = _breakable
     return found
 
 
 def inline(path: Path) -> Markup:
     """Return a script or stylesheet of the package, to include unescaped."""
     return Markup(path.read_text(encoding="utf-8"))
+
+
+def _breakable(name: str) -> Markup:
+    """Return a name that breaks between its words, rather than within one, if it is too long."""
+    return Markup(_AFTER_WORDS.sub(r"\g<0><wbr>", str(escape(name))))

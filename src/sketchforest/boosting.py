@@ -69,6 +69,7 @@ class SketchBoostingRegressor(BoostingParameters, PredictsNumbers, BoostingEstim
     """
 
     min_samples_leaf: int | float = 5
+    l2_regularization: float = 5.0  # better than 1 on 5 of 7 sets of real outputs
 
     def staged_predict(self, X: MatrixLike) -> Iterator[np.ndarray]:
         """Predict the outputs after each tree.

@@ -19,7 +19,7 @@ def expected_failed_checks(estimator):
 
 
 @parametrize_with_checks(
-    [kind(max_iter=5, min_samples_leaf=3) for kind in KINDS],
+    [kind(max_iter=10, min_samples_leaf=3) for kind in KINDS],
     expected_failed_checks=expected_failed_checks,
 )
 def test_scikit_learn_checks(estimator, check):

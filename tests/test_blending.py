@@ -8,8 +8,6 @@ from sketchforest import SketchForestClassifier, SketchForestRegressor
 from sketchforest._estimators.fitting.preparation import prepare
 from sketchforest._selection import blending, held_out
 from sketchforest._selection.blending import (
-    OF_LABELS,
-    OF_OTHERS,
     choose_weights,
     corrections,
     tree_weights,
@@ -35,9 +33,10 @@ def held_out_by(truth, *signals, noise=0.0, share=1.0):
     return HeldOut(truth, tuple(parts), np.ones(len(truth)))
 
 
-def best_weights(truth, *signals, deviation=OF_LABELS, **how):
+def best_weights(truth, *signals, are_labels=False, **how):
     found = held_out_by(truth, *signals, **how)
-    return choose_weights(found, [1 / (len(signals) - 1)] * (len(signals) - 1), deviation)
+    shares = [1 / (len(signals) - 1)] * (len(signals) - 1)
+    return choose_weights(found, shares, are_labels=are_labels)
 
 
 def weights_of_measurements(*variances):
@@ -65,11 +64,12 @@ def test_noise_of_few_trees_does_not_count_against_them():
     assert counted == pytest.approx(weights_of_measurements(0.12, 0.16), abs=0.02)
 
 
-@pytest.mark.parametrize("deviation", [OF_LABELS, OF_OTHERS])
-def test_few_rows_leave_weights_near_the_usual_ones(deviation):
+@pytest.mark.parametrize("are_labels", [False, True])
+def test_few_rows_leave_weights_near_the_usual_ones(are_labels):
     truth = RNG.random((4, 1))
     trees, linear = (truth + RNG.normal(size=truth.shape) for _ in range(2))
-    weights = best_weights(truth, trees, linear, deviation=deviation)
+    weights = best_weights(truth, trees, linear, are_labels=are_labels)
+    deviation = blending.OF_LABELS if are_labels else blending.OF_OTHERS
     assert abs(weights / weights.sum() - USUAL).max() < 1.5 * deviation
 
 
@@ -94,9 +94,19 @@ def test_scores_that_are_too_near_the_mean_are_stretched():
     assert weights == pytest.approx([2, 0], abs=0.05)
 
 
+def test_weights_of_labels_do_not_depend_on_the_scale_of_scores():
+    truth = (RNG.random((5000, 4)) < [0.1, 0.2, 0.3, 0.4]).astype(np.float32)
+    signals = [0.3 * truth + 0.1 * RNG.random(truth.shape) for _ in range(3)]
+    low, high = (
+        best_weights(truth, *(scale * each for each in signals), are_labels=True)
+        for scale in (1, 1.2)
+    )
+    assert low / low.sum() == pytest.approx(high / high.sum(), abs=0.03)
+
+
 def test_numbers_that_nothing_predicts_are_shrunk_to_their_mean():
     truth, *signals = (RNG.normal(size=(5000, 2)) for _ in range(4))
-    assert best_weights(truth, *signals, deviation=OF_OTHERS) == pytest.approx(0, abs=0.05)
+    assert best_weights(truth, *signals) == pytest.approx(0, abs=0.05)
 
 
 def test_a_row_counts_as_often_as_its_weight_says():
@@ -108,7 +118,7 @@ def test_a_row_counts_as_often_as_its_weight_says():
     places = np.repeat(np.arange(500), times)
     parts = tuple(Part(tuple(half[places] for half in p.halves), p.noise) for p in found.parts)
     repeated = HeldOut(found.truth[places], parts, np.ones(len(places)))
-    one, other = (blending._products(each) for each in (weighted, repeated))
+    one, other = (blending._products(each, is_centred=True) for each in (weighted, repeated))
     for ours, theirs in zip(one, other, strict=True):
         assert ours.sum(axis=0) == pytest.approx(theirs.sum(axis=0))
 

@@ -133,6 +133,14 @@ def test_what_features_add_sums_to_the_scores(kind):
         assert found.base + found.contributions.sum(axis=0) == pytest.approx(found.scores)
 
 
+def test_explanations_of_shrunk_numbers_start_from_the_mean():
+    noise = RNG.normal(size=(300, 2)) + 5
+    forest = SketchForestRegressor(60, random_state=0).fit(WORDS[TRAIN], noise)
+    found = forest.explain(WORDS[[300]], k=2)
+    assert found.base == pytest.approx(noise.mean(axis=0), abs=0.1)
+    assert found.base + found.contributions.sum(axis=0) == pytest.approx(found.scores)
+
+
 def test_a_feature_that_only_the_linear_part_knows_has_its_contribution():
     forest = fitted(linear=1.0, label_correlations=False)
     blend = forest.fitted_.blend

@@ -24,7 +24,7 @@ MOST_CORRECTIONS = 128
 # Of more labels, products of scores take longer than the forest.
 MOST_CORRECTED = 1024
 # Scores that are multiplied at a time: those of all parts fit into the cache.
-BLOCK_SCORES = 1 << 15
+BLOCK_SCORES = 1 << 17
 # Trees of one kind have at least this share of the vote of others, and whole multiples of it: the
 # core then adds up votes without rounding.
 VOTE = 1 / 32
@@ -36,19 +36,20 @@ OF_LABELS, OF_OTHERS, OF_SUM = 0.1, 0.5, 0.3
 
 
 def choose_weights(
-    found: HeldOut, shares: Sequence[float], deviation: float, n_jobs: int | None = None
+    found: HeldOut, shares: Sequence[float], *, are_labels: bool, n_jobs: int | None = None
 ) -> np.ndarray:
     """The weight of each part, from 0.
 
-    They minimize the squared error of the difference from the mean output, and are shrunk by their
-    standard errors to expected ones: kinds of trees by their shares of the forest, and beside them
-    a linear model of the usual weight. The sum is not fixed, since parts that stay close to the
-    mean may be the best at what is above it and what is below.
+    They minimize the squared error, and are shrunk by their standard errors to expected ones: kinds
+    of trees by their shares of the forest, and beside them a linear model of the usual weight. The
+    sum is not fixed: the order of labels does not depend on it. Of classes and numbers, parts are
+    compared by how they differ from the mean, to which they may be shrunk.
     """
+    deviation = OF_LABELS if are_labels else OF_OTHERS
     expected = np.array(shares)
     if len(found.parts) > len(shares):
         expected = np.append((1 - USUAL_WEIGHT) * expected, USUAL_WEIGHT)
-    products, with_truth = _products(found, n_jobs)
+    products, with_truth = _products(found, is_centred=not are_labels, n_jobs=n_jobs)
     n_parts, total, slope = len(expected), products.sum(axis=0), with_truth.sum(axis=0)
     of_rows = with_truth - products @ _least_squares(total, slope)
     # Not even a perfect prediction is known better than scores are rounded.
@@ -60,11 +61,15 @@ def choose_weights(
     return _least_squares(known @ total + prior, known @ slope + prior @ expected)
 
 
-def _products(found: HeldOut, n_jobs: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Of the differences of scores from the mean output in each row, summed over outputs:
-    (n_rows, n_parts, n_parts) of parts, and (n_rows, n_parts) with the truth."""
+def _products(
+    found: HeldOut, *, is_centred: bool, n_jobs: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of the scores of each row, summed over outputs: (n_rows, n_parts, n_parts) of parts, and
+    (n_rows, n_parts) with the truth. The mean output may be subtracted before."""
     n_rows, n_outputs = found.truth.shape
-    mean = np.average(found.truth, axis=0, weights=found.row_weight).astype(np.float32)
+    mean = np.zeros(1, np.float32)
+    if is_centred:
+        mean = np.average(found.truth, axis=0, weights=found.row_weight).astype(np.float32)
 
     def products_of(rows: slice) -> tuple[np.ndarray, np.ndarray]:
         truth, weight = found.truth[rows] - mean, found.row_weight[rows]

@@ -61,10 +61,10 @@ class HeldOut:
 
     def mixed(self, weights: Sequence[float] | np.ndarray) -> Part:
         """All parts as one, with these weights."""
-        one, other = (
-            np.sum([w * p.halves[half] for w, p in zip(weights, self.parts, strict=True)], axis=0)
-            for half in (0, 1)
-        )
+        one, other = (np.zeros_like(self.truth) for _ in range(2))
+        for weight, part in zip(weights, self.parts, strict=True):
+            one += float(weight) * part.halves[0]  # a NumPy float would need doubles
+            other += float(weight) * part.halves[1]
         return Part((one, other), max(part.noise for part in self.parts))
 
 

@@ -8,8 +8,6 @@ import numpy as np
 from sketchforest._estimators.parameters import Parameters
 from sketchforest._selection.blending import (
     MOST_CORRECTED,
-    OF_LABELS,
-    OF_OTHERS,
     choose_weights,
     corrections,
     tree_weights,
@@ -92,8 +90,8 @@ def _blended(
             problem, settings, forest.trees(), folds, ridge, blend, n_enough, n_jobs, grow
         )
         if params.linear == "auto":
-            deviation = OF_LABELS if targets.is_indicator else OF_OTHERS
-            chosen = choose_weights(found, [*shares.values()], deviation, n_jobs)
+            are_labels = targets.is_indicator
+            chosen = choose_weights(found, [*shares.values()], are_labels=are_labels, n_jobs=n_jobs)
             total = chosen.sum() if targets.is_classification else 1.0  # of probabilities
             weights = chosen / total if total > 0 else weights
         if corrects:

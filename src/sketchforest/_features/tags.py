@@ -52,7 +52,8 @@ def _tags_of(cell: object, row: int, separator: str | None) -> list[str]:
             f"tags must be lists, such as ['a', 'b']; got {cell!r} in row {row}. Use [tag] for a "
             "single tag."
         )
-    return split_tags([str(tag) for tag in cell if not is_missing(tag)], ";")
+    known = (tag for tag in cell if isinstance(tag, str) or not is_missing(tag))
+    return list(dict.fromkeys(name for tag in known if (name := str(tag).strip())))
 
 
 def _indicators(

@@ -1,5 +1,6 @@
 """Parts of docstrings that readers, writers and generators share."""
 
+import inspect
 from collections.abc import Callable
 from functools import partial
 
@@ -24,13 +25,14 @@ _PARAMETERS = {
     "data_home": Described("str, path or None", "The first folder to search."),
 }
 _ROUND_TRIP = """
-    Examples
-    --------
-    >>> from sketchforest.datasets import make_multilabel, {read}, {write}
-    >>> {write}(make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3), "{file}")
-    >>> {read}("{file}")
-    Dataset('tags', n_samples=20, n_features=10, n_labels=5)
-    """
+
+Examples
+--------
+>>> from sketchforest.datasets import make_multilabel, {read}, {write}
+>>> {write}(make_multilabel(20, 10, 5, labels_per_row=2, features_per_row=3), "{file}")
+>>> {read}("{file}")
+Dataset('tags', n_samples=20, n_features=10, n_labels=5)
+"""
 
 
 # Decorator that adds the shared parameters to a docstring.
@@ -42,8 +44,9 @@ def round_trip(read: str, write: str, file: str) -> Callable[[Function], Functio
 
     def decorate(function: Function) -> Function:
         if function.__doc__ is not None:
+            # Python 3.13 and later remove the indentation of docstrings themselves.
             example = _ROUND_TRIP.format(read=read, write=write, file=file)
-            function.__doc__ = function.__doc__.rstrip() + "\n" + example
+            function.__doc__ = inspect.cleandoc(function.__doc__) + example
         return described(function)
 
     return decorate

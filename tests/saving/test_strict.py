@@ -12,7 +12,7 @@ from fitted_models import FITTED, LABELS, NAMES, X
 from rewriting import array_in, joined, parts_of, rewrite, signed
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from sketchforest import RandomForestClassifier, _core, load_forest
+from sketchforest import RandomForestClassifier, Tagger, _core, load_forest
 from sketchforest._saving.token_pattern import is_linear_time
 
 TEXTS = [f"the {name} and the {'red' if i % 2 else 'green'} ones" for i, name in enumerate(NAMES)]
@@ -77,6 +77,26 @@ TEXT_SETTINGS = {
 def test_a_file_cannot_make_texts_be_read_in_another_way(kind, path):
     rewrite(path, lambda header, about, body: about["text"].update(TEXT_SETTINGS[kind]))
     refuses(path, "text")
+
+
+NOTES = {
+    "columns that are no columns": {"columns": 7},
+    "a number as names": {"columns": {"numbers": 7}},
+    "another role": {"columns": {"colour": ["red"]}},
+    "a number as tags": {"columns": {"tags": 7}},
+    "a scale of three numbers": {"scales": {"weight": [1, 2, 3]}},
+    "a scale of words": {"scales": {"weight": ["one", "two"]}},
+}
+
+
+@pytest.mark.parametrize("kind", NOTES)
+def test_notes_of_a_tagger_describe_its_columns(kind, tmp_path):
+    """Others were found at the first prediction, if at all."""
+    path = tmp_path / "model.sf"
+    tags = [["odd"] if number % 2 else ["even"] for number in range(len(TEXTS))]
+    Tagger(RandomForestClassifier(3, random_state=0)).fit(TEXTS, tags).save(path)
+    rewrite(path, lambda header, about, body: about["notes"].update(NOTES[kind]))
+    refuses(path, r"notes\.")
 
 
 ENDING = [r"(?u)\b\w\w+\b", r"\S+", r"[a-z]{2,}", r"(?u)\b(\w+)\b", r"[^,;]+", r"#?\w+", r"\d{4}"]

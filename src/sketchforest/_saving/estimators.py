@@ -176,7 +176,7 @@ def _restored(find_class: Callable[[str], type[Any]], model: Model) -> Any:
         terms = names.get("feature_names")
         attached["vectorizer_"] = restore_vectorizer(about["text"], terms, more.get("idf"))
     if "tagger" in about:
-        attached["tagger_"] = read_tagger(about["tagger"])
+        attached["tagger_"] = read_tagger(about["tagger"], about["notes"] or {})
     thresholds = _f1_thresholds(more, labels.shape[1])
     if thresholds is not None:
         thresholds = thresholds._replace(at_least_one=state.get(AT_LEAST_ONE, True))

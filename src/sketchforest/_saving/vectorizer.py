@@ -31,6 +31,10 @@ def _is_range(value: Any) -> bool:
     return is_pair and 1 <= value[0] <= value[1] <= LONGEST_NGRAM
 
 
+def _is_scale(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(map(is_number, value))
+
+
 def _is_encoding(value: object) -> bool:
     try:
         return type(value) is str and codecs.lookup(value)._is_text_encoding
@@ -74,6 +78,17 @@ _TAGGER = {
     "tag_separator": lambda value: value is None or type(value) is str,
     "min_label_count": is_count,
     "keep_texts": _FLAG,
+}
+# What the encoder of a tagger's rows reads in the notes.
+_COLUMNS: dict[str, Check] = {
+    **dict.fromkeys(("text", "labels", "ignored", "categories", "numbers"), are_texts),
+    "tags": lambda value: value is None or type(value) is str,
+    "tag_separator": lambda value: type(value) is str,
+    "lowercase_tags": _FLAG,
+}
+_NOTES: dict[str, Check] = {
+    "columns": lambda value: isinstance(value, dict),
+    "scales": lambda value: isinstance(value, dict) and all(map(_is_scale, value.values())),
 }
 
 
@@ -126,8 +141,12 @@ def restore_vectorizer(
     return vectorizer
 
 
-def read_tagger(params: Mapping[str, Json]) -> dict[str, Any]:
-    """Return the parameters of a tagger in a model file."""
+def read_tagger(params: Mapping[str, Json], notes: Mapping[str, Json]) -> dict[str, Any]:
+    """Return the parameters of a tagger in a model file, if the notes describe its columns."""
     validate_fields("tagger.", params, {}, _TAGGER)
+    validate_fields("notes.", {name: notes[name] for name in _NOTES if name in notes}, {}, _NOTES)
+    columns = notes.get("columns", {})
+    assert isinstance(columns, dict)
+    validate_fields("notes.columns.", columns, {}, _COLUMNS)
     # Lists were tuples, as the defaults are.
     return {name: tuple(v) if isinstance(v, list) else v for name, v in params.items()}

@@ -169,7 +169,8 @@ Contributions contributions(const Hierarchy& hierarchy, const Leaves& leaves,
             found.added.resize(found.added.size() + k);
         }
         double* const added = found.added.data() + found.added.size() - k;
-        for (std::size_t j = 0; j < k; ++j) added[j] += each.share * changes[each.step * k + j] / all_trees;
+        for (std::size_t j = 0; j < k; ++j)
+            added[j] += each.share * changes[each.step * k + j] / all_trees;
     }
     return found;
 }

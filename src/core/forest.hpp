@@ -71,7 +71,8 @@ struct Values {
     std::size_t n_columns = 0;
 };
 
-// Weighted mean over trees of the weighted means of the leaves. A negative leaf leaves its tree out.
+// Weighted mean over trees of the weighted means of the leaves. A negative leaf leaves its tree
+// out.
 template <class T>
 void average(const Leaves& leaves, const Values& values, const std::int32_t* leaf_of,
              std::size_t n_rows, T* out);

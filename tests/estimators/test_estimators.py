@@ -275,14 +275,17 @@ def test_predictions_are_weighted_means_of_training_labels(kind, leaf_size, X, Y
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_leaves_that_rows_share_are_what_weights_them(kind, X, Y, X_new, outputs):
-    """The weights, by hand: in each tree, the rows of its bag that fall into the same leaf."""
+    """The weights, by hand: in each tree, the rows of its bag that fall into the same leaf. Trees
+    of a sketch forest may have weights."""
     estimator = fitted(kind, X, targets(kind, Y, outputs), min_samples_leaf=3)
     leaves, leaves_new = (np.reshape(estimator.apply(rows), (len(rows), -1)) for rows in (X, X_new))
+    votes = estimator.fitted_.forest.tree_weights
+    votes = np.ones(leaves.shape[1]) if votes is None else votes
     expected = np.zeros((len(X_new), N_TRAIN))
-    for tree in range(leaves.shape[1]):
+    for tree, vote in enumerate(votes):
         counts = np.bincount(*bag(estimator, tree), minlength=N_TRAIN)
         together = (leaves_new[:, [tree]] == leaves[:, tree]) * counts
-        expected += together / together.sum(axis=1, keepdims=True) / leaves.shape[1]
+        expected += together / together.sum(axis=1, keepdims=True) * vote / votes.sum()
     assert np.allclose(estimator.leaf_weights(X_new).toarray(), expected)
 
 

@@ -117,8 +117,7 @@ def hold_out(
     labels, weights = problem.labels, problem.data.sample_weight
     mean, deviation = np.zeros(1), np.ones(1)
     if isinstance(labels, np.ndarray) and not blend.is_bounded:
-        mean, deviation = mean_output(problem), labels[folds.rows].std(axis=0)
-        deviation = np.where(deviation > 0, deviation, 1.0)
+        mean, deviation = mean_output(problem), _deviation(labels[folds.rows])
 
     def in_units(scores: np.ndarray) -> np.ndarray:
         if blend.is_bounded:
@@ -139,6 +138,14 @@ def mean_output(problem: Problem) -> np.ndarray:
     assert isinstance(problem.labels, np.ndarray)
     rows, weights = used_rows(problem), problem.data.sample_weight
     return np.average(problem.labels[rows], 0, None if weights is None else weights[rows])
+
+
+def _deviation(outputs: np.ndarray) -> np.ndarray:
+    """(n_outputs,) standard deviations, 1 for 0. Squares of outputs may be beyond all floats."""
+    largest = np.abs(outputs).max(axis=0)
+    largest = np.where(largest > 0, largest, 1.0)
+    found = (outputs / largest).std(axis=0) * largest
+    return np.where(found > 0, found, 1.0)
 
 
 def _by_others(

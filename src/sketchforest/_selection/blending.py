@@ -28,8 +28,6 @@ BLOCK_SCORES = 1 << 17
 # Trees of one kind have at least this share of the vote of others, and whole multiples of it: the
 # core then adds up votes without rounding.
 VOTE = 1 / 32
-
-
 # Standard deviations of the best weights from the expected ones, over data sets: of labels, and of
 # classes or numbers. Those of labels differ little from set to set.
 OF_LABELS, OF_OTHERS, OF_SUM = 0.1, 0.5, 0.3

@@ -1,4 +1,4 @@
-"""Scores of the parts of a sketch forest on rows that they did not see.
+"""Scores of the parts of a sketch forest on held-out rows.
 
 The parts are two kinds of trees and a linear model. If trees leave rows out, these are scored by
 the other trees. Otherwise, extra trees are grown without a third of the rows and score it; so are
@@ -37,7 +37,7 @@ MOST_SCORES = 1 << 23
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Scores by a part of the model, of rows that it did not see.
+    """Scores by a part of the model, of held-out rows.
 
     Each half of its trees has scores, (n_rows, n_outputs) float32. Those of a linear model are
     twice the same.
@@ -155,7 +155,7 @@ def _by_others(
     folds: Folds,
     n_jobs: int | None,
 ) -> tuple[np.ndarray, list[Halves], float]:
-    """Scores by the trees that did not see a row, of rows that some in each half did not see."""
+    """Out-of-bag scores, of rows that are out of bag for some trees in each half."""
     rows = _sample(settings, folds.rows, problem.labels.shape[1])
     X, is_scored = _rows_of(problem.X, rows), np.ones(len(rows), bool)
     of_kinds = []

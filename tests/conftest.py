@@ -1,5 +1,6 @@
 """Set up the whole test suite: real data, threads, Ctrl-C, and a fixture that runs commands."""
 
+import copy
 import io
 import os
 import signal
@@ -11,6 +12,7 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import joblib
+import numpy as np
 import pytest
 
 # --doctest-modules confuses files of one name.
@@ -31,6 +33,15 @@ if interval := os.environ.get("SKETCHFOREST_SWITCH_INTERVAL"):
     def many_threads():
         with joblib.parallel_config("threading", n_jobs=8):
             yield
+
+
+@pytest.fixture(autouse=True)
+def same_draws(request, monkeypatch):
+    """A test draws the same numbers, whichever tests of its module ran before."""
+    module = getattr(request.node, "module", None)
+    for name in ("RNG", "rng"):
+        if isinstance(generator := getattr(module, name, None), np.random.Generator):
+            monkeypatch.setattr(module, name, copy.deepcopy(generator))
 
 
 @pytest.fixture

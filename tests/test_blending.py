@@ -66,11 +66,14 @@ def test_noise_of_few_trees_does_not_count_against_them():
 
 @pytest.mark.parametrize("are_labels", [False, True])
 def test_few_rows_leave_weights_near_the_usual_ones(are_labels):
-    truth = RNG.random((4, 1))
-    trees, linear = (truth + RNG.normal(size=truth.shape) for _ in range(2))
-    weights = best_weights(truth, trees, linear, are_labels=are_labels)
+    distances = []
+    for _ in range(50):
+        truth = RNG.random((4, 1))
+        trees, linear = (truth + RNG.normal(size=truth.shape) for _ in range(2))
+        weights = best_weights(truth, trees, linear, are_labels=are_labels)
+        distances.append(abs(weights / weights.sum() - USUAL).max())
     deviation = blending.OF_LABELS if are_labels else blending.OF_OTHERS
-    assert abs(weights / weights.sum() - USUAL).max() < 1.5 * deviation
+    assert np.median(distances) < deviation
 
 
 def test_parts_that_are_the_same_keep_the_usual_weights():

@@ -79,6 +79,15 @@ def test_a_file_cannot_make_texts_be_read_in_another_way(kind, path):
     refuses(path, "text")
 
 
+@pytest.mark.parametrize("weight", [np.nan, np.inf, -1e200])
+def test_a_weight_of_a_term_that_rows_cannot_hold_is_refused(weight, path):
+    def spoil(header, about, body):
+        array_in(header, body, "more.idf", np.float64)[0] = weight
+
+    rewrite(path, spoil)
+    refuses(path, "weight of the vectorizer")
+
+
 NOTES = {
     "columns that are no columns": {"columns": 7},
     "a number as names": {"columns": {"numbers": 7}},

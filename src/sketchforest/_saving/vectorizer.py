@@ -129,8 +129,9 @@ def restore_vectorizer(
     terms = list(names or ())[: 0 if idf is None else idf.size]
     if not terms or idf is None or idf.shape != (len(set(terms)),):
         raise CorruptModelError("vectorizer must have one weight per term")
-    if idf.dtype != np.float64 or not np.isfinite(idf).all():
-        raise CorruptModelError("non-finite weight of the vectorizer")
+    # Squares of rows' entries must fit in float32. An IDF itself is at most log(n_samples) + 1.
+    if idf.dtype != np.float64 or not (np.abs(idf) < 1e15).all():
+        raise CorruptModelError("weight of the vectorizer that is not a number below 1e15")
     given |= {
         "dtype": np.dtype(str(given["dtype"])).type,
         "ngram_range": tuple(given["ngram_range"]),  # type: ignore[arg-type]

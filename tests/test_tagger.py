@@ -319,7 +319,7 @@ def test_columns_that_lack_are_named(frame, tags):
 def test_estimators_of_other_libraries_are_refused(texts, tags):
     from sklearn.linear_model import LogisticRegression
 
-    with pytest.raises(TypeError, match=r"or tree of sketchforest.*; got a LogisticRegression"):
+    with pytest.raises(TypeError, match=r"classifier of sketchforest; got a LogisticRegression"):
         Tagger(LogisticRegression()).fit(texts, tags)
 
 

@@ -3,7 +3,6 @@
 import os
 from typing import TYPE_CHECKING
 
-from sketchforest._estimators.base import TreesEstimator
 from sketchforest._estimators.constructors import (
     Calibrate,
     CartParameters,
@@ -116,6 +115,6 @@ def load_forest(
     if os.path.isdir(path):
         return combine_partitions(load_parts(path, estimator_class, mmap))
     loaded: Estimator = load_estimator(path, estimator_class, mmap)
-    if isinstance(loaded, TreesEstimator) and hasattr(loaded, "tagger_"):
+    if hasattr(loaded, "tagger_"):
         return tagger_of(loaded)
     return loaded

@@ -13,8 +13,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.inspection.names import label_names
+from sketchforest._estimators.predicting.labels import PredictsLabels
 from sketchforest._estimators.predicting.ranked import ranked_labels
-from sketchforest._estimators.trees import TreesClassifier
 from sketchforest._evaluation.mistakes import with_texts
 from sketchforest._features.encoder import RowEncoder
 from sketchforest._features.frames import as_block, as_records, columns_of, encode_rows, texts_of
@@ -92,7 +92,7 @@ class Tagger(BaseEstimator):
     ['bread', 'rye']
     """
 
-    estimator_: TreesClassifier
+    estimator_: PredictsLabels
 
     def __init__(
         self,
@@ -350,7 +350,7 @@ class Tagger(BaseEstimator):
         return len(self.feature_names_in_)
 
     @property
-    def _model(self) -> TreesClassifier:
+    def _model(self) -> PredictsLabels:
         check_is_fitted(self)
         return self.estimator_
 
@@ -373,20 +373,20 @@ class Tagger(BaseEstimator):
         return tags
 
 
-def tagger_of(model: TreesClassifier) -> Tagger:
+def tagger_of(model: PredictsLabels) -> Tagger:
     """Return the tagger of a forest that was loaded from its file."""
     tagger = Tagger(clone(model), **model.tagger_)
     tagger.estimator_ = model
     return tagger
 
 
-def _checked_estimator(estimator: BaseEstimator | None) -> TreesClassifier:
+def _checked_estimator(estimator: BaseEstimator | None) -> PredictsLabels:
     """Return an unfitted copy of the estimator, or the default one."""
     if estimator is None:
         return SketchForestClassifier(n_jobs=-1, random_state=0)
-    if not isinstance(estimator, TreesClassifier):
+    if not isinstance(estimator, PredictsLabels):
         raise TypeError(
-            "estimator must be a forest or tree of sketchforest that predicts labels; got a "
+            "estimator must be a classifier of sketchforest; got a "
             f"{type(estimator).__name__}. Use a scikit-learn pipeline for other estimators."
         )
     return clone(estimator)

@@ -129,6 +129,10 @@ class BoostedFitted(Fitted):
     validation_scores: np.ndarray = field(default_factory=_no_scores)
 
     @property
+    def n_rows(self) -> int:
+        return 0 if self.row_hashes is None else len(self.row_hashes)
+
+    @property
     def boosted(self) -> BoostedPredictor:
         assert isinstance(self.predictor, BoostedPredictor)
         return self.predictor

@@ -56,8 +56,8 @@ from sketchforest.metrics.labels import (
 )
 
 if TYPE_CHECKING:
-    from sketchforest._estimators.inspection.mixin import InspectionMixin
-    from sketchforest._estimators.trees import TreesClassifier
+    from sketchforest._estimators.estimator import Estimator
+    from sketchforest._estimators.predicting.labels import PredictsLabels
 
 DEPTHS = (1, 3, 5)
 BATCH_ROWS = 2048  # rows to predict at a time
@@ -65,7 +65,7 @@ THRESHOLDS = np.arange(100) / 100
 
 
 def evaluate(
-    model: "InspectionMixin", X: Matrix, Y: Matrix, *, include_training_rows: bool = False
+    model: "Estimator", X: Matrix, Y: Matrix, *, include_training_rows: bool = False
 ) -> Evaluation:
     """Evaluate a fitted model on rows X with labels, classes or real outputs Y.
 
@@ -108,7 +108,7 @@ def evaluate(
 
 
 def evaluate_rows(
-    model: "InspectionMixin",
+    model: "Estimator",
     X: Matrix,
     Y: Matrix,
     training_rows: np.ndarray,
@@ -136,7 +136,7 @@ def evaluate_rows(
 
 
 def _score_numbers(
-    model: "InspectionMixin", X: Matrix, Y: Matrix, exclude: sparse.csr_array | None
+    model: "Estimator", X: Matrix, Y: Matrix, exclude: sparse.csr_array | None
 ) -> Evaluation:
     started = time.perf_counter()
     predicted = model.predict(X) if exclude is None else averages_without(model, X, exclude)
@@ -146,7 +146,7 @@ def _score_numbers(
 
 
 def _score_labels(
-    model: "TreesClassifier", X: Matrix, Y: Matrix, exclude: sparse.csr_array | None
+    model: "PredictsLabels", X: Matrix, Y: Matrix, exclude: sparse.csr_array | None
 ) -> Evaluation:
     truth = _indicator(model, Y)
     scores, predicted, seconds = _predict(model, X, exclude)
@@ -193,7 +193,7 @@ def _check_model(model: object) -> None:
 
 
 def _ranking(
-    model: "TreesClassifier", truth: sparse.csr_array, scores: sparse.csr_array
+    model: "PredictsLabels", truth: sparse.csr_array, scores: sparse.csr_array
 ) -> dict[str, float]:
     depths = [k for k in DEPTHS if k <= truth.shape[1]]
     found = {"lrap": lrap(truth, scores)}
@@ -206,7 +206,7 @@ def _ranking(
 
 
 def _thresholds(
-    model: "TreesClassifier", truth: sparse.csr_array, scores: sparse.csr_array
+    model: "PredictsLabels", truth: sparse.csr_array, scores: sparse.csr_array
 ) -> list[Decided]:
     """The decisions of a hundred thresholds, and of the model's own if it has one for all labels.
 
@@ -220,7 +220,7 @@ def _thresholds(
 
 
 def _predict(
-    model: "TreesClassifier", X: Matrix, exclude: sparse.csr_array | None
+    model: "PredictsLabels", X: Matrix, exclude: sparse.csr_array | None
 ) -> tuple[sparse.csr_array, sparse.csr_array, float]:
     """Scores, decisions, and the time for the scores, batch by batch to show progress.
 
@@ -247,12 +247,12 @@ def _predict(
     return *together, seconds
 
 
-def is_classifier(model: "InspectionMixin") -> "TypeGuard[TreesClassifier]":
+def is_classifier(model: "Estimator") -> "TypeGuard[PredictsLabels]":
     return model.fitted_.targets.is_classification
 
 
 def _decisions(
-    model: "TreesClassifier", X: Matrix, scores: sparse.csr_array, are_of_all_trees: bool
+    model: "PredictsLabels", X: Matrix, scores: sparse.csr_array, are_of_all_trees: bool
 ) -> sparse.csr_array:
     """(n_rows, n_labels) CSR of the decisions of `predict`, with one column per class."""
     targets = model.fitted_.targets
@@ -265,7 +265,7 @@ def _decisions(
     return sparse.csr_array(decisions(scores, decision_rule(model), targets)).astype(bool)
 
 
-def _indicator(model: "TreesClassifier", Y: Matrix) -> sparse.csr_array:
+def _indicator(model: "PredictsLabels", Y: Matrix) -> sparse.csr_array:
     """Y as (n_rows, n_labels) indicators; classes are encoded one-hot."""
     targets = model.fitted_.targets
     columns = targets.classes_by_output

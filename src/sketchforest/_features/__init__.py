@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from sketchforest._estimators.trees import TreesClassifier, TreesRegressor
+    from sketchforest._estimators.estimator import Estimator
+    from sketchforest._estimators.predicting.labels import PredictsLabels
 
-Classifier: TypeAlias = "TreesClassifier"
-Model: TypeAlias = "TreesClassifier | TreesRegressor"
+Classifier: TypeAlias = "PredictsLabels"
+Model: TypeAlias = "Estimator"

@@ -181,6 +181,8 @@ def _restored(find_class: Callable[[str], type[Any]], model: Model) -> Any:
     if thresholds is not None:
         thresholds = thresholds._replace(at_least_one=state.get(AT_LEAST_ONE, True))
     blend = read_blend(more, state, feature_map, targets)
+    row_hashes = _row_hashes(more, labels.shape[0] if leaf_values is None else None)
+    n_rows = labels.shape[0] if row_hashes is None else len(row_hashes)
     fitted = Fitted(
         blended(ForestPredictor.of(forest, targets), blend),
         targets,
@@ -188,13 +190,13 @@ def _restored(find_class: Callable[[str], type[Any]], model: Model) -> Any:
         about["n_features_in"],
         None if names_in is None else np.array(names_in, dtype=object),
         state.get("_fingerprint"),
-        _row_hashes(more, None if "boosting" in about else labels.shape[0]),
+        row_hashes,
         thresholds,
         _calibration(more),
         is_relabelled=state.get("_is_relabelled", False),
         projection_stream=state.get("_number"),
         out_of_bag={name: state[name] for name in ("oob_score_",) if name in state},
-        attached=attached | _row_attributes(more, labels.shape[0]),
+        attached=attached | _row_attributes(more, n_rows),
         input_columns=columns,
     )
     if leaf_values is not None:

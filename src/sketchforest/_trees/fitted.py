@@ -84,6 +84,11 @@ class Fitted:
         """The labels of the training rows."""
         return self.targets.labels
 
+    @property
+    def n_rows(self) -> int:
+        """Number of training rows."""
+        return self.labels.shape[0]
+
     @locked_property
     def attributes(self) -> Mapping[str, Any]:
         """Attributes that the estimator forwards."""

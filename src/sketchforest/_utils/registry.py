@@ -4,13 +4,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from sketchforest._estimators.base import TreesEstimator
+    from sketchforest._estimators.estimator import Estimator
     from sketchforest.tagger import Tagger
 
 
 class Registered(NamedTuple):
     module: str
-    command_line_name: str | None  # None: the command line has reports on forests only
+    command_line_name: str
 
 
 ESTIMATORS = {
@@ -24,14 +24,10 @@ ESTIMATORS = {
     "ExtraTreesRegressor": Registered("extra_trees", "extra-trees-regressor"),
     "DecisionTreeRegressor": Registered("tree", "decision-tree-regressor"),
     "ExtraTreeRegressor": Registered("tree", "extra-tree-regressor"),
-    "SketchBoostingClassifier": Registered("boosting", None),
-    "SketchBoostingRegressor": Registered("boosting", None),
+    "SketchBoostingClassifier": Registered("boosting", "boosting"),
+    "SketchBoostingRegressor": Registered("boosting", "boosting-regressor"),
 }
-COMMAND_LINE_NAMES = {
-    entry.command_line_name: name
-    for name, entry in ESTIMATORS.items()
-    if entry.command_line_name is not None
-}
+COMMAND_LINE_NAMES = {entry.command_line_name: name for name, entry in ESTIMATORS.items()}
 # The classifiers; each has a regressor whose name ends in -regressor.
 FORESTS_OF_LABELS = [
     name for name in COMMAND_LINE_NAMES if f"{name}-regressor" in COMMAND_LINE_NAMES
@@ -52,14 +48,14 @@ PROJECTIONS = {
 }
 
 
-def tagger_of(model: "TreesEstimator") -> "Tagger":
+def tagger_of(model: "Estimator") -> "Tagger":
     """The tagger that a loaded model is part of; the module is imported on demand."""
     found: Tagger = import_module("sketchforest.tagger").tagger_of(model)
     return found
 
 
-def estimator_class(name: str) -> "type[TreesEstimator]":
+def estimator_class(name: str) -> "type[Estimator]":
     """The estimator class of this name, imported on demand."""
     module = import_module(f"sketchforest.{ESTIMATORS[name].module}")
-    found: type[TreesEstimator] = getattr(module, name)
+    found: type[Estimator] = getattr(module, name)
     return found

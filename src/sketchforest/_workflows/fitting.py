@@ -29,7 +29,7 @@ def fit_on(backend: Backend, model: Model, X: Matrix, Y: Matrix) -> None:
     if not given:
         model.fit(X, Y)
     elif not isinstance(model, ForestMixin):
-        raise ValueError(f"{given[0]} is for forests; got a single tree. Leave it out.")
+        raise ValueError(f"{given[0]} is for forests; got a {type(model).__name__}. Leave it out.")
     elif given == ["checkpoint_dir"]:
         model.fit(X, Y, checkpoint_dir=backend.checkpoint_dir)
     else:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sketchforest._estimators.base import TreesEstimator
 from sketchforest._estimators.fitting.out_of_bag import expected_score
 from sketchforest._estimators.predicting.decisions import f1_kind
 from sketchforest._evaluation.fitted import evaluate_rows
@@ -276,7 +277,7 @@ def _fit(estimator: str, params: Params, X: Matrix, Y: Matrix, backend: Backend)
 
 def _expected_score(model: Model, X: Matrix) -> OutOfBag | None:
     """Return the expected score on new rows if trees leave rows out."""
-    if not model.fitted_.targets.is_indicator:
+    if not (model.fitted_.targets.is_indicator and isinstance(model, TreesEstimator)):
         return None
     oob_score = getattr(model, "oob_score", None)
     metric = oob_score if isinstance(oob_score, str) else "lrap"

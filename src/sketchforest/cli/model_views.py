@@ -31,7 +31,7 @@ def describe(model: Model, path: Path) -> dict[str, Any]:
         "nodes": len(forest.nodes) + forest.n_leaves,  # as scikit-learn counts them
         "leaves": forest.n_leaves,
         "depth": int(forest.depths.max()),
-        "training_rows": model.fitted_.labels.shape[0],
+        "training_rows": model.fitted_.n_rows,
         "features": model.fitted_.n_features,
         "labels": model.fitted_.labels.shape[1],
         "reads_text": hasattr(model, "vectorizer_"),
@@ -43,7 +43,7 @@ def describe(model: Model, path: Path) -> dict[str, Any]:
         "chosen": {
             name: getattr(model, f"{name}_")
             for name, value in params.items()
-            if isinstance(value, str) and value == "auto"
+            if isinstance(value, str) and value == "auto" and hasattr(model, f"{name}_")
         },
         "important_features": _important_features(model),
         "label_names": _label_names(model),

@@ -5,7 +5,7 @@
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,9 +16,9 @@ from sketchforest.cli.config import ConfigOption, given_options, write_config
 if TYPE_CHECKING:
     from sketchforest import Tagger
 
-_forest, _text, _testing, _cluster = (
+_forest, _boosting, _text, _testing, _cluster = (
     partial(options.option, panel)
-    for panel in ("Forest", "Text", "Testing and tuning", "Checkpoints and clusters")
+    for panel in ("Forest", "Boosting", "Text", "Testing and tuning", "Checkpoints and clusters")
 )
 _by_estimator = partial(_forest, show_default="set by the estimator")
 
@@ -97,7 +97,7 @@ class ForestOptions:
     min_samples_split: str | None = _by_estimator("Minimum number of rows to split a node.")
     min_samples_leaf: str | None = _by_estimator("Minimum number of rows per leaf.")
     min_weight_fraction_leaf: str = _forest("Minimum fraction of the total weight per leaf.", "0.0")
-    max_leaf_nodes: str = _forest("Maximum number of leaves per tree.", "none")
+    max_leaf_nodes: str | None = _by_estimator("Maximum number of leaves per tree.")
     min_impurity_decrease: str = _forest("Minimum impurity decrease per split.", "0.0")
     bootstrap: str | None = _by_estimator("Grow each tree on a bootstrap sample: true or false.")
     max_samples: str = _forest(
@@ -110,11 +110,22 @@ class ForestOptions:
     class_weight: str = _forest("Class weights: balanced, balanced_subsample or none.", "none")
     random_state: int = _forest("Random seed.", 0, "--random-state", "--seed")
 
-    def params(self, given: list[str]) -> dict[str, Any]:
-        named = vars(self).items()
-        found = {name: options.value(str(value)) for name, value in named if name in given}
-        found = {"random_state": self.random_state} | found
-        return {name: v for name, v in found.items() if name not in ("forest", "estimator")}
+
+@dataclass(frozen=True)
+class BoostingOptions:
+    """Parameters of --forest boosting. Only those that are given are passed on."""
+
+    learning_rate: str = _boosting("Factor of the leaf values of each tree.", "0.1")
+    max_iter: str = _boosting("Maximum number of trees.", "100")
+    l2_regularization: str | None = _boosting(
+        "L2 penalty of leaf values.", show_default="set by the estimator"
+    )
+    subsample: str = _boosting("Fraction of rows drawn per tree.", "1.0")
+    early_stopping: str = _boosting(
+        "Stop when the loss on held-out rows stops improving: true, false or auto.", "auto"
+    )
+    validation_fraction: str = _boosting("Fraction of rows to hold out for that.", "0.1")
+    n_iter_no_change: str = _boosting("Trees without improvement before stopping.", "10")
 
 
 @dataclass(frozen=True)
@@ -137,6 +148,7 @@ def train(
     testing: TestingOptions,
     words: TextOptions,
     forest: ForestOptions,
+    boosting: BoostingOptions,
     cluster: ClusterOptions,
     min_label_count: Annotated[
         int, typer.Option(min=1, help="Leave out labels of fewer rows.")
@@ -175,14 +187,20 @@ def train(
         raise typer.BadParameter(
             "--ngrams, --min-count, --max-terms and --keep-texts need --text-column."
         )
+    given = given_options(context)
+    params = {
+        name: options.value(str(value))
+        for name, value in {**vars(forest), **vars(boosting)}.items()
+        if name in given and name not in ("forest", "estimator")
+    }
+    shared = {"random_state": forest.random_state, "n_jobs": n_jobs, "verbose": int(not quiet)}
     with options.progress(quiet):
         outcome = train_file(
             data.file(file),
             out,
             tagger=words.tagger(min_label_count),
             estimator=forest.estimator or forest.forest,
-            params=forest.params(given_options(context))
-            | {"n_jobs": n_jobs, "verbose": int(not quiet)},
+            params=params | shared,
             test=testing.test,
             holdout=testing.holdout,
             tunes=testing.tune,

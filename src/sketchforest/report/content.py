@@ -15,7 +15,7 @@ from sketchforest.metrics.meanings import meaning
 from sketchforest.report.wording import BETTER, explain_score, of_classes
 
 if TYPE_CHECKING:
-    from sketchforest._estimators.inspection.mixin import InspectionMixin
+    from sketchforest._estimators.estimator import Estimator
 
 MAX_LABELS = 10_000  # on the page, which stays below a few megabytes
 N_EXTREMES = 8  # best labels, and worst labels
@@ -198,7 +198,7 @@ def mistakes_of(evaluation: Evaluation) -> list[dict[str, Any]]:
     ]
 
 
-def settings_of(model: "InspectionMixin") -> list[Setting]:
+def settings_of(model: "Estimator") -> list[Setting]:
     """Return the parameters, those with other values than the defaults first."""
     defaults = type(model)().get_params(deep=False)
     found = []
@@ -214,7 +214,7 @@ def settings_of(model: "InspectionMixin") -> list[Setting]:
     return sorted(found, key=lambda setting: setting.is_default)
 
 
-def own_threshold(model: "InspectionMixin") -> float | None:
+def own_threshold(model: "Estimator") -> float | None:
     """Return the threshold of the model if all labels share one."""
     found = getattr(model, "thresholds_", None)
     return float(found) if found is not None and np.ndim(found) == 0 else None

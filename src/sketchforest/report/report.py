@@ -33,7 +33,7 @@ from sketchforest.report.plots import calibration_plot, frequency_plot, ranking_
 from sketchforest.report.wording import COLUMNS
 
 if TYPE_CHECKING:
-    from sketchforest._estimators.inspection.mixin import InspectionMixin
+    from sketchforest._estimators.estimator import Estimator
 
 FOLDER = Path(__file__).parent
 N_FEATURES = 20
@@ -138,7 +138,7 @@ class Report:
 
 
 def make_report(
-    model: "InspectionMixin",
+    model: "Estimator",
     X: Matrix,
     Y: Matrix,
     *,
@@ -182,7 +182,7 @@ def make_report(
 
 
 def report_of(
-    model: "InspectionMixin",
+    model: "Estimator",
     evaluation: Evaluation,
     title: str | None = None,
     about_model: Mapping[str, str] | None = None,

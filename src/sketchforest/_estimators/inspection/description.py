@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-    from sketchforest._estimators.base import TreesEstimator
+    from sketchforest._estimators.estimator import Estimator
 
 SHOWN = 10
 MAX_LISTED = 100_000
@@ -89,7 +89,7 @@ class Description:
         return [(str(name), share) for name, share in zip(names, shares, strict=True) if share > 0]
 
 
-def describe(model: "TreesEstimator") -> Description:
+def describe(model: "Estimator") -> Description:
     fitted = model.fitted_
     features, shares = np.arange(min(fitted.n_features, MAX_LISTED)), np.zeros(0)
     if fitted.forest.gains is not None:
@@ -105,23 +105,25 @@ def describe(model: "TreesEstimator") -> Description:
     return Description(title, _facts(model), shown_features(fitted, features), shares)
 
 
-def _facts(model: "TreesEstimator") -> dict[str, str]:
+def _facts(model: "Estimator") -> dict[str, str]:
     fitted = model.fitted_
     forest, targets = fitted.forest, fitted.targets
-    n_rows, n_labels = targets.labels.shape
+    n_labels = targets.labels.shape[1]
     facts = {"trees": f"{forest.n_trees:,}"}
     if forest.directions is not None:
         facts["trees"] += f", {int(forest.directions.is_oblique.sum()):,} of them oblique"
     facts["leaves"] = f"{forest.n_leaves:,}, {forest.n_leaves / forest.n_trees:,.0f} per tree"
     facts["depth"] = f"at most {int(forest.depths.max()):,}"
-    facts["training rows"] = f"{n_rows:,}"
+    facts["training rows"] = f"{fitted.n_rows:,}"
     facts["features"] = _kinds_of_features(fitted)
     what = "outputs" if not targets.is_classification else "labels"
     what = "classes" if targets.has_classes else what
     more = ", …" if n_labels > 5 else ""
     facts[what] = f"{n_labels:,}: {listed(label_names(fitted, np.arange(min(n_labels, 5))))}{more}"
+    n_known = targets.labels.shape[0]  # boosting keeps no labels
+    if targets.is_indicator and n_known:
+        facts["labels per row"] = f"{len(targets.class_labels.columns) / n_known:.1f} on average"
     if targets.is_indicator:
-        facts["labels per row"] = f"{len(targets.class_labels.columns) / n_rows:.1f} on average"
         facts["predicted"] = what_is_predicted(model)
     score = fitted.out_of_bag.get("oob_score_")
     if score is not None:
@@ -148,7 +150,7 @@ def _kinds_of_features(fitted: Fitted) -> str:
     return counts[0] if len(counts) == 1 else f"{n:,}: {', '.join(counts)}"
 
 
-def what_is_predicted(model: "TreesEstimator") -> str:
+def what_is_predicted(model: "Estimator") -> str:
     """The rule by which labels or classes are predicted, in words."""
     if model.fitted_.targets.has_classes:
         return "the most probable class" + (" per column" if model.n_outputs_ > 1 else "")

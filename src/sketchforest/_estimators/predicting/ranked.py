@@ -1,20 +1,20 @@
 """The best labels of each row, as lists."""
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sketchforest._estimators.predicting.labels import best_labels, predicted_labels
+from sketchforest._estimators.predicting.labels import (
+    PredictsLabels,
+    best_labels,
+    predicted_labels,
+)
 from sketchforest._utils.typing import MatrixLike
-
-if TYPE_CHECKING:
-    from sketchforest._estimators.trees import TreesClassifier
 
 RankedLabels = list[tuple[list[int], list[float]]]  # labels and scores per row, best first
 
 
-def ranked_labels(model: "TreesClassifier", X: MatrixLike, top: int | None) -> RankedLabels:
+def ranked_labels(model: PredictsLabels, X: MatrixLike, top: int | None) -> RankedLabels:
     """Return the labels and scores of each row, best first: the `top` best, or the predicted."""
     fitted = model.fitted_
     if top is None and fitted.targets.column_classes is not None:
@@ -31,7 +31,7 @@ def ranked_labels(model: "TreesClassifier", X: MatrixLike, top: int | None) -> R
     return [(row[:n], values[:n]) for row, values, n in found]
 
 
-def _best_of_columns(model: "TreesClassifier", X: MatrixLike) -> RankedLabels:
+def _best_of_columns(model: PredictsLabels, X: MatrixLike) -> RankedLabels:
     """Return the most probable class of each target column, in the order of the columns."""
     shares = model.predict_proba(X)
     first = np.cumsum([0, *(found.shape[1] for found in shares[:-1])])

@@ -66,7 +66,7 @@ def test_conflicting_cluster_options_are_refused(command, tmp_path):
         (("--workers", 2, "--tune"), "--checkpoint cannot be used"),
         (
             ("--checkpoint", tmp_path / "c", "--forest", "decision-tree"),
-            "is for forests; got a DecisionTreeClassifier",
+            "--checkpoint: is for forests",
         ),
         (("--workers", 0), "Invalid value for '--workers'"),
     ):

@@ -133,8 +133,10 @@ def costs(
 def boosting(
     regression: Annotated[Path, option("Folder of regression sets, NAME.npz with X and Y.")],
     out: StudyFolder = STUDY,
+    processes: Annotated[int, option("Fits at a time, of one thread each.", min=1)] = 1,
+    limit: Annotated[float, option("Seconds after which a fit is given up.")] = 600,
 ) -> None:
-    """Compare boosting with XGBoost and forests (an hour)."""
+    """Compare boosting with other libraries and forests (hours on one core)."""
     from benchmarks.studies.boosting import run_boosting
 
-    run_boosting(regression, out)
+    run_boosting(regression, out, processes, limit)

@@ -34,16 +34,23 @@ class MeasurementError(ChildProcessError):
     """A method failed; the message gives the reason in one line."""
 
 
-def in_own_process(task: str, n_threads: int, **request: object) -> dict[str, Any]:
-    """Run a task in a new process, limited to so many threads, and return its answer."""
+def in_own_process(
+    task: str, n_threads: int, timeout: float | None = None, **request: object
+) -> dict[str, Any]:
+    """Run a task in a new process, limited to so many threads and seconds, and return its
+    answer."""
     environment = os.environ | dict.fromkeys(_THREAD_VARIABLES, str(n_threads))
-    done = subprocess.run(
-        [sys.executable, "-m", __spec__.name],
-        input=json.dumps({"task": task, **request}),
-        capture_output=True,
-        text=True,
-        env=environment,
-    )
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", __spec__.name],
+            input=json.dumps({"task": task, **request}),
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=timeout,
+        )
+    except subprocess.TimeoutExpired:
+        raise MeasurementError(f"took longer than {timeout:g} s") from None
     try:
         answer = json.loads(done.stdout)
     except json.JSONDecodeError:

@@ -30,7 +30,7 @@ def test_the_study_resumes_where_it_was_stopped(monkeypatch, tmp_path):
     X, Y = rng.normal(size=(60, 3)), rng.normal(size=(60, 2))
     np.savez(tmp_path / "edm.npz", X=X, Y=Y)
     requests = [
-        ("regression", {"dataset": "edm", "method": "sketch boosting", "seed": seed})
+        ("regression", [{"dataset": "edm", "method": "sketch boosting", "seed": seed}])
         for seed in (0, 1)
     ]
     monkeypatch.setattr(boosting, "_requests", lambda: iter(requests[:1]))

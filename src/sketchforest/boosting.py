@@ -37,10 +37,6 @@ class SketchBoostingClassifier(BoostingParameters, PredictsLabels, BoostingEstim
     def staged_predict_proba(self, X: MatrixLike) -> Iterator[np.ndarray | list[np.ndarray]]:
         """Predict probabilities after each tree.
 
-        Parameters
-        ----------
-        X : (n_samples, n_features) array, sparse matrix or data frame
-
         Returns
         -------
         iterator of arrays as from `predict_proba`
@@ -73,10 +69,6 @@ class SketchBoostingRegressor(BoostingParameters, PredictsNumbers, BoostingEstim
 
     def staged_predict(self, X: MatrixLike) -> Iterator[np.ndarray]:
         """Predict the outputs after each tree.
-
-        Parameters
-        ----------
-        X : (n_samples, n_features) array, sparse matrix or data frame
 
         Returns
         -------

@@ -27,6 +27,7 @@ from sketchforest.metrics import lrap
 from sketchforest.sketch_forest import SketchForestClassifier
 
 
+@described_methods
 class Tagger(BaseEstimator):
     """Suggests tags for texts, or for rows of texts, numbers and categories.
 
@@ -149,11 +150,6 @@ class Tagger(BaseEstimator):
             dense, sparse or a data frame, whose column names are the tags.
         label_names : sequence of str, optional
             The tags of an indicator matrix without column names.
-        sample_weight : (n_rows,) array, optional
-
-        Returns
-        -------
-        self
         """
         model = _checked_estimator(self.estimator)
         Y, names = tag_targets(tags, self.tag_separator, label_names)
@@ -176,11 +172,6 @@ class Tagger(BaseEstimator):
     def suggest(self, texts: Any, k: int = 5) -> list[list[tuple[str, float]]]:
         """Suggest the k most probable tags of each text with their scores, best first.
 
-        Parameters
-        ----------
-        texts : as for `fit`
-        k : int, default=5
-
         Returns
         -------
         list of lists of (tag, score)
@@ -194,7 +185,6 @@ class Tagger(BaseEstimator):
 
         Parameters
         ----------
-        texts : as for `fit`
         threshold : float, str or None, default=None
             As the parameter of the forest: a number, "f1", "f1-per-label" or "top-k". None uses
             that of the forest.
@@ -215,10 +205,6 @@ class Tagger(BaseEstimator):
     def predict_proba(self, texts: Any) -> np.ndarray:
         """Predict the probability of each tag.
 
-        Parameters
-        ----------
-        texts : as for `fit`
-
         Returns
         -------
         (n_rows, n_labels) float32 array
@@ -230,11 +216,6 @@ class Tagger(BaseEstimator):
 
     def predict_sparse(self, texts: Any, k: int | None = None) -> sparse.csr_array:
         """Predict the probability of each tag without zeros, or only the k largest per text.
-
-        Parameters
-        ----------
-        texts : as for `fit`
-        k : int or None, default=None
 
         Returns
         -------
@@ -266,10 +247,6 @@ class Tagger(BaseEstimator):
         ----------
         texts, tags, label_names : as for `fit`
             Tags that the model does not know are left out and counted in `n_unknown`.
-
-        Returns
-        -------
-        Evaluation
         """
         model = self._model
         Y, unknown = known_targets(tags, self.label_names_, self.tag_separator, label_names)
@@ -278,16 +255,7 @@ class Tagger(BaseEstimator):
         return replace(found, wrong_rows=wrong_rows, n_unknown=len(unknown))
 
     def score(self, texts: Any, tags: Any) -> float:
-        """Return the label ranking average precision (LRAP) of texts with known tags.
-
-        Parameters
-        ----------
-        texts, tags : as for `fit`
-
-        Returns
-        -------
-        float
-        """
+        """Return the label ranking average precision (LRAP) of texts with known tags."""
         Y, _ = known_targets(tags, self.label_names_, self.tag_separator)
         return lrap(Y, self.predict_sparse(texts))
 
@@ -301,11 +269,6 @@ class Tagger(BaseEstimator):
         text : str, or data frame with one row
         label : str or sequence of str, optional
             The tags to explain, whether predicted or not. By default the k most probable ones.
-        k : int, default=3
-
-        Returns
-        -------
-        Explanation
         """
         model = self._model
         X = encode_rows(model, [text] if isinstance(text, str) else text)
@@ -313,11 +276,6 @@ class Tagger(BaseEstimator):
 
     def similar(self, texts: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
         """Find the k training rows with the largest weights in each prediction.
-
-        Parameters
-        ----------
-        texts : as for `fit`
-        k : int, default=5
 
         Returns
         -------
@@ -331,7 +289,6 @@ class Tagger(BaseEstimator):
 
         Parameters
         ----------
-        path : str or path
         compact : bool, default=False
             Leave out feature importances.
         """

@@ -16,6 +16,7 @@ from sketchforest._estimators.constructors import (
     RegressionParameters,
     Splitter,
 )
+from sketchforest._estimators.method_docs import described_methods
 from sketchforest._estimators.shared_docs import estimator
 from sketchforest._estimators.trees import TreesClassifier, TreesRegressor
 from sketchforest._trees.hierarchy import decision_paths
@@ -25,15 +26,12 @@ from sketchforest._trees.structure import TreeStructure
 from sketchforest._utils.typing import MatrixLike, WeightsLike
 
 
+@described_methods
 class SingleTreeMixin(TreesEstimator):
     """Methods of single trees."""
 
     def apply(self, X: MatrixLike) -> np.ndarray:
         """Return the leaf that each row reaches, as a node number of `tree_`.
-
-        Parameters
-        ----------
-        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
 
         Returns
         -------
@@ -43,10 +41,6 @@ class SingleTreeMixin(TreesEstimator):
 
     def decision_path(self, X: MatrixLike) -> sparse.csr_array:
         """Return the nodes of `tree_` that each row passes through, marked with 1.
-
-        Parameters
-        ----------
-        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
 
         Returns
         -------
@@ -66,10 +60,6 @@ class SingleTreeMixin(TreesEstimator):
     ) -> Bunch:
         """Compute the pruning path of a tree grown on X and y. This estimator does not change.
 
-        Parameters
-        ----------
-        X, y, sample_weight : as for `fit`
-
         Returns
         -------
         Bunch
@@ -81,21 +71,11 @@ class SingleTreeMixin(TreesEstimator):
         return Bunch(ccp_alphas=alphas, impurities=impurities)
 
     def get_depth(self) -> int:
-        """Return the depth of the tree: the largest number of splits from the root to a leaf.
-
-        Returns
-        -------
-        int
-        """
+        """Return the depth of the tree: the largest number of splits from the root to a leaf."""
         return int(self.fitted_.forest.depths[0])
 
     def get_n_leaves(self) -> int:
-        """Return the number of leaves.
-
-        Returns
-        -------
-        int
-        """
+        """Return the number of leaves."""
         return self.fitted_.forest.n_leaves
 
 

@@ -11,6 +11,7 @@ from sketchforest._estimators.estimator import Estimator
 from sketchforest._estimators.fitting.growing import grow
 from sketchforest._estimators.fitting.preparation import Prepared, advance, check_targets, prepare
 from sketchforest._estimators.fitting.targets import with_criterion
+from sketchforest._estimators.method_docs import described_methods
 from sketchforest._estimators.parameters import Parameters
 from sketchforest._estimators.predicting.decisions import for_n_labels
 from sketchforest._estimators.predicting.training_rows import weights_of_rows
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     pass
 
 
+@described_methods
 class TreesEstimator(Estimator):
     """Trees grown on a projection of the outputs; their leaves keep training rows."""
 
@@ -37,22 +39,7 @@ class TreesEstimator(Estimator):
         Parameters.of(self)
 
     def fit(self, X: MatrixLike, y: MatrixLike, sample_weight: WeightsLike = None) -> Self:
-        """Fit the estimator to training data.
-
-        Parameters
-        ----------
-        X : (n_samples, n_features) array, scipy sparse matrix or data frame
-            NaN means missing. Columns of categories or strings are one-hot encoded.
-        y : (n_samples, n_outputs) array, scipy sparse matrix or data frame, or (n_samples,) array
-            The labels Y. A classifier takes an indicator matrix of zeros and ones, one class per
-            row, or several columns of classes. A regressor takes numbers.
-        sample_weight : (n_samples,) array, optional
-            Rows with a weight of 0 are ignored.
-
-        Returns
-        -------
-        self
-        """
+        """Fit the estimator to training data."""
         prepared = prepare(self, X, y, sample_weight)
         if prepared.changes_nothing:
             return self
@@ -107,10 +94,6 @@ class TreesEstimator(Estimator):
 
         Nodes are numbered as in scikit-learn: a node, its left subtree, its right subtree.
 
-        Parameters
-        ----------
-        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
-
         Returns
         -------
         (n_samples, n_trees) int array
@@ -124,10 +107,6 @@ class TreesEstimator(Estimator):
 
         The weights of a prediction sum to 1, and ``leaf_weights(X) @ Y`` is the prediction of the
         trees, unless leaves predict medians. A sketch forest adds its linear part to that.
-
-        Parameters
-        ----------
-        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
 
         Returns
         -------

@@ -10,6 +10,7 @@ from sketchforest._estimators.constructors import MaxFeatures, NComponents, Rand
 from sketchforest._estimators.estimator import Estimator
 from sketchforest._estimators.fitting.boosting import fit_boosting
 from sketchforest._estimators.fitting.preparation import advance
+from sketchforest._estimators.method_docs import described_methods
 from sketchforest._trees.predict import find_leaves
 from sketchforest._utils.typing import MatrixLike, WeightsLike
 from sketchforest.projection import ProjectionLike
@@ -53,6 +54,7 @@ class _NeedsTrainingRows:
         )
 
 
+@described_methods
 class BoostingEstimator(Estimator):
     """Boosted trees; their leaves hold values of all outputs."""
 
@@ -60,20 +62,6 @@ class BoostingEstimator(Estimator):
 
     def fit(self, X: MatrixLike, y: MatrixLike, sample_weight: WeightsLike = None) -> Self:
         """Fit the estimator to training data.
-
-        Parameters
-        ----------
-        X : (n_samples, n_features) array, scipy sparse matrix or data frame
-            NaN means missing. Columns of categories or strings are one-hot encoded.
-        y : (n_samples, n_outputs) array, scipy sparse matrix or data frame, or (n_samples,) array
-            The labels Y. A classifier takes an indicator matrix of zeros and ones, one class per
-            row, or several columns of classes. A regressor takes numbers.
-        sample_weight : (n_samples,) array, optional
-            Rows with a weight of 0 are ignored.
-
-        Returns
-        -------
-        self
 
         Raises
         ------
@@ -118,10 +106,6 @@ class BoostingEstimator(Estimator):
 
     def apply(self, X: MatrixLike) -> np.ndarray:
         """Return the number of the leaf that each row reaches in each tree.
-
-        Parameters
-        ----------
-        X : (n_samples, n_features) array, sparse matrix or data frame
 
         Returns
         -------

@@ -13,6 +13,7 @@ from sketchforest._estimators.fitted_state import FittedState
 from sketchforest._estimators.fitting.validation import are_texts, check_features, check_width
 from sketchforest._estimators.inspection.description import Description, describe
 from sketchforest._estimators.inspection.explanation import Explanation, explain
+from sketchforest._estimators.method_docs import described_methods
 from sketchforest._estimators.parameters import check_parameters
 from sketchforest._saving.estimators import save_estimator
 from sketchforest._saving.json_values import Json
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from sketchforest._saving.vectorizer import Vectorizer
 
 
+@described_methods
 class Estimator(FittedState):
     """A forest, a tree or boosted trees."""
 
@@ -66,7 +68,6 @@ class Estimator(FittedState):
 
         Parameters
         ----------
-        path : str or path
         compact : bool, default=False
             Leave out the gain of each split. The loaded model predicts the same but has no
             `feature_importances_`.
@@ -103,11 +104,6 @@ class Estimator(FittedState):
         label : name, column number, or several of them, optional
             The labels to explain, whether predicted or not. By default the k most probable ones, or
             the first k outputs of a regressor.
-        k : int, default=3
-
-        Returns
-        -------
-        Explanation
         """
         return explain(self, row, k=k, label=label)
 
@@ -134,10 +130,6 @@ class Estimator(FittedState):
         row_ids, row_texts : sequences of str, optional
             Identify training rows in explanations. Texts make the model file larger, and anyone
             with the file can read them.
-
-        Returns
-        -------
-        self
         """
         with lock_of(self, "fitted_"):  # a concurrent fit must not replace the model meanwhile
             fitted = self.fitted_
@@ -164,12 +156,7 @@ class Estimator(FittedState):
         return self
 
     def describe(self) -> Description:
-        """Summarize the fitted model: its size, data, thresholds and most important features.
-
-        Returns
-        -------
-        Description
-        """
+        """Summarize the fitted model: its size, data, thresholds and most important features."""
         return describe(copy(self))
 
     def to_frame(self) -> "DataFrame":
@@ -183,11 +170,6 @@ class Estimator(FittedState):
 
     def plot(self, n: int = 10, ax: "Axes | None" = None) -> "Axes":
         """Plot the n most important features.
-
-        Parameters
-        ----------
-        n : int, default=10
-        ax : matplotlib Axes, optional
 
         Returns
         -------

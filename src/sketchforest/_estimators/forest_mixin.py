@@ -14,6 +14,7 @@ from sketchforest._estimators.fitting.checkpoints import checkpointed
 from sketchforest._estimators.fitting.growing import grow
 from sketchforest._estimators.fitting.out_of_bag import Attributes, oob_attributes
 from sketchforest._estimators.fitting.preparation import Prepared, prepare
+from sketchforest._estimators.method_docs import described_methods
 from sketchforest._estimators.tree_list import TreeListMixin
 from sketchforest._trees.bag import drawn_rows
 from sketchforest._trees.calibration import Calibration
@@ -24,6 +25,7 @@ from sketchforest._trees.targets import F1Thresholds
 from sketchforest._utils.typing import MatrixLike, WeightsLike
 
 
+@described_methods
 class ForestMixin(TreeListMixin):
     """A sequence of trees, each a fitted estimator."""
 
@@ -38,21 +40,10 @@ class ForestMixin(TreeListMixin):
 
         Parameters
         ----------
-        X : (n_samples, n_features) array, scipy sparse matrix or data frame
-            NaN means missing. Columns of categories or strings are one-hot encoded.
-        y : (n_samples, n_outputs) array, scipy sparse matrix or data frame, or (n_samples,) array
-            The labels Y. A classifier takes an indicator matrix of zeros and ones, one class per
-            row, or several columns of classes. A regressor takes numbers.
-        sample_weight : (n_samples,) array, optional
-            Rows with a weight of 0 are ignored.
         checkpoint_dir : str or path, optional
             A folder that keeps each finished tree until the fit is complete. If the process dies,
             call fit again with the same data and parameters: it continues from there, and the
             result is identical. Other data or parameters are refused.
-
-        Returns
-        -------
-        self
         """
         of_fit = prepare(self, X, y, sample_weight)
         if of_fit.changes_nothing:
@@ -118,10 +109,6 @@ class ForestMixin(TreeListMixin):
 
     def decision_path(self, X: MatrixLike) -> tuple[sparse.csr_array, np.ndarray]:
         """Return the nodes that each row passes through, marked with 1.
-
-        Parameters
-        ----------
-        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
 
         Returns
         -------

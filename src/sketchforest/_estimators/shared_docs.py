@@ -8,6 +8,7 @@ from dataclasses import field
 from typing import Any, TypeVar, dataclass_transform
 
 from sketchforest._estimators.constructors import declared
+from sketchforest._estimators.method_docs import described_methods
 from sketchforest._utils.docs import Described, entry
 
 Instance = TypeVar("Instance")
@@ -355,7 +356,7 @@ memory for the rows in the leaves, plus the directions of the oblique nodes."""
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
 def estimator(cls: type[Instance]) -> type[Instance]:
     """Make the constructor of an estimator, and document its parameters and attributes."""
-    made = declared(cls)
+    made = described_methods(declared(cls))
     init: Any = made.__init__
     signature = inspect.signature(init)
     order = ["self", *PARAMETERS]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 from scipy import sparse
 
+from sketchforest._estimators.method_docs import described_methods
 from sketchforest._estimators.predicting.decisions import Decided, HasFittedModel, threshold_curve
 from sketchforest._evaluation.fitted import THRESHOLDS, evaluate
 from sketchforest._evaluation.result import Evaluation
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 DEEPEST = 10  # k
 
 
+@described_methods
 class _Display:
     """A plot that remembers its axes."""
 
@@ -38,10 +40,6 @@ class _Display:
 
     def plot(self, *, ax: "Axes | None" = None) -> Self:
         """Draw the plot.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
 
         Returns
         -------
@@ -57,6 +55,7 @@ class _Display:
         raise NotImplementedError
 
 
+@described_methods
 class _EvaluationDisplay(_Display):
     """A plot of an evaluation. `from_estimator` leaves out rows that one of our models was trained
     on, or scores them out-of-bag, as `evaluate` does."""
@@ -72,9 +71,7 @@ class _EvaluationDisplay(_Display):
         Parameters
         ----------
         estimator : fitted estimator with predict_proba or decision_function
-        X : (n_samples, n_features) array, sparse matrix or data frame
         Y : (n_samples, n_labels) indicators, dense or sparse
-        ax : matplotlib Axes, optional
 
         Returns
         -------
@@ -92,7 +89,6 @@ class _EvaluationDisplay(_Display):
         Parameters
         ----------
         evaluation : Evaluation
-        ax : matplotlib Axes, optional
 
         Returns
         -------
@@ -110,7 +106,6 @@ class _EvaluationDisplay(_Display):
         ----------
         Y_true : (n_samples, n_labels) indicators, dense or sparse
         Y_pred : (n_samples, n_labels) scores, dense or sparse
-        ax : matplotlib Axes, optional
 
         Returns
         -------
@@ -288,6 +283,7 @@ class LabelFrequencyDisplay(_EvaluationDisplay):
         draw_labels(ax, self.n_true, self.f1)
 
 
+@described_methods
 class FeatureImportancesDisplay(_Display):
     """The most important features of a fitted estimator.
 
@@ -324,8 +320,6 @@ class FeatureImportancesDisplay(_Display):
         Parameters
         ----------
         estimator : fitted estimator with ``feature_importances_``
-        n : int, default=20
-        ax : matplotlib Axes, optional
 
         Returns
         -------

@@ -8,11 +8,13 @@ from sklearn.base import BaseEstimator
 from sketchforest._estimators.base import TreesEstimator
 from sketchforest._estimators.inspection.names import row_numbers
 from sketchforest._estimators.inspection.to_sklearn import to_sklearn
+from sketchforest._estimators.method_docs import described_methods
 from sketchforest._estimators.parameters import check_k
 from sketchforest._trees.predict import ForestPredictor
 from sketchforest._utils.typing import MatrixLike
 
 
+@described_methods
 class InspectionMixin(TreesEstimator):
     """Similar rows, and a scikit-learn estimator."""
 
@@ -21,11 +23,6 @@ class InspectionMixin(TreesEstimator):
 
         Weights are those of `leaf_weights`; a weight of 0 means that no other row shares a leaf.
         Training rows are numbered as in the original file, or in X.
-
-        Parameters
-        ----------
-        rows : as X for `predict`
-        k : int, default=5
 
         Returns
         -------

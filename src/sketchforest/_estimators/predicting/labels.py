@@ -6,6 +6,7 @@ from sklearn.base import ClassifierMixin
 
 from sketchforest._estimators.constructors import Threshold
 from sketchforest._estimators.inspection.names import label_names
+from sketchforest._estimators.method_docs import described_methods
 from sketchforest._estimators.parameters import check_k, check_parameters
 from sketchforest._estimators.predicting.decisions import (
     DEFAULT,
@@ -25,6 +26,7 @@ from sketchforest.metrics import top_k
 from sketchforest.ontology import Ontology
 
 
+@described_methods
 class PredictsLabels(ClassifierMixin, HasFittedModel):
     """Predictions of labels or classes from the averages of a fitted model."""
 
@@ -55,8 +57,6 @@ class PredictsLabels(ClassifierMixin, HasFittedModel):
 
         Parameters
         ----------
-        X : (n_samples, n_features) array, scipy sparse matrix or data frame, or texts for a text
-            model
         ontology : Ontology, optional
             Raise each label to the largest probability among its descendants, so that no label
             exceeds its ancestors. Not needed if the training labels include all ancestors.
@@ -76,10 +76,6 @@ class PredictsLabels(ClassifierMixin, HasFittedModel):
     def predict_log_proba(self, X: MatrixLike) -> np.ndarray | list[np.ndarray]:
         """Predict logarithms of probabilities; -inf for a probability of 0.
 
-        Parameters
-        ----------
-        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
-
         Returns
         -------
         array of the shape of `predict_proba`, or a list of arrays
@@ -95,8 +91,6 @@ class PredictsLabels(ClassifierMixin, HasFittedModel):
 
         Parameters
         ----------
-        X : (n_samples, n_features) array, scipy sparse matrix or data frame, or texts for a text
-            model
         ontology : Ontology, optional
             Predict all ancestors of each predicted label, too.
 
@@ -111,11 +105,6 @@ class PredictsLabels(ClassifierMixin, HasFittedModel):
 
     def predict_sparse(self, X: MatrixLike, k: int | None = None) -> sparse.csr_array:
         """Predict probabilities as a sparse matrix, without zeros, or only the k largest per row.
-
-        Parameters
-        ----------
-        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
-        k : int or None, default=None
 
         Returns
         -------
@@ -135,11 +124,6 @@ class PredictsLabels(ClassifierMixin, HasFittedModel):
         sorted by label. For several columns of classes, a list with one pair per column; a column
         of fewer than k classes has all of them.
 
-        Parameters
-        ----------
-        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
-        k : int, default=5
-
         Returns
         -------
         labels, scores : (n_samples, k) arrays
@@ -158,11 +142,6 @@ class PredictsLabels(ClassifierMixin, HasFittedModel):
 
         Labels with a probability of 0 are left out.
 
-        Parameters
-        ----------
-        rows : as X for `predict`
-        k : int, default=5
-
         Returns
         -------
         list of lists of (name, probability)
@@ -178,17 +157,9 @@ class PredictsLabels(ClassifierMixin, HasFittedModel):
         ]
 
     def score(self, X: MatrixLike, y: MatrixLike, sample_weight: WeightsLike = None) -> float:
-        """Return the accuracy of `predict(X)`: for many labels, the share of rows with all right.
+        """Return the accuracy of `predict(X)`.
 
-        Parameters
-        ----------
-        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
-        y : as for `fit`
-        sample_weight : (n_samples,) array, optional
-
-        Returns
-        -------
-        float
+        With many labels, a row counts only if all of its labels are right.
         """
         return float(super().score(X, checked_if_sparse("y", y), sample_weight))
 

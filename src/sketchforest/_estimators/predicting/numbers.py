@@ -4,11 +4,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import RegressorMixin
 
+from sketchforest._estimators.method_docs import described_methods
 from sketchforest._estimators.predicting.decisions import HasFittedModel, averages_as_given
 from sketchforest._utils.typing import MatrixLike, WeightsLike
 from sketchforest.metrics import r2
 
 
+@described_methods
 class PredictsNumbers(RegressorMixin, HasFittedModel):
     """Predictions of numbers from the averages of a fitted model."""
 
@@ -17,10 +19,6 @@ class PredictsNumbers(RegressorMixin, HasFittedModel):
 
         Predictions are weighted means of training outputs. With criterion="absolute_error", they
         are means over trees of the medians in the leaves.
-
-        Parameters
-        ----------
-        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
 
         Returns
         -------
@@ -32,16 +30,5 @@ class PredictsNumbers(RegressorMixin, HasFittedModel):
         return averages_as_given(fitted.predictor, fitted.targets, checked, self._n_jobs)
 
     def score(self, X: MatrixLike, y: MatrixLike, sample_weight: WeightsLike = None) -> float:
-        """Return the coefficient of determination R2 of `predict(X)`, averaged over outputs.
-
-        Parameters
-        ----------
-        X : (n_samples, n_features) array, sparse matrix or data frame, or texts for a text model
-        y : as for `fit`
-        sample_weight : (n_samples,) array, optional
-
-        Returns
-        -------
-        float
-        """
+        """Return the coefficient of determination R2 of `predict(X)`, averaged over outputs."""
         return r2(y, self.predict(X), sample_weight)

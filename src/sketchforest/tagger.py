@@ -13,6 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sketchforest._estimators.inspection.names import label_names
+from sketchforest._estimators.method_docs import described_methods
 from sketchforest._estimators.predicting.labels import PredictsLabels
 from sketchforest._estimators.predicting.ranked import ranked_labels
 from sketchforest._evaluation.mistakes import with_texts

@@ -5,13 +5,11 @@
 
 import inspect
 from dataclasses import field
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, dataclass_transform
 
 from sketchforest._estimators.constructors import declared
 from sketchforest._estimators.method_docs import described_methods
-from sketchforest._utils.docs import Described, entry
-
-Instance = TypeVar("Instance")
+from sketchforest._utils.docs import Described, Instance, entry
 
 _AUTO = '; "auto", for forests only, chooses by out-of-bag score'
 # In the order of the signatures.

@@ -8,6 +8,7 @@ import numpy as np
 
 from sketchforest._boosting.model import BoostedFitted, BoostedPredictor
 from sketchforest._boosting.scores import output_of
+from sketchforest._saving.arrays import taken
 from sketchforest._saving.container import CorruptModelError
 from sketchforest._saving.json_values import Json
 from sketchforest._trees.fitted import Fitted
@@ -35,21 +36,11 @@ def read_boosted(
     if not isinstance(values, np.ndarray):
         raise CorruptModelError("leaf values are not dense")
     shape = (fitted.targets.labels.shape[1],)
-    arrays = {name: _numbers(more, name) for name in ("baseline", "scale")}
+    arrays = taken(more, ("baseline", "scale"))
     if any(array.shape != shape for array in arrays.values()) or (arrays["scale"] <= 0).any():
         raise CorruptModelError("baseline or scale do not match the outputs")
-    scores: dict[str, Any] = {
-        name: _numbers(more, name) for name in ("train_scores", "validation_scores")
-    }
+    scores: dict[str, Any] = taken(more, ("train_scores", "validation_scores"))
     output = output_of(fitted.targets, **arrays)
     known: dict[str, Any] = {field.name: getattr(fitted, field.name) for field in fields(Fitted)}
     known["predictor"] = BoostedPredictor.of(fitted.forest, values, output)
     return BoostedFitted(**known, stops_early=about["stops_early"], **scores)
-
-
-def _numbers(more: Mapping[str, np.ndarray], name: str) -> np.ndarray:
-    array = more.get(name)
-    is_given = array is not None and array.dtype == np.float64 and array.ndim == 1
-    if array is None or not is_given or not np.isfinite(array).all():
-        raise CorruptModelError(f"missing or invalid array {name}")
-    return array

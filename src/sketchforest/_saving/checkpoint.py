@@ -12,10 +12,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import joblib
 import numpy as np
 
+from sketchforest._saving.arrays import DIRECTIONS, TREES, check_arrays, taken
 from sketchforest._saving.container import (
     ARRAY_CHECKSUMS,
     CHECKSUM,
@@ -28,12 +30,7 @@ from sketchforest._saving.container import (
     verify_header,
     write_container,
 )
-from sketchforest._saving.model_file import (
-    check_array,
-    check_tree_arrays,
-    check_unchanged,
-    errors_as_corruption,
-)
+from sketchforest._saving.model_file import check_unchanged, errors_as_corruption
 from sketchforest._trees.model import Directions, Forest, Tree
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.problem import GrowSettings
@@ -41,12 +38,12 @@ from sketchforest._utils.files import held, make_folder, written_whole
 
 INDEX, LOCK, SUFFIX = "checkpoint.json", "checkpoint.lock", ".tree"
 _ARRAYS = ("nodes", "thresholds", "gains", "member_start", "members", "weights")
-_DIRECTIONS: dict[str, type[np.number]] = {
-    "start": np.uint32,
-    "columns": np.int32,
-    "weights": np.uint16,
+_DIRECTIONS = ("start", "columns", "weights")
+_KINDS = {name: TREES[name] for name in _ARRAYS} | {
+    # A tree has 32-bit offsets, and a forest 64-bit ones.
+    f"directions.{name}": "u4 1" if name == "start" else DIRECTIONS[name]
+    for name in _DIRECTIONS
 }
-_ALL = {*_ARRAYS, *(f"directions.{name}" for name in _DIRECTIONS)}
 
 
 def validated_tree(
@@ -57,22 +54,18 @@ def validated_tree(
     n_rows: int,
 ) -> Tree:
     """Return the tree of untrusted arrays; raise CorruptModelError if it is invalid."""
-    unknown = arrays.keys() - _ALL
-    if unknown:
-        raise CorruptModelError(f"unknown array {min(unknown)!r}")
-    found = {name: arrays.get(name) for name in _ARRAYS}
-    check_tree_arrays(found, optional={"thresholds", "weights"})
+    check_arrays(arrays, _KINDS)
+    found: dict[str, Any] = dict.fromkeys(_ARRAYS)
+    found |= taken(arrays, _ARRAYS, optional=("thresholds", "weights"))
     directions = None
-    if not arrays.keys().isdisjoint(f"directions.{name}" for name in _DIRECTIONS):
+    if any(name.startswith("directions.") for name in arrays):
         if feature_map is None:
             raise CorruptModelError("the tree is oblique, unlike the trees of this fit")
-        for name, dtype in _DIRECTIONS.items():
-            check_array(f"directions.{name}", arrays.get(f"directions.{name}"), dtype, 1)
-        if len(arrays["directions.start"]) != len(arrays["nodes"]) + 1:
+        parts = taken(arrays, _DIRECTIONS, "directions.")
+        if len(parts["start"]) != len(arrays["nodes"]) + 1:
             raise CorruptModelError("directions do not match the nodes")
-        parts = {name: arrays[f"directions.{name}"] for name in _DIRECTIONS}
         directions = Directions(**parts, feature_map=feature_map)
-    tree = Tree(**found, depth=depth, directions=directions)  # type: ignore[arg-type]
+    tree = Tree(**found, depth=depth, directions=directions)
     with errors_as_corruption():
         return Forest.from_trees([tree], n_features, n_rows).tree(0)
 

@@ -4,66 +4,37 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from sketchforest._saving.arrays import DIRECTIONS, FEATURES, taken
 from sketchforest._saving.container import CorruptModelError
 from sketchforest._trees.model import ForestDirections
 from sketchforest._trees.oblique_features import FeatureMap
 
-_DIRECTIONS: dict[str, type[np.generic]] = {
-    "start": np.int64,
-    "columns": np.int32,
-    "weights": np.uint16,
-    "is_oblique": np.uint8,
-}
-_FEATURES: dict[str, type[np.generic]] = {
-    "idf": np.float32,
-    "scale": np.float64,
-    "level_start": np.int64,
-    "bounds": np.float64,
-    "levels": np.float32,
-    "mean": np.float64,
-    "spread": np.float64,
-}
-_OF_NODES = tuple(f"directions.{name}" for name in _DIRECTIONS)
-_OF_FEATURES = tuple(f"features.{name}" for name in _FEATURES)
-DIRECTION_ARRAYS = (*_OF_NODES, *_OF_FEATURES)
 
-
-def direction_arrays(directions: ForestDirections | None) -> dict[str, np.ndarray | None]:
-    if directions is None:
-        return {}
-    return {f"directions.{name}": getattr(directions, name) for name in _DIRECTIONS}
-
-
-def feature_arrays(features: FeatureMap | None) -> dict[str, np.ndarray | None]:
-    if features is None:
-        return {}
-    return {f"features.{name}": getattr(features, name) for name in _FEATURES}
+def direction_arrays(
+    directions: ForestDirections | None, features: FeatureMap | None
+) -> dict[str, np.ndarray | None]:
+    of_nodes = {f"directions.{name}": getattr(directions, name, None) for name in DIRECTIONS}
+    return of_nodes | {f"features.{name}": getattr(features, name, None) for name in FEATURES}
 
 
 def read_directions(
     arrays: Mapping[str, np.ndarray], features: FeatureMap | None
 ) -> ForestDirections | None:
-    """Read arrays of the right types; the forest checks the rest."""
-    if arrays.keys().isdisjoint(_OF_NODES):
+    """Read the directions of oblique trees; the forest checks them further."""
+    if not any(name.startswith("directions.") for name in arrays):
         return None
     _check(features is not None)
     assert features is not None
-    found = {name: _vector(arrays, "directions", name, t) for name, t in _DIRECTIONS.items()}
-    return ForestDirections(**found, feature_map=features)
+    return ForestDirections(**taken(arrays, DIRECTIONS, "directions."), feature_map=features)
 
 
 def read_features(arrays: Mapping[str, np.ndarray], n_features: int) -> FeatureMap | None:
     """Read the features that oblique trees and the linear part see."""
-    if arrays.keys().isdisjoint(_OF_FEATURES):
+    found = taken(arrays, FEATURES, "features.", optional=FEATURES)
+    if not found:
         return None
-    found = {
-        name: _vector(arrays, "features", name, t)
-        for name, t in _FEATURES.items()
-        if f"features.{name}" in arrays
-    }
     kinds = ({"idf"}, {"scale"}, {"level_start", "bounds", "levels"}, {"mean", "spread"})
     _check(found.keys() in kinds)
-    _check(all(bool(np.isfinite(array).all()) for array in found.values()))
     if "idf" in found:
         _check(len(found["idf"]) == n_features)
     elif "scale" in found:
@@ -77,15 +48,6 @@ def read_features(arrays: Mapping[str, np.ndarray], n_features: int) -> FeatureM
         is_bounded = start[0] == 0 and start[-1] == n_levels
         _check(bool(is_bounded and (np.diff(start) > 0).all()))
     return FeatureMap(n_features, **found)
-
-
-def _vector(
-    arrays: Mapping[str, np.ndarray], group: str, name: str, dtype: type[np.generic]
-) -> np.ndarray:
-    array = arrays.get(f"{group}.{name}")
-    if array is None or array.ndim != 1 or array.dtype != dtype:
-        raise CorruptModelError(f"missing or invalid array {group}.{name}")
-    return array
 
 
 def _check(holds: bool) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 
 from sketchforest._boosting.model import BoostedFitted, no_rows
+from sketchforest._saving.arrays import taken
 from sketchforest._saving.blends import blend_arrays, blend_numbers, read_blend
 from sketchforest._saving.boosting import boosting_arrays, boosting_to_json, read_boosted
 from sketchforest._saving.container import CorruptModelError, NotAModelError
@@ -226,7 +227,7 @@ def _row_attributes(more: Mapping[str, np.ndarray], n_rows: int) -> dict[str, ob
     found: dict[str, object] = {}
     if "row_numbers" in more:
         numbers = more["row_numbers"]
-        if numbers.dtype != np.int64 or numbers.shape != (n_rows,):
+        if len(numbers) != n_rows:
             raise CorruptModelError("row_numbers do not match the training rows")
         found["row_numbers_"] = numbers
     ids, texts = (read_texts(more, name, n_rows) for name in ("row_ids", "row_texts"))
@@ -240,8 +241,7 @@ def _row_hashes(more: Mapping[str, np.ndarray], n_rows: int | None) -> np.ndarra
     found = more.get("row_hashes")
     if found is None:
         return None
-    n_rows = found.size if n_rows is None else n_rows
-    if found.dtype != np.int64 or found.shape != (n_rows,):
+    if n_rows is not None and len(found) != n_rows:
         raise CorruptModelError("row_hashes do not match the training rows")
     return found
 
@@ -255,8 +255,6 @@ def _f1_thresholds(more: Mapping[str, np.ndarray], n_labels: int) -> F1Threshold
     else:
         return None
     values = np.append(for_each, for_all)
-    if for_all.ndim or for_each.dtype.kind != "f" or for_all.dtype.kind != "f":
-        raise CorruptModelError("thresholds must be one per label, from 0 to 1")
     # Broadcast: the number of labels in the file is not trusted with memory.
     for_each = for_each if for_each.ndim else np.broadcast_to(for_each, n_labels)
     if for_each.shape != (n_labels,) or not ((values >= 0) & (values <= 1)).all():
@@ -265,24 +263,18 @@ def _f1_thresholds(more: Mapping[str, np.ndarray], n_labels: int) -> F1Threshold
 
 
 def _calibration(more: Mapping[str, np.ndarray]) -> Calibration | None:
-    found = [more.get(f"calibration_{name}") for name in ("scores", "probabilities")]
-    scores, probabilities = found
-    if scores is None and probabilities is None:
+    names = "calibration_scores", "calibration_probabilities"
+    if more.keys().isdisjoint(names):
         return None
+    scores, probabilities = taken(more, names).values()
     is_curve = (
-        scores is not None
-        and probabilities is not None
-        and scores.dtype == probabilities.dtype == np.float64
-        and scores.shape == probabilities.shape == (len(scores.ravel()),)
-        and len(scores) > 1
+        len(scores) == len(probabilities) > 1
         and scores[0] == probabilities[0] == 0
         and scores[-1] == 1 >= probabilities[-1]
         and bool((np.diff(scores) > 0).all() and (np.diff(probabilities) > 0).all())
     )
     if not is_curve:
         raise CorruptModelError("the calibration must ascend from 0 to at most 1")
-    assert scores is not None
-    assert probabilities is not None
     return Calibration(scores, probabilities)
 
 

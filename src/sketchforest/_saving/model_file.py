@@ -7,14 +7,14 @@ never leads to an access out of bounds.
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sketchforest._saving.blends import BLEND_ARRAYS
+from sketchforest._saving.arrays import BLEND, LABELS, TREES, check_arrays, taken
 from sketchforest._saving.container import (
     ARRAY_CHECKSUMS,
     CHECKSUM,
@@ -33,13 +33,7 @@ from sketchforest._saving.container import (
     verify_header,
     write_container,
 )
-from sketchforest._saving.directions import (
-    DIRECTION_ARRAYS,
-    direction_arrays,
-    feature_arrays,
-    read_directions,
-    read_features,
-)
+from sketchforest._saving.directions import direction_arrays, read_directions, read_features
 from sketchforest._trees.model import Forest, Labels, SparseRows
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.parallel import run_blocks
@@ -49,21 +43,6 @@ FORMAT = "sketchforest"
 # labels. Forests alone are written in the last format that changed them, which earlier releases
 # read.
 FORMAT_VERSION, FORMAT_VERSION_OF_FORESTS = 4, 3
-
-_LABEL_ARRAYS = ("row_start", "columns", "values")
-_MORE_ARRAYS = (
-    *BLEND_ARRAYS,
-    *("thresholds", "threshold_for_all", "threshold_for_each", "idf"),
-    *("row_hashes", "row_numbers", "row_ids", "row_ids_start", "row_texts", "row_texts_start"),
-    *("calibration_scores", "calibration_probabilities"),
-    *("baseline", "scale", "train_scores", "validation_scores"),
-)
-_ARRAYS = {
-    *(f"forest.{name}" for name in Forest.ARRAYS),
-    *(f"labels.{name}" for name in (*_LABEL_ARRAYS, "dense")),
-    *(f"more.{name}" for name in _MORE_ARRAYS),
-    *DIRECTION_ARRAYS,
-}
 
 
 class Model(NamedTuple):
@@ -77,16 +56,15 @@ class Model(NamedTuple):
 
 
 def write_model(path: str | os.PathLike[str], model: Model) -> None:
-    is_of_trees = "boosting" not in model.about and model.more.keys().isdisjoint(BLEND_ARRAYS)
+    is_of_trees = "boosting" not in model.about and model.more.keys().isdisjoint(BLEND)
     has_equal_trees = model.forest.tree_weights is None
     version = FORMAT_VERSION_OF_FORESTS if is_of_trees and has_equal_trees else FORMAT_VERSION
     about = {**model.about, "format_version": version}
     arrays = {f"forest.{name}": getattr(model.forest, name) for name in Forest.ARRAYS}
-    arrays |= direction_arrays(model.forest.directions)
-    arrays |= feature_arrays(model.feature_map)
+    arrays |= direction_arrays(model.forest.directions, model.feature_map)
     if isinstance(model.labels, SparseRows):
         about["n_label_columns"] = model.labels.n_columns
-        arrays |= {f"labels.{n}": getattr(model.labels, n) for n in _LABEL_ARRAYS}
+        arrays |= {f"labels.{n}": getattr(model.labels, n) for n in LABELS}
     else:
         arrays["labels.dense"] = model.labels
     arrays |= {f"more.{name}": array for name, array in model.more.items()}
@@ -109,12 +87,10 @@ def read_model(path: str | os.PathLike[str], mmap: bool = True) -> Model:
         verify_header(header.text)
         mapped = map_arrays(file, header, mmap)
     arrays = mapped.arrays
-    unknown = arrays.keys() - _ARRAYS
-    if unknown:
-        raise CorruptModelError(f"unknown array {min(unknown)!r}")
+    check_arrays(arrays)
     labels = _labels(arrays, about)
-    trees: dict[str, Any] = {name: arrays.get(f"forest.{name}") for name in Forest.ARRAYS}
-    check_tree_arrays(trees, optional={"thresholds", "gains", "weights", "tree_weights"})
+    may_lack = ("thresholds", "gains", "weights", "tree_weights")
+    trees: dict[str, Any] = {**taken(arrays, TREES, "forest.", may_lack)}
     n_features = _count(about, "n_features_in")
     feature_map = read_features(arrays, n_features)
     trees["directions"] = read_directions(arrays, feature_map)
@@ -175,51 +151,12 @@ def _labels(arrays: Mapping[str, np.ndarray], about: Mapping[str, object]) -> La
     if "labels.dense" in given:
         if len(given) > 1 or "n_label_columns" in about:
             raise CorruptModelError("duplicate labels")
-        dense = arrays["labels.dense"]
-        check_array("labels", dense, np.float64, 2)
-        if not dense.size:
+        if not arrays["labels.dense"].size:
             raise CorruptModelError("no labels")
-        if not np.isfinite(dense).all():
-            raise CorruptModelError("non-finite label")
-        return dense
-    parts = {name: arrays.get(f"labels.{name}") for name in _LABEL_ARRAYS}
-    check_array("labels", parts["row_start"], np.int64, 1)
-    check_array("labels", parts["columns"], np.int32, 1)
-    if parts["values"] is not None:
-        check_array("labels", parts["values"], np.float32, 1)
+        return arrays["labels.dense"]
+    parts: dict[str, Any] = {**taken(arrays, LABELS, "labels.", optional=["values"])}
     with errors_as_corruption():
         labels = SparseRows(**parts, n_columns=_count(about, "n_label_columns"))
     if labels.n_rows < 1:
         raise CorruptModelError("no labels")
     return labels
-
-
-_TYPES: dict[str, type[np.number]] = {
-    "nodes": np.int32,
-    "thresholds": np.float64,
-    "gains": np.float32,
-    "member_start": np.uint32,
-    "members": np.int32,
-    "depths": np.int32,
-    "node_start": np.int64,
-    "leaf_start": np.int64,
-    "tree_members": np.int64,
-    "weights": np.float64,  # or uint8
-    "tree_weights": np.float64,
-}
-
-
-def check_tree_arrays(trees: Mapping[str, np.ndarray | None], optional: Collection[str]) -> None:
-    """Raise unless the arrays have the types that the core expects; the core checks the rest."""
-    for name, array in trees.items():
-        has_counts = name == "weights" and array is not None and array.dtype == np.uint8
-        if array is not None or name not in optional:
-            dtype = np.uint8 if has_counts else _TYPES[name]
-            check_array(name, array, dtype, 2 if name == "nodes" else 1)
-
-
-def check_array(name: str, array: np.ndarray | None, dtype: type[np.number], n_axes: int) -> None:
-    if array is None:
-        raise CorruptModelError(f"missing array {name}")
-    if array.dtype != dtype or array.ndim != n_axes:
-        raise CorruptModelError(f"wrong type or shape of {name}")

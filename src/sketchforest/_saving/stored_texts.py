@@ -52,10 +52,7 @@ def read_texts(arrays: Mapping[str, np.ndarray], name: str, n_rows: int) -> Stor
     data, start = arrays[name], arrays.get(f"{name}_start")
     is_valid = (
         start is not None
-        and data.dtype == np.uint8
-        and data.ndim == 1
-        and start.dtype == np.int64
-        and start.shape == (n_rows + 1,)
+        and len(start) == n_rows + 1
         and start[0] == 0
         and start[-1] == len(data)
         and bool((np.diff(start) >= 0).all())

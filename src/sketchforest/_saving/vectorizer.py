@@ -127,10 +127,10 @@ def restore_vectorizer(
     validate_fields("text.", params, {name: PARAMETERS[name] for name in known}, PARAMETERS)
     given = arguments(TfidfVectorizer, params)
     terms = list(names or ())[: 0 if idf is None else idf.size]
-    if not terms or idf is None or idf.shape != (len(set(terms)),):
+    if not terms or idf is None or len(idf) != len(set(terms)):
         raise CorruptModelError("vectorizer must have one weight per term")
     # Squares of rows' entries must fit in float32. An IDF itself is at most log(n_samples) + 1.
-    if idf.dtype != np.float64 or not (np.abs(idf) < 1e15).all():
+    if not (np.abs(idf) < 1e15).all():
         raise CorruptModelError("weight of the vectorizer that is not a number below 1e15")
     given |= {
         "dtype": np.dtype(str(given["dtype"])).type,

@@ -25,8 +25,7 @@ from sketchforest.datasets import (
     read,
     write,
 )
-from sketchforest.datasets.catalogue import DatasetInfo, data_folders, how_to_get
-from sketchforest.datasets.download import SourceFile
+from sketchforest.datasets.catalogue import DatasetInfo, SourceFile, data_folders, how_to_get
 
 TRAIN = "@relation t\n@attribute f numeric\n@attribute g {a,b,c}\n@attribute l {0,1}\n@data\n"
 XML = "<labels><label name='l'/></labels>"

@@ -120,7 +120,7 @@ BAD_LABELS = {
     "columns of objects": (Y.astype(object), "Unknown label type: unknown"),
     "real numbers": (X[:, 0], "Unknown label type: continuous"),
     "types that do not mix": (np.array(["a", 1] * 20, object), "Y must hold classes of one type"),
-    "unknown classes": (np.array(["a", None] * 20), "Y must hold classes of one type"),
+    "unknown classes": (np.array(["a", None] * 20), "Y must not contain missing"),
     "missing classes": (np.array(["a", np.nan] * 20, object), "Y must not contain missing"),
 }
 BAD_OUTPUTS = {

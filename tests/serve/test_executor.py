@@ -165,7 +165,9 @@ def test_nothing_is_computed_lazily_after_loading(models, name):
         served.reader.fields,
     ]
     before = [set(vars(part)) for part in parts]
-    row = {"word1": 1} if name == "matrix" else dict.fromkeys(served.reader.fields.of_text, "a")
+    row = (
+        {"word1": 1} if name == "matrix" else dict.fromkeys(served.reader.encoder.text_columns, "a")
+    )
     served.suggest([row] * 70, 3)
     assert [set(vars(part)) for part in parts] == before
 

@@ -61,6 +61,7 @@ class _EvaluationDisplay(_Display):
     on, or scores them out-of-bag, as `evaluate` does."""
 
     _needs_decisions = False
+    _plotted: str  # the attribute of an evaluation that is plotted
 
     @classmethod
     def from_estimator(
@@ -118,7 +119,7 @@ class _EvaluationDisplay(_Display):
     @classmethod
     def _evaluated(cls, evaluation: Evaluation) -> tuple[Any, ...]:
         """What an evaluation has for the constructor."""
-        raise NotImplementedError
+        return (getattr(evaluation, cls._plotted),)
 
     @classmethod
     def _computed(cls, truth: sparse.csr_array, predicted: Matrix) -> tuple[Any, ...]:
@@ -147,12 +148,10 @@ class PrecisionAtKDisplay(_EvaluationDisplay):
     [0.5, 0.5]
     """
 
+    _plotted = "curve"
+
     def __init__(self, curve: Sequence[tuple[float, float]]) -> None:
         self.curve = curve
-
-    @classmethod
-    def _evaluated(cls, evaluation: Evaluation) -> tuple[Any, ...]:
-        return (evaluation.curve,)
 
     @classmethod
     def _computed(cls, truth: sparse.csr_array, predicted: Matrix) -> tuple[Any, ...]:
@@ -185,16 +184,14 @@ class ThresholdCurveDisplay(_EvaluationDisplay):
     0.5
     """
 
+    _plotted = "thresholds"
+
     def __init__(self, thresholds: Sequence[Decided]) -> None:
         if not thresholds:
             raise ValueError(
                 "thresholds must not be empty; got none. Classes and real outputs have none."
             )
         self.thresholds = thresholds
-
-    @classmethod
-    def _evaluated(cls, evaluation: Evaluation) -> tuple[Any, ...]:
-        return (evaluation.thresholds,)
 
     @classmethod
     def _computed(cls, truth: sparse.csr_array, predicted: Matrix) -> tuple[Any, ...]:
@@ -225,12 +222,10 @@ class CalibrationDisplay(_EvaluationDisplay):
     4
     """
 
+    _plotted = "bins"
+
     def __init__(self, bins: Sequence[tuple[float, float, int]]) -> None:
         self.bins = bins
-
-    @classmethod
-    def _evaluated(cls, evaluation: Evaluation) -> tuple[Any, ...]:
-        return (evaluation.bins,)
 
     @classmethod
     def _computed(cls, truth: sparse.csr_array, predicted: Matrix) -> tuple[Any, ...]:

@@ -140,7 +140,7 @@ def parse_json(text: str | bytes) -> dict[str, object]:
             raise CorruptModelError("header not in ASCII")
         if has_too_many_items(whole):
             raise CorruptModelError(f"more than {MAX_JSON_ITEMS} lists, objects and fields")
-        found = json.loads(whole, object_pairs_hook=_unique)
+        found = json.loads(whole, object_pairs_hook=_without_duplicates)
     except CorruptModelError:
         raise
     except (ValueError, RecursionError) as error:
@@ -182,7 +182,7 @@ def read_json(path: Path) -> dict[str, object]:
     return parse_json(text)
 
 
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
         raise CorruptModelError("duplicate name in the header")

@@ -150,6 +150,11 @@ class Tree:
         sums.data /= np.repeat(totals, np.diff(sums.indptr))
         return sums
 
+    def leaf_medians(self, Y: np.ndarray) -> np.ndarray:
+        """(n_leaves, n_outputs) weighted medians of training outputs."""
+        start = self.member_start.astype(np.int64)
+        return _core.weighted_medians(Y, self.members, self.member_weights, start)
+
 
 class Forest(OwnedArrays, _core.Forest):
     """The trees one after the other, in one array per field of `Tree`.
@@ -184,13 +189,14 @@ class Forest(OwnedArrays, _core.Forest):
     ) -> "Forest":
         # The system hands out new memory slowly, but to several threads at once.
         joined = run_blocks(partial(_joined, trees), cls.OF_TREES, n_jobs=n_jobs)
+        weights = np.array([tree.weight for tree in trees])
         return cls(
             **dict(zip(cls.OF_TREES, joined, strict=True)),
             depths=np.array([tree.depth for tree in trees], np.int32),
             node_start=starts_of([len(tree.nodes) for tree in trees]),
             leaf_start=starts_of([len(tree.member_start) for tree in trees]),
             tree_members=starts_of([len(tree.members) for tree in trees]),
-            tree_weights=_joined_weights(trees),
+            tree_weights=None if (weights == 1).all() else weights,
             directions=_joined_directions(trees),
             n_features=n_features,
             n_rows=n_rows,
@@ -233,8 +239,11 @@ class Forest(OwnedArrays, _core.Forest):
 
     def tree(self, index: int) -> Tree:
         """One tree, as views of the forest's arrays."""
-        nodes = slice(*self.node_start[index : index + 2])
+        nodes = slice(*self.node_start[index : index + 2].tolist())
         members = slice(*self.tree_members[index : index + 2])
+        directions = None
+        if self.directions is not None and self.directions.is_oblique[index]:
+            directions = self.directions.between(nodes.start, nodes.stop)
         return Tree(
             nodes=self.nodes[nodes],
             thresholds=None if self.thresholds is None else self.thresholds[nodes],
@@ -243,7 +252,7 @@ class Forest(OwnedArrays, _core.Forest):
             members=self.members[members],
             weights=None if self.weights is None else self.weights[members],
             depth=int(self.depths[index]),
-            directions=self._directions_of(index),
+            directions=directions,
             weight=1.0 if self.tree_weights is None else float(self.tree_weights[index]),
         )
 
@@ -256,11 +265,6 @@ class Forest(OwnedArrays, _core.Forest):
     def only(self, index: int) -> "Forest":
         """A forest of one tree, as views of the arrays of this one."""
         return Forest.from_trees([self.tree(index)], self.n_features, self.n_rows)
-
-    def _directions_of(self, index: int) -> Directions | None:
-        if self.directions is None or not self.directions.is_oblique[index]:
-            return None
-        return self.directions.between(*self.node_start[index : index + 2].tolist())
 
     def trees(self) -> list[Tree]:
         return [self.tree(index) for index in range(self.n_trees)]
@@ -296,11 +300,6 @@ def _joined(trees: Sequence[Tree], name: str) -> np.ndarray | None:
             for tree in trees
         ]
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
-
-
-def _joined_weights(trees: Sequence[Tree]) -> np.ndarray | None:
-    weights = np.array([tree.weight for tree in trees])
-    return None if (weights == 1).all() else weights
 
 
 def _joined_directions(trees: Sequence[Tree]) -> ForestDirections | None:

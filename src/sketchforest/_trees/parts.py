@@ -80,16 +80,13 @@ def grow_in_parts(
         else:
             grown = _largest_first(grow, waiting, n_threads, on_abort)
         for part, (grown_tree, below) in zip(waiting, grown, strict=True):
-            tree = _in_whole(grown_tree, part)
+            tree = grown_tree
+            if part.positions is not None:  # members become positions in the bag
+                tree = replace(tree, members=part.positions[tree.members])
             parts.extend(_parts_below(part, tree, below))
             leaves.extend((len(trees), leaf) for leaf in below[:, 0].tolist())
             trees.append(tree)
     return _joined(parts, trees, np.array(leaves)) if leaves else trees[0]
-
-
-def _in_whole(tree: Tree, part: Part) -> Tree:
-    """The tree of a part, with positions in the bag as members."""
-    return tree if part.positions is None else replace(tree, members=part.positions[tree.members])
 
 
 def _parts_below(part: Part, tree: Tree, leaves: np.ndarray) -> Iterator[Part]:

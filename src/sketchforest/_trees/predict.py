@@ -336,15 +336,10 @@ def _leaf_values(forest: Forest, labels: Labels, takes_medians: bool) -> Labels:
     if takes_medians and not isinstance(Y, np.ndarray):
         Y = Y.toarray()
     # Tree by tree, with a chance for Ctrl-C after each.
-    of_leaves = _medians if takes_medians else Tree.leaf_means
+    of_leaves = Tree.leaf_medians if takes_medians else Tree.leaf_means
     values = [of_leaves(forest.tree(index), Y) for index in range(forest.n_trees)]
     if isinstance(labels, np.ndarray):
         return np.ascontiguousarray(np.concatenate(values))
     joined = sparse.vstack(list(map(sparse.csr_array, values)), format="csr")
     joined.sort_indices()
     return SparseRows.from_csr(joined)
-
-
-def _medians(tree: Tree, Y: np.ndarray) -> np.ndarray:
-    start = tree.member_start.astype(np.int64)
-    return _core.weighted_medians(Y, tree.members, tree.member_weights, start)

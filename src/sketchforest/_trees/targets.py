@@ -1,7 +1,7 @@
 """The labels of the training rows, and thresholds of decisions."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -88,7 +88,7 @@ class Targets:
         """Whether the rows have the same labels or classes, in any container."""
         mine, theirs = _arrays_of(self), _arrays_of(other)
         has_same_shape = self.labels.shape == other.labels.shape and len(mine) == len(theirs)
-        return has_same_shape and all(map(_is_same, mine, theirs))
+        return has_same_shape and all(map(np.array_equal, mine, theirs))
 
     @property
     def class_labels(self) -> SparseRows:
@@ -105,12 +105,8 @@ class F1Thresholds(NamedTuple):
     at_least_one: bool = True  # predict the most probable label of a row if none is above
 
 
-def _arrays_of(targets: Targets) -> list[np.ndarray | None]:
+def _arrays_of(targets: Targets) -> list[Any]:
     labels, classes = targets.labels, (targets.classes, *(targets.column_classes or ()))
     if isinstance(labels, np.ndarray):
         return [labels, None, None, *classes]
     return [labels.row_start, labels.columns, labels.values, *classes]
-
-
-def _is_same(one: np.ndarray | None, other: np.ndarray | None) -> bool:
-    return one is other if one is None or other is None else np.array_equal(one, other)

@@ -83,7 +83,11 @@ def _csr(matrix: AnySparse) -> sparse.csr_array:
         arrays = checked_arrays(matrix.data, matrix.indices, matrix.indptr, *blocks)
         return sparse.bsr_array(arrays, shape=matrix.shape).tocsr()
     entries = {"lil": _entries_of_lists, "dia": _entries_of_diagonals}.get(matrix.format)
-    data, rows, columns = _entries_of_coo(matrix.tocoo()) if entries is None else entries(matrix)
+    if entries is None:
+        coo = matrix.tocoo()
+        data, rows, columns = _native(coo.data), *map(_copied, coo.coords)
+    else:
+        data, rows, columns = entries(matrix)
     if data.ndim != 1 or not len(data) == len(rows) == len(columns):
         raise ValueError(f"{len(data)} values are at {len(rows)} rows and {len(columns)} columns")
     rows, columns = _within(rows, n_rows, "row"), _within(columns, n_columns, "column")
@@ -112,11 +116,6 @@ def checked_arrays(
     if indices.dtype == np.int32 and n_entries > LARGEST_NARROW:
         indices = indices.astype(np.int64)
     return data[:n_entries], indices, starts.astype(indices.dtype, copy=False)
-
-
-def _entries_of_coo(matrix: sparse.coo_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    rows, columns = matrix.coords
-    return _native(matrix.data), _copied(rows), _copied(columns)
 
 
 def _entries_of_lists(matrix: sparse.lil_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

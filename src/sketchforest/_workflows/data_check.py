@@ -48,8 +48,7 @@ def check_data(
     names = [] if dataset.label_names is None else dataset.label_names.astype(str).tolist()
     findings = [
         *_rows(per_row, missing_words),
-        *_repeated(dataset.X, texts or ()),
-        *_empty(texts or ()),
+        *_texts(dataset.X, texts or ()),
         *_spellings(names),
         *_lists_and_words(names),
         *_unsplit(names),
@@ -68,8 +67,8 @@ def _rows(per_row: np.ndarray, missing_words: Mapping[str, int]) -> Iterable[Fin
         yield Finding(len(without), "rows without labels", f"row {without[0]}", fix)
 
 
-def _repeated(X: sparse.csr_array, texts: Sequence[str]) -> Iterable[Finding]:
-    """Find texts that occur twice, with the same numbers and categories."""
+def _texts(X: sparse.csr_array, texts: Sequence[str]) -> Iterable[Finding]:
+    """Find texts that occur twice, with the same numbers and categories, and empty ones."""
     first: dict[object, int] = {}
     repeats = []
     for row, text in enumerate(texts):
@@ -85,9 +84,6 @@ def _repeated(X: sparse.csr_array, texts: Sequence[str]) -> Iterable[Finding]:
             f"row {row} repeats row {earlier}",
             "Scores on a holdout are too high if a row is in both parts.",
         )
-
-
-def _empty(texts: Sequence[str]) -> Iterable[Finding]:
     empty = [row for row, text in enumerate(texts) if not text.strip()]
     if empty:
         yield Finding(len(empty), "empty texts", f"row {empty[0]}")

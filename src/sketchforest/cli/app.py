@@ -87,7 +87,7 @@ def main() -> None:
     # Accepted anywhere on the command line, whatever else is wrong.
     is_debug = _DEBUG in sys.argv
     arguments = [argument for argument in sys.argv[1:] if argument != _DEBUG]
-    warnings.showwarning = _show_warning
+    warnings.showwarning = lambda message, *more: typer.echo(f"Warning: {message}", err=True)
     try:
         app(arguments)
     except Exception as error:
@@ -115,7 +115,3 @@ def _sentence(error: BaseException) -> str:
     if isinstance(error, MemoryError) and not str(error):
         return "Not enough memory."
     return str(error) or type(error).__name__
-
-
-def _show_warning(message: Warning | str, *where: object, **more: object) -> None:
-    typer.echo(f"Warning: {message}", err=True)

@@ -30,10 +30,16 @@ def convert(
 
     Example:  sketchforest convert table.csv table.svm --tags-column tags
     """
-    from sketchforest.datasets.conversion import convert_file
+    from sketchforest.datasets import write
+    from sketchforest.datasets._text import bad_file
 
-    path, format, columns, encoding, read_options = data.file(file)
-    dataset = convert_file(path, out, format, to, columns, encoding, **read_options)
+    source = data.file(file).recognized()
+    if source.columns.text or source.format == "fasttext":
+        raise bad_file(file, None, "text has no features to convert; train on the file")
+    if source.format == "svmlight":
+        source.options["zero_based"] = "auto"
+    dataset = source.read().dataset
+    write(dataset, out, to)
     (n_rows, n_features), n_labels = dataset.X.shape, dataset.Y.shape[1]
     if json:
         options.print_json({"rows": n_rows, "features": n_features, "labels": n_labels})

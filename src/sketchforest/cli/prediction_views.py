@@ -48,7 +48,8 @@ def predicted_lines(
         cells = [{n: cells[row] for n, cells in rows.kept.items()} for row in range(len(found))]
         both = zip(cells, found, strict=True)
         if output == "jsonl":
-            return "".join(_json_line(a | b) for a, b in both)
+            texts = (json.dumps(a | b, ensure_ascii=False, default=str) for a, b in both)
+            return "".join(f"{text}\n" for text in texts)
         if not is_classifier(model):
             return _csv_text([*a.values(), *(f"{v:.8g}" for v in b["outputs"])] for a, b in both)
         return _csv_text(
@@ -63,10 +64,6 @@ def predicted_lines(
         yield _csv_text([[*(first.kept if first else ()), *columns]])
     yield beginning
     yield from map(lines, blocks)
-
-
-def _json_line(row: dict[str, Any]) -> str:
-    return json.dumps(row, ensure_ascii=False, default=str) + "\n"
 
 
 def _joined(cell: Any, separator: str) -> Any:

@@ -8,7 +8,6 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from sketchforest._selection.setting import Setting
 from sketchforest._utils.display import tidy
 from sketchforest._utils.pictures import save_figure
 from sketchforest._utils.units import UNKNOWN, seconds
@@ -96,8 +95,11 @@ def save_components_figure(result: TuningResult, path: str | os.PathLike[str]) -
 
     figure = Figure(figsize=(8.5, 4.5), layout="constrained")
     axes = figure.subplots()
-    outputs = {t.setting.outputs: t.setting for t in result.trials}
-    ticks = sorted(outputs, key=lambda words: _order_of_outputs(outputs[words]))
+    order = {
+        s.outputs: (s.projection is None, s.n_components or 0, str(s.projection))
+        for s in (trial.setting for trial in result.trials)
+    }
+    ticks = sorted(order, key=order.__getitem__)
     groups: dict[str, list[Trial]] = {}
     for trial in result.trials:
         words = trial.setting.words()
@@ -121,7 +123,3 @@ def save_components_figure(result: TuningResult, path: str | os.PathLike[str]) -
     tidy(axes)
     figure.legend(fontsize="x-small", edgecolor="none", loc="outside right upper")
     save_figure(figure, path)
-
-
-def _order_of_outputs(setting: Setting) -> tuple[bool, int, str]:
-    return setting.projection is None, setting.n_components or 0, str(setting.projection)

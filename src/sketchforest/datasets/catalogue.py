@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -16,7 +16,6 @@ from scipy import sparse
 from sketchforest.datasets._shared_docs import described
 from sketchforest.datasets._text import COMPRESSED, AnyPath, bad_file, first_line
 from sketchforest.datasets.dataset import Dataset
-from sketchforest.datasets.download import SourceFile, fetch
 from sketchforest.datasets.files import ReadOptions, read
 from sketchforest.datasets.xc import is_xc_header
 
@@ -25,6 +24,15 @@ _HOME = "~/sketchforest_data"
 _SUFFIXES = tuple(
     suffix + packing for suffix in (".arff", ".txt", ".svm") for packing in ("", *COMPRESSED)
 )
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file to download: local name, address and checksum."""
+
+    name: str
+    url: str
+    sha256: str
 
 
 @dataclass(frozen=True)
@@ -190,6 +198,34 @@ def data_folders(data_home: AnyPath | None = None) -> list[Path]:
             if folder:
                 folders.append(Path(folder).expanduser())
     return folders
+
+
+def fetch(files: Iterable[SourceFile], folder: Path) -> list[Path]:
+    """Download what is not yet in ``folder``; a file with a wrong checksum is not kept."""
+    try:
+        import pooch
+    except ImportError:
+        raise ImportError(
+            "Downloads need pooch. Install it with: pip install 'sketchforest[data]'"
+        ) from None
+    pooch.get_logger().setLevel("WARNING")
+    paths = []
+    for file in files:
+        try:
+            path = pooch.retrieve(
+                file.url, f"sha256:{file.sha256}", fname=file.name, path=folder, progressbar=False
+            )
+        except ValueError:
+            raise ValueError(
+                f"The file at {file.url} has changed (its sha256 differs); nothing was kept."
+            ) from None
+        except OSError as error:  # including those of requests
+            raise OSError(
+                f"{file.url} could not be downloaded ({type(error).__name__}). Get it by other "
+                f"means and save it as '{folder / file.name}'."
+            ) from None
+        paths.append(Path(path))
+    return paths
 
 
 def _info(name: str, entry: dict[str, Any]) -> DatasetInfo:

@@ -82,9 +82,12 @@ def make_multilabel(
     rng = np.random.default_rng(random_state)
     labels = _Vocabulary(n_labels, exponent=1.25, offset=0.015, generality=0.25)
     words = _Vocabulary(n_features, exponent=1.0, offset=0.1, generality=0.1)
-    row_topics = _draw_row_topics(n_samples, n_topics, rng)
+    popularity = np.arange(1, n_topics + 1) ** -0.5
+    size = (n_samples, len(_TOPIC_SHARES))
+    row_topics = rng.choice(n_topics, size=size, p=popularity / popularity.sum())
     label_counts = 1 + rng.poisson(labels_per_row - 1, n_samples)
-    word_counts = _skewed_counts(n_samples, features_per_row, rng)
+    length = rng.lognormal(sigma=_WORD_COUNT_SPREAD, size=n_samples)
+    word_counts = 1 + np.rint((features_per_row - 1) * length / length.mean()).astype(np.int64)
     return Dataset(
         name="multilabel",
         Y=_draw_items(label_counts, row_topics, labels.topics(n_topics, rng), rng),
@@ -162,18 +165,6 @@ def check_mean(name: str, mean: float, limit_name: str, limit: int) -> None:
         raise ValueError(f"{limit_name} must be at most {_MOST_ITEMS} (2**31 - 1); got {limit}.")
     if not 1 <= mean <= limit:
         raise ValueError(f"{name} must be between 1 and {limit_name}={limit}; got {mean}.")
-
-
-def _draw_row_topics(n_samples: int, n_topics: int, rng: np.random.Generator) -> _Array:
-    popularity = np.arange(1, n_topics + 1) ** -0.5
-    size = (n_samples, len(_TOPIC_SHARES))
-    return rng.choice(n_topics, size=size, p=popularity / popularity.sum())
-
-
-def _skewed_counts(n_samples: int, mean: float, rng: np.random.Generator) -> _Array:
-    length = rng.lognormal(sigma=_WORD_COUNT_SPREAD, size=n_samples)
-    counts: _Array = 1 + np.rint((mean - 1) * length / length.mean()).astype(np.int64)
-    return counts
 
 
 def _draw_items(

@@ -57,11 +57,14 @@ def read_svmlight(
     first_label = _first_number(rows.labels, zero_based_labels)
     n_features = _count(rows.features, n_features, first_feature, "feature")
     n_labels = _count(rows.labels, n_labels, first_label, "label")
+    label_names = None
+    if first_label:
+        label_names = np.arange(1, n_labels + 1).astype(f"U{len(str(n_labels))}")
     return Dataset(
         name=stem(path),
         X=compact(rows.features.matrix(n_features, "feature", first=first_feature)),
         Y=rows.labels.matrix(n_labels, "label", first=first_label).astype(np.uint8),
-        label_names=_numbers_from_one(n_labels) if first_label else None,
+        label_names=label_names,
     )
 
 
@@ -76,10 +79,6 @@ def write_svmlight(dataset: Dataset, path: AnyPath) -> None:
         file.write(f"# zero-based, {dataset.X.shape[1]} features, {dataset.Y.shape[1]} labels\n")
         # An empty row would read as a blank line, so it gets an explicit zero.
         file.writelines(f"{line.rstrip() or '0:0'}\n" for line in pair_lines(dataset))
-
-
-def _numbers_from_one(count: int) -> np.ndarray:
-    return np.arange(1, count + 1).astype(f"U{len(str(count))}")
 
 
 def _first_number(rows: Rows, zero_based: ZeroBased) -> int:

@@ -33,7 +33,8 @@ def r2(Y_true: MatrixLike, Y_pred: MatrixLike, sample_weight: WeightsLike = None
     residual = weights @ (Y - P).power(2)
     # Deviations of the stored entries, and of the zeros that are not stored.
     mean = weights @ Y / weights.sum()
-    stored = weights @ _centred_entries(Y, mean).power(2)
+    deviations = sparse.csr_array((Y.data - mean[Y.indices], Y.indices, Y.indptr), shape=Y.shape)
+    stored = weights @ deviations.power(2)
     weight_of_zeros = weights.sum() - weights @ (Y != 0).astype(float)
     total = stored + weight_of_zeros * mean**2
     # As in scikit-learn, a constant output counts 1 if predicted exactly, else 0.
@@ -50,10 +51,6 @@ def _canonical(name: str, given: MatrixLike) -> sparse.csr_array:
     check_all(is_finite, matrix.data, f"{name} must be finite", "Drop such rows.")
     matrix.eliminate_zeros()
     return matrix
-
-
-def _centred_entries(Y: sparse.csr_array, mean: np.ndarray) -> sparse.csr_array:
-    return sparse.csr_array((Y.data - mean[Y.indices], Y.indices, Y.indptr), shape=Y.shape)
 
 
 def errors_of(Y: Matrix, predicted: Matrix) -> dict[str, float]:

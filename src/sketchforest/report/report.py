@@ -103,6 +103,10 @@ class Report:
 
     def _content(self) -> dict[str, Any]:
         evaluation = self.evaluation
+        about_data = dict(self.about_data)
+        if evaluation.seconds:
+            rate = f"{evaluation.scores['rows'] / evaluation.seconds:,.0f} rows per second"
+            about_data["prediction time"] = f"{in_seconds(evaluation.seconds)}, {rate}"
         lines = [] if evaluation.labels is None else label_lines(evaluation.labels)
         best, worst, least_rows = extremes(lines)
         shares = self.description.importances[:N_FEATURES].tolist()
@@ -132,7 +136,7 @@ class Report:
             "estimator": self.description.title.partition("(")[0],
             "settings": self.settings,
             "about_model": self.about_model,
-            "about_data": {**self.about_data, **_predicting(evaluation)},
+            "about_data": about_data,
             "made": self.made,
         }
 
@@ -207,10 +211,3 @@ def report_of(
 
 def is_markdown(path: str | os.PathLike[str]) -> bool:
     return Path(path).suffix.lower() in (".md", ".markdown")
-
-
-def _predicting(evaluation: Evaluation) -> dict[str, str]:
-    if not evaluation.seconds:
-        return {}
-    rate = evaluation.scores["rows"] / evaluation.seconds
-    return {"prediction time": f"{in_seconds(evaluation.seconds)}, {rate:,.0f} rows per second"}

@@ -9,7 +9,6 @@ from sketchforest._features import Model
 from sketchforest._features.encoder import RowEncoder
 from sketchforest._utils.display import shortened
 from sketchforest._utils.lazy import locked_property
-from sketchforest.datasets.table import TableFeatures
 
 MAX_LISTED = 8  # names in an error message
 MAX_NUMBERED = 100  # unnamed features in a list of fields
@@ -29,19 +28,6 @@ class Fields:
     encoder: RowEncoder
 
     @property
-    def of_text(self) -> tuple[str, ...]:
-        return self.encoder.text_columns
-
-    @property
-    def is_text_only(self) -> bool:
-        return self.encoder.is_text_only
-
-    @property
-    def table(self) -> TableFeatures:
-        """The numeric and categorical fields."""
-        return self.encoder.table
-
-    @property
     def is_numbered(self) -> bool:
         """Whether features have no names; a small file can declare too many to list them all."""
         return feature_names(self.model.fitted_) is None
@@ -58,10 +44,11 @@ class Fields:
 
     @locked_property
     def _named(self) -> list[Field]:
+        table = self.encoder.table
         return [
-            *(Field(name, "text") for name in self.of_text),
-            *(Field(name, "number") for name in self.table.numbers),
-            *(Field(name, "category", values) for name, values in self.table.categories.items()),
+            *(Field(name, "text") for name in self.encoder.text_columns),
+            *(Field(name, "number") for name in table.numbers),
+            *(Field(name, "category", values) for name, values in table.categories.items()),
         ]
 
     @locked_property
@@ -77,9 +64,9 @@ class Fields:
     @property
     def expected(self) -> str:
         """What a row must be, for error messages."""
-        if self.is_text_only:
+        if self.encoder.is_text_only:
             return f"a string, or an object with {self.listed()}"
-        if self.of_text or self.table.categories:
+        if self.encoder.has_texts_or_categories:
             return f"an object with the fields {self.listed()}"
         n = self.model.fitted_.n_features
         return f"an object of numbers by feature name, or a list of all {n:,} numbers"
@@ -87,7 +74,7 @@ class Fields:
     @property
     def example(self) -> object:
         """A row that the model accepts."""
-        if self.is_text_only and len(self.of_text) == 1:
+        if self.encoder.is_text_only and len(self.encoder.text_columns) == 1:
             return "Any text, long or short."
         example: dict[str, Any] = {}
         for field in self.first(3):

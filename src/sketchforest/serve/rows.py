@@ -50,7 +50,7 @@ class RowReader:
         for at, row in enumerate(rows, first):
             if not isinstance(row, str | dict | list):
                 raise self._unexpected(row, at)
-        if self.fields.is_text_only:
+        if self.encoder.is_text_only:
             return self.model.vectorizer_.transform(self._documents(rows, first))
         if self.has_table:
             return self._read_table(rows, first)
@@ -58,14 +58,14 @@ class RowReader:
 
     def texts(self, row: Row, at: int = 0) -> list[str]:
         """Return the text of each text field."""
-        if not self.fields.of_text:
+        if not self.encoder.text_columns:
             return []
         if isinstance(row, str):
             return [row]
         if not isinstance(row, dict):
             raise self._unexpected(row, at)
         self._check_names(row, at)
-        return [_string(row.get(name), name, at) or "" for name in self.fields.of_text]
+        return [_string(row.get(name), name, at) or "" for name in self.encoder.text_columns]
 
     def _documents(self, rows: Sequence[Row], first: int) -> list[str]:
         texts = ["\n".join(self.texts(row, at)) for at, row in enumerate(rows, first)]
@@ -83,14 +83,14 @@ class RowReader:
         named = list(
             enumerate((self._as_object(row, at) for at, row in enumerate(rows, first)), first)
         )
-        table = self.fields.table
+        table = self.encoder.table
         cells: dict[str, list[Any]] = {
             name: [_number(row.get(name), name, at) for at, row in named] for name in table.numbers
         }
         for name in table.categories:
             cells[name] = [_category(row.get(name), name, at) for at, row in named]
         numbers = table.of_block(Block("the request", 0, cells))
-        is_text = bool(self.fields.of_text)
+        is_text = bool(self.encoder.text_columns)
         texts = self._documents([row for _, row in named], first) if is_text else None
         return self.encoder.encode(Records(texts, numbers))
 
@@ -98,7 +98,7 @@ class RowReader:
         if isinstance(row, dict):
             self._check_names(row, at)
             return row
-        numbers = self.fields.table.numbers
+        numbers = self.encoder.table.numbers
         if not (isinstance(row, list) and len(numbers) == len(self.fields) == len(row)):
             raise self._unexpected(row, at)
         return dict(zip(numbers, row, strict=True))

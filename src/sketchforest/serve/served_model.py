@@ -225,7 +225,7 @@ class ServedModel:
         terms = set(found.feature_names[found.is_present].tolist())
         left = MAX_MARKED // max(n_labels, vectorizer.ngram_range[1])
         # A row that is one string has a single text, whatever the number of text fields.
-        for name, text in zip(self.reader.fields.of_text, texts, strict=False):
+        for name, text in zip(self.reader.encoder.text_columns, texts, strict=False):
             end = left if len(text) > left else None
             tokenized[name] = TokenizedText.of(vectorizer, text, terms, left), end
             left = max(0, left - len(text))
@@ -241,7 +241,7 @@ class ServedModel:
             "training_rows": self.n_rows,
             "features": model.fitted_.n_features,
             "labels": self.n_labels,
-            "reads_text": bool(fields.of_text),
+            "reads_text": bool(self.reader.encoder.text_columns),
             "row": fields.expected,
             "fields": [
                 f._asdict() if f.values else {"name": f.name, "kind": f.kind}

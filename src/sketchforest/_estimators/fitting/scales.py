@@ -47,7 +47,9 @@ def search_outputs(
         return SearchOutputs(SparseRows(**labels.fields() | {"values": values}), exponent)
     outputs, exponent = _scaled(labels, rows) if may_scale else (labels, 0)
     if standardizes:
-        outputs = outputs / _divisors_of_dense(outputs, rows)
+        counted = outputs if rows is None else outputs[rows]
+        spread = counted.std(axis=0)
+        outputs = outputs / _divisors(spread, spread > ROUNDING * np.abs(counted).max(axis=0))
     outputs = _centred(outputs, rows) if may_shift else outputs
     if may_scale:
         outputs, more = _scaled(outputs, rows)
@@ -68,12 +70,6 @@ def _scaled(outputs: np.ndarray, rows: np.ndarray | None) -> tuple[np.ndarray, i
     counted = outputs if rows is None else outputs[rows]
     exponent = int(np.frexp(np.abs(counted).max(initial=0))[1])
     return np.ldexp(outputs, -exponent), exponent
-
-
-def _divisors_of_dense(outputs: np.ndarray, rows: np.ndarray | None) -> np.ndarray:
-    counted = outputs if rows is None else outputs[rows]
-    spread = counted.std(axis=0)
-    return _divisors(spread, spread > ROUNDING * np.abs(counted).max(axis=0))
 
 
 def _divisors_of_sparse(outputs: SparseRows, rows: np.ndarray | None) -> np.ndarray:

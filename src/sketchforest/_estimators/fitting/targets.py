@@ -22,6 +22,7 @@ from sketchforest._trees.encoding import canonical
 from sketchforest._trees.model import SparseRows
 from sketchforest._trees.predict import check_fits_memory
 from sketchforest._trees.targets import Targets
+from sketchforest._utils.frames import is_missing
 from sketchforest._utils.sparse import checked_if_sparse
 from sketchforest._utils.typing import Matrix, MatrixLike
 from sketchforest._utils.warning import warn
@@ -219,15 +220,9 @@ def _check_finite(values: np.ndarray) -> None:
         # them.
         is_finite = np.isfinite(values.ravel(order="K")).all()
     else:
-        is_finite = values.dtype.kind != "O" or all(map(_equals_itself, values.flat))
+        is_finite = values.dtype.kind != "O" or not any(map(is_missing, values.flat))
     if not is_finite:
         raise ValueError(
-            "Y must not contain missing or infinite values; got NaN, NA or inf. "
+            "Y must not contain missing or infinite values; got NaN, None or inf. "
             "Leave out rows whose labels are unknown."
         )
-
-
-def _equals_itself(value: object) -> bool:
-    """False for NaN and for pandas' NA."""
-    equal = value == value
-    return isinstance(equal, bool | np.bool_) and bool(equal)

@@ -93,11 +93,12 @@ class PartitionedForest(BaseEstimator):
         n_trees = np.array([model.forest.n_trees for model in models])
         first, n_outputs = models[0], models[0].labels.shape[1]
         predictors = [model.calibrated_predictor for model in models]
+        hashes: list[Any] = [model.row_hashes for model in models]
         shares = zip(predictors, n_trees / n_trees.sum(), strict=True)
         return replace(
             first,
             predictor=PartitionedPredictor(list(shares), n_outputs),
-            row_hashes=_joined_hashes(models),
+            row_hashes=None if any(h is None for h in hashes) else np.concatenate(hashes),
             calibration=None,  # that of each part
             f1_thresholds=_mean_thresholds(models, n_trees),
         )
@@ -173,12 +174,6 @@ def _mean_thresholds(models: Sequence[Fitted], n_trees: np.ndarray) -> F1Thresho
         for values in zip(*chosen, strict=True)
     )
     return F1Thresholds(np.float32(for_all), for_each.astype(np.float32), bool(at_least_one >= 0.5))
-
-
-def _joined_hashes(models: Sequence[Fitted]) -> np.ndarray | None:
-    """The hashes of the training rows of all partitions, if all have them."""
-    known = [model.row_hashes for model in models if model.row_hashes is not None]
-    return np.concatenate(known) if len(known) == len(models) else None
 
 
 def _blocks(n_rows: int) -> list[slice]:

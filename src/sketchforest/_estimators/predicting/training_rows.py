@@ -31,16 +31,12 @@ def find_training_rows(model: HasFittedModel, X: MatrixLike) -> np.ndarray:
     found = match_rows(known, row_hashes(checked))
     # As Good and Turing: the share of new rows with known values is that of the training rows
     # whose values are not unique.
-    repeated = 1 - _n_unique(known) / len(known)
+    counts = np.unique(known, return_counts=True)[1]
+    repeated = 1 - np.count_nonzero(counts == 1) / len(known)
     error = np.sqrt(repeated * (1 - repeated) * (1 / len(found) + 1 / len(known)))
     if np.mean(found >= 0) <= repeated + 3 * error:
         found[:] = -1
     return found
-
-
-def _n_unique(values: np.ndarray) -> int:
-    """Number of values that occur once."""
-    return int(np.count_nonzero(np.unique(values, return_counts=True)[1] == 1))
 
 
 def out_of_bag_rows(

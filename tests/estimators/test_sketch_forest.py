@@ -15,13 +15,9 @@ from sketchforest import (
     SketchForestRegressor,
     load_forest,
 )
+from sketchforest._saving.arrays import check_arrays
 from sketchforest._saving.container import CorruptModelError
-from sketchforest._saving.directions import (
-    direction_arrays,
-    feature_arrays,
-    read_directions,
-    read_features,
-)
+from sketchforest._saving.directions import direction_arrays, read_directions, read_features
 from sketchforest._trees.model import Forest
 from sketchforest.metrics import lrap
 
@@ -167,10 +163,11 @@ def test_a_model_file_keeps_directions(tmp_path):
 )
 def test_directions_that_point_outside_are_damage(name, change):
     forest = fitted().fitted_.forest
-    arrays = direction_arrays(forest.directions) | feature_arrays(forest.directions.feature_map)
+    arrays = direction_arrays(forest.directions, forest.directions.feature_map)
     arrays = {n: a for n, a in arrays.items() if a is not None}
 
     def made_of(arrays):
+        check_arrays(arrays)
         directions = read_directions(arrays, read_features(arrays, 60))
         return Forest(**forest.fields() | {"directions": directions})
 
@@ -247,7 +244,12 @@ def test_a_model_file_keeps_how_features_enter_by_value(tmp_path, name, change):
     forest.save(tmp_path / "model.sf")
     assert np.array_equal(load_forest(tmp_path / "model.sf").predict(X), forest.predict(X))
     feature_map = forest.fitted_.forest.directions.feature_map
-    arrays = {n: a for n, a in feature_arrays(feature_map).items() if a is not None}
+    arrays = {n: a for n, a in direction_arrays(None, feature_map).items() if a is not None}
     assert read_features(arrays, 6).mean == pytest.approx(X.mean(axis=0))
+
+    def read(changed):
+        check_arrays(changed)
+        return read_features(changed, 6)
+
     with pytest.raises(CorruptModelError):
-        read_features(arrays | {name: change(arrays[name])}, 6)
+        read(arrays | {name: change(arrays[name])})

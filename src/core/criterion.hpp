@@ -11,6 +11,7 @@
 #include "data.hpp"
 #include "kernels.hpp"
 #include "row_subset.hpp"
+#include "team.hpp"
 
 namespace sketchforest {
 
@@ -34,7 +35,8 @@ class SplitCriterion : public Scanner {
 
     // Opens the node whose splits will be scored. `slot` is where `close` left its sums when the
     // node was created; with no_slot, its rows are summed.
-    virtual void open(std::size_t depth, const RowSubset& subset, Range node, std::size_t slot) = 0;
+    virtual void open(std::size_t depth, const RowSubset& subset, Range node, std::size_t slot,
+                      const Pieces& pieces) = 0;
 
     virtual double weight() const = 0;
 

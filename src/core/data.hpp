@@ -134,8 +134,10 @@ struct GrowParams : TreeLimits {
     Impurity impurity = Impurity::variance;
     std::uint32_t max_features = 1;
     bool random_cuts = false;
-    std::uint32_t n_threads = 1;    // search the features of a node
-    std::uint32_t shared_rows = 0;  // of so many rows or more
+    std::uint32_t n_threads = 1;
+    // They share the features of nodes of so many rows or more.
+    std::uint32_t shared_rows = std::numeric_limits<std::uint32_t>::max();
+    std::uint32_t piece_rows = 0;  // that a thread takes at a time; 0: all of a node
 };
 
 // An inner node. A child >= 0 is an inner node, a child < 0 is leaf number -1 - child.

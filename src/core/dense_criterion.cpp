@@ -43,7 +43,8 @@ class DenseCriterion final : public SplitCriterion {
         });
     }
 
-    void open(std::size_t depth, const RowSubset& subset, Range node, std::size_t slot) override {
+    void open(std::size_t depth, const RowSubset& subset, Range node, std::size_t slot,
+              const Pieces& pieces) override {
         z_ = rows(depth);
         weights_ = subset.weight.data();
         is_weighed_ = false;
@@ -55,7 +56,7 @@ class DenseCriterion final : public SplitCriterion {
             std::copy_n(kept, stride_, total_.data());
             weight_ = kept[stride_];
         }
-        if (is_narrow_ && node.size() > most_small) weigh(subset, node);
+        if (is_narrow_ && node.size() > most_small) weigh(subset, node, pieces);
     }
 
     double weight() const override { return weight_; }
@@ -135,7 +136,7 @@ class DenseCriterion final : public SplitCriterion {
     }
 
     // Rows that are scanned often are multiplied by their weights once.
-    void weigh(const RowSubset& subset, Range node) {
+    void weigh(const RowSubset& subset, Range node, const Pieces& pieces) {
         const std::size_t n_rows = subset.row.size();
         if (terms_.size() < n_rows) {
             terms_.resize(n_rows);
@@ -144,7 +145,9 @@ class DenseCriterion final : public SplitCriterion {
         const auto rows = node.rows(subset);
         const auto weigh =
             std::is_same_v<T, float> ? kernels().weigh_float : kernels().weigh_double;
-        weigh(dense_node(), rows.data(), rows.size(), weighted_.data(), terms_.data());
+        pieces.each([&](std::size_t, std::size_t begin, std::size_t end) {
+            weigh(dense_node(), rows.data() + begin, end - begin, weighted_.data(), terms_.data());
+        });
         is_weighed_ = true;
     }
 

@@ -15,20 +15,24 @@ class DenseFeatureReader final : public FeatureReader {
 
     // The rows of a small node lie far apart in a column, but the codes of one row lie close
     // together.
-    Gathered gather(const RowSubset& subset, Range node,
-                    std::span<const std::uint32_t> features) override {
+    Gathered gather(const RowSubset& subset, Range node, std::span<const std::uint32_t> features,
+                    const Pieces& pieces) override {
         is_gathered_ =
             codes_.read_by_row(node.size(), features.size()) && features.size() <= most_gathered;
         if (!is_gathered_) return {features};
         const std::size_t stride = small_stride(node.size());
         if (gathered_.size() < stride * features.size()) gathered_.resize(stride * features.size());
-        std::uint32_t* to = gathered_.data();
-        for (const std::uint32_t row : node.rows(subset)) {
-            const Code* codes = static_cast<const Code*>(codes_.row_codes) +
-                                static_cast<std::size_t>(subset.row[row]) * codes_.n_features;
-            for (std::size_t i = 0; i < features.size(); ++i) to[i * stride] = codes[features[i]];
-            ++to;
-        }
+        const auto rows = node.rows(subset);
+        pieces.each([&](std::size_t, std::size_t begin, std::size_t end) {
+            std::uint32_t* to = gathered_.data() + begin;
+            for (const std::uint32_t row : rows.subspan(begin, end - begin)) {
+                const Code* codes = static_cast<const Code*>(codes_.row_codes) +
+                                    static_cast<std::size_t>(subset.row[row]) * codes_.n_features;
+                for (std::size_t i = 0; i < features.size(); ++i)
+                    to[i * stride] = codes[features[i]];
+                ++to;
+            }
+        });
         return {features, gathered_.data()};
     }
 

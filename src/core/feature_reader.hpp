@@ -6,6 +6,7 @@
 #include "data.hpp"
 #include "kernels.hpp"
 #include "row_subset.hpp"
+#include "team.hpp"
 
 namespace sketchforest {
 
@@ -40,10 +41,12 @@ class FeatureReader {
     // Reads the features together, if that is faster. Then `read_gathered` reads them one by one,
     // by their position in the returned list.
     virtual Gathered gather(const RowSubset& subset, Range node,
-                            std::span<const std::uint32_t> features) = 0;
+                            std::span<const std::uint32_t> features, const Pieces& pieces) = 0;
     virtual Column read_gathered(std::size_t place, std::size_t depth, const RowSubset& subset,
                                  Range node, std::uint32_t feature, Entry* out) const = 0;
 
+    // Threads may read several features at a time. `out` has room for one entry more than the node
+    // has rows: sparse columns write an entry before they count it.
     virtual Column read(std::size_t depth, const RowSubset& subset, Range node,
                         std::uint32_t feature, Entry* out) const = 0;
 

@@ -37,7 +37,8 @@ class Grower {
           stop_(stop),
           reader_(codes.sparse ? make_sparse_reader(codes) : make_dense_reader(codes)),
           criterion_(make_criterion(outputs)),
-          splitter_(codes, *reader_, *criterion_, params, bag.rows.size()),
+          team_(bag.rows.size() < params.shared_rows ? 1 : params.n_threads),
+          splitter_(codes, *reader_, *criterion_, params, bag.rows.size(), team_),
           weights_are_alike_(are_alike(bag.weights)) {
         std::vector<std::uint32_t> all(bag.rows.size());
         std::iota(all.begin(), all.end(), 0u);
@@ -152,8 +153,10 @@ class Grower {
     // Finds the best split and reorders the node's rows by it; nothing if no split is valid.
     std::optional<Candidate> try_split(const Pending& node, std::size_t slot) {
         RowSubset& subset = subsets_[node.depth];
-        criterion_->open(node.depth, subset, node.range, slot);
-        const Split split = splitter_.search(node.depth, subset, node.range);
+        const std::uint32_t size = node.range.size();
+        const Pieces pieces(size, size < params_.shared_rows ? 0 : params_.shared_rows / 4, team_);
+        criterion_->open(node.depth, subset, node.range, slot, pieces);
+        const Split split = splitter_.search(node.depth, subset, node.range, pieces);
         const double gain = split.score.value() - criterion_->score();
         if (!split.found || gain < params_.min_gain) return {};
         const auto n_left = splitter_.partition(node.depth, subset, node.range, split);
@@ -263,6 +266,7 @@ class Grower {
     Stop& stop_;
     std::unique_ptr<FeatureReader> reader_;
     std::unique_ptr<SplitCriterion> criterion_;
+    Team team_;
     Splitter splitter_;
     bool weights_are_alike_;
     std::vector<RowSubset> subsets_;

@@ -92,7 +92,7 @@ void NodeRows::moments(const float* weights, const float* v, float* sums, float*
     if (!x_.is_sparse()) {
         both_.resize(2 * width);
         pieces_->add_up(2 * width, both_.data(), by_piece_,
-                        [&](std::size_t begin, std::size_t end, float* out) {
+                        [&](std::size_t, std::size_t begin, std::size_t end, float* out) {
                             std::fill_n(out, 2 * width, 0.0f);
                             kernels().dense_moments(dense(begin, end), weights + begin, out,
                                                     out + width);
@@ -103,7 +103,7 @@ void NodeRows::moments(const float* weights, const float* v, float* sums, float*
     }
     at_once_.resize(4 * width);
     pieces_->add_up(4 * width, at_once_.data(), by_piece_,
-                    [&](std::size_t begin, std::size_t end, float* out) {
+                    [&](std::size_t, std::size_t begin, std::size_t end, float* out) {
                         std::fill_n(out, 4 * width, 0.0f);
                         add_moments(begin, end, weights, v, out);
                     });
@@ -132,15 +132,16 @@ void NodeRows::add_moments(std::size_t begin, std::size_t end, const float* weig
 }
 
 void NodeRows::transposed_times(const float* v, float* out) {
-    pieces_->add_up(width(), out, by_piece_, [&](std::size_t begin, std::size_t end, float* sums) {
-        std::fill_n(sums, width(), 0.0f);
-        if (!x_.is_sparse())
-            return kernels().dense_transposed_times(dense(begin, end), v + begin, sums);
-        for (std::size_t i = begin; i < end; ++i) {
-            const auto [columns, values, n] = row(i);
-            for (std::size_t at = 0; at < n; ++at) sums[columns[at]] += v[i] * values[at];
-        }
-    });
+    pieces_->add_up(
+        width(), out, by_piece_, [&](std::size_t, std::size_t begin, std::size_t end, float* sums) {
+            std::fill_n(sums, width(), 0.0f);
+            if (!x_.is_sparse())
+                return kernels().dense_transposed_times(dense(begin, end), v + begin, sums);
+            for (std::size_t i = begin; i < end; ++i) {
+                const auto [columns, values, n] = row(i);
+                for (std::size_t at = 0; at < n; ++at) sums[columns[at]] += v[i] * values[at];
+            }
+        });
 }
 
 void NodeRows::times(const float* w, float* out) const {
@@ -156,20 +157,23 @@ void NodeRows::times(const float* w, float* out) const {
 }
 
 void NodeRows::times_and_back(const float* w, const float* weights, float* out, float* back) {
-    pieces_->add_up(width(), back, by_piece_, [&](std::size_t begin, std::size_t end, float* sums) {
-        std::fill_n(sums, width(), 0.0f);
-        if (!x_.is_sparse())
-            return kernels().dense_times_and_back(dense(begin, end), w, weights + begin,
-                                                  out + begin, sums);
-        for (std::size_t i = begin; i < end; ++i) {
-            const auto [columns, values, n] = row(i);
-            float sum = 0;
-            for (std::size_t at = 0; at < n; ++at) sum += values[at] * w[columns[at]];
-            out[i] = sum;
-            const float weighted = weights[i] * sum;
-            for (std::size_t at = 0; at < n; ++at) sums[columns[at]] += weighted * values[at];
-        }
-    });
+    pieces_->add_up(width(), back, by_piece_,
+                    [&](std::size_t, std::size_t begin, std::size_t end, float* sums) {
+                        std::fill_n(sums, width(), 0.0f);
+                        if (!x_.is_sparse())
+                            return kernels().dense_times_and_back(
+                                dense(begin, end), w, weights + begin, out + begin, sums);
+                        for (std::size_t i = begin; i < end; ++i) {
+                            const auto [columns, values, n] = row(i);
+                            float sum = 0;
+                            for (std::size_t at = 0; at < n; ++at)
+                                sum += values[at] * w[columns[at]];
+                            out[i] = sum;
+                            const float weighted = weights[i] * sum;
+                            for (std::size_t at = 0; at < n; ++at)
+                                sums[columns[at]] += weighted * values[at];
+                        }
+                    });
 }
 
 void NodeRows::project(std::span<const std::uint32_t> columns, const float* w, float* out) const {

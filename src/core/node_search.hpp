@@ -4,6 +4,7 @@
 #include "data.hpp"
 #include "kernels.hpp"
 #include "row_subset.hpp"
+#include "team.hpp"
 
 namespace sketchforest {
 
@@ -47,6 +48,7 @@ struct NodeSearch {
     std::size_t depth = 0;
     const RowSubset* subset = nullptr;
     Range node{};
+    const Pieces* pieces = nullptr;  // of the rows, for work whose order does not matter
     Limits limits{};
     Split best{};
 

@@ -273,7 +273,7 @@ class ObliqueGrower {
                      const Pieces& pieces) {
         total_.resize(stride_);
         pieces.add_up(stride_, total_.data(), by_piece_,
-                      [&](std::size_t begin, std::size_t end, double* sums) {
+                      [&](std::size_t, std::size_t begin, std::size_t end, double* sums) {
                           kernels().sum_float(z, weights, stride_, rows + begin, end - begin, sums);
                       });
     }

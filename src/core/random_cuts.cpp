@@ -43,28 +43,43 @@ void tabulate(const Codes& codes, const RowSubset& subset, std::span<const std::
 
 }  // namespace
 
-Outcome RandomCuts::search(NodeSearch& search, std::span<const std::uint32_t> features) {
+Outcome RandomCuts::search(NodeSearch& search, std::span<const std::uint32_t> features,
+                           const DenseNode& node, const Pieces& pieces) {
     const Codes& codes = search.codes;
-    if (!codes.by_value) return Outcome::unsuited;
-    const DenseNode node = criterion_.dense_node();
-    if (!node.z) return Outcome::unsuited;
+    if (!codes.by_value || !node.z) return Outcome::unsuited;
     const std::size_t n_lanes = (features.size() + table_lanes - 1) / table_lanes * table_lanes;
     const auto rows = search.rows();
     const bool by_row = codes.read_by_row(rows.size(), features.size());
     const std::size_t block = std::min(rows.size(), table_rows);
-    table_.resize(std::max(table_.size(), block * n_lanes));
-    const auto tabulate_from = [&](std::size_t first) {
-        const auto part = rows.subspan(first, std::min(block, rows.size() - first));
-        tabulate(codes, *search.subset, part, features, by_row, n_lanes, table_.data());
-        return part;
+    table_.resize(std::max(table_.size(), pieces.count() * block * n_lanes));
+    // work(rows, table) for blocks of the rows of a piece. A node of one block is tabulated once.
+    bool is_tabulated = false;
+    const auto each_block = [&](std::size_t begin, std::size_t end, std::size_t piece, auto work) {
+        std::uint32_t* const table = table_.data() + piece * block * n_lanes;
+        for (std::size_t first = begin; first < end; first += block) {
+            const auto part = rows.subspan(first, std::min(block, end - first));
+            if (!is_tabulated)
+                tabulate(codes, *search.subset, part, features, by_row, n_lanes, table);
+            work(part, table);
+        }
     };
 
-    bounds_.assign(2 * n_lanes, 0);
+    bounds_.assign(pieces.count() * 2 * n_lanes, 0);
     std::uint32_t* const lowest = bounds_.data();
     std::uint32_t* const highest = lowest + n_lanes;
-    std::fill_n(lowest, n_lanes, ~0u);
-    for (std::size_t first = 0; first < rows.size(); first += block)
-        kernels().bound_codes(table_.data(), tabulate_from(first).size(), n_lanes, lowest, highest);
+    pieces.each([&](std::size_t piece, std::size_t begin, std::size_t end) {
+        std::uint32_t* const low = lowest + piece * 2 * n_lanes;
+        std::fill_n(low, n_lanes, ~0u);
+        each_block(begin, end, piece, [&](auto part, const std::uint32_t* table) {
+            kernels().bound_codes(table, part.size(), n_lanes, low, low + n_lanes);
+        });
+    });
+    for (std::size_t piece = 1; piece < pieces.count(); ++piece)
+        for (std::size_t i = 0; i < n_lanes; ++i) {
+            lowest[i] = std::min(lowest[i], lowest[piece * 2 * n_lanes + i]);
+            highest[i] = std::max(highest[i], highest[piece * 2 * n_lanes + i]);
+        }
+    is_tabulated = pieces.count() == 1 && block == rows.size();
     bool varies = false;
     for (std::size_t i = 0; i < features.size(); ++i) {
         if (highest[i] == codes.missing_code(features[i])) return Outcome::unsuited;
@@ -76,18 +91,24 @@ Outcome RandomCuts::search(NodeSearch& search, std::span<const std::uint32_t> fe
     std::uint32_t* const cuts = lowest;
     for (std::size_t i = 0; i < features.size(); ++i) {
         if (lowest[i] == highest[i]) continue;
-        const double threshold = draw_threshold(search, features[i], lowest[i], highest[i]);
+        const double threshold = draw_threshold(search, features[i], {lowest[i], highest[i]});
         cuts[i] = sortable(rounded_down(threshold));
     }
-    sums_.assign(n_lanes * (node.stride + 2), 0);
-    double* const weights = sums_.data() + n_lanes * node.stride;
-    double* const counts = weights + n_lanes;
-    for (std::size_t first = 0; first < rows.size(); first += block) {
-        const auto part = block < rows.size() ? tabulate_from(first) : rows;
-        const CutSums job{node, part.data(),  part.size(), table_.data(), n_lanes,
-                          cuts, sums_.data(), weights,     counts};
-        (node.wide ? kernels().sum_cuts_double : kernels().sum_cuts_float)(job);
-    }
+    const std::size_t width = n_lanes * (node.stride + 2);
+    sums_.resize(width);
+    pieces.add_up(width, sums_.data(), by_piece_,
+                  [&](std::size_t piece, std::size_t begin, std::size_t end, double* sums) {
+                      std::fill_n(sums, width, 0.0);
+                      double* const weights = sums + n_lanes * node.stride;
+                      each_block(begin, end, piece, [&](auto part, const std::uint32_t* table) {
+                          const CutSums job{node,  part.data(), part.size(),
+                                            table, n_lanes,     cuts,
+                                            sums,  weights,     weights + n_lanes};
+                          (node.wide ? kernels().sum_cuts_double : kernels().sum_cuts_float)(job);
+                      });
+                  });
+    const double* const weights = sums_.data() + n_lanes * node.stride;
+    const double* const counts = weights + n_lanes;
     const Limits& limits = search.limits;
     for (std::size_t i = 0; i < features.size(); ++i) {
         const auto n_left = static_cast<std::size_t>(counts[i]);
@@ -113,6 +134,12 @@ Outcome RandomCuts::search(NodeSearch& search, std::span<const std::uint32_t> fe
 }
 
 void RandomCuts::search(NodeSearch& search, const FeatureEntries& entries) {
+    const CodeBounds found = bounds(search, entries);
+    const double threshold = draw_threshold(search, entries.feature, found);
+    score(search, entries, found, threshold);
+}
+
+CodeBounds RandomCuts::bounds(const NodeSearch& search, const FeatureEntries& entries) {
     std::uint32_t lowest = entries.min_code, highest = entries.max_code;
     if (entries.n_missing > 0) {
         lowest = std::numeric_limits<std::uint32_t>::max(), highest = 0;
@@ -125,25 +152,30 @@ void RandomCuts::search(NodeSearch& search, const FeatureEntries& entries) {
         const std::uint32_t zero = search.codes.zero_code[entries.feature];
         lowest = std::min(lowest, zero), highest = std::max(highest, zero);
     }
-    if (lowest == highest) return cut_off_missing(search, entries);
-    const double threshold = draw_threshold(search, entries.feature, lowest, highest);
-    score(search, entries, place(search, entries, threshold, lowest, highest));
+    return {lowest, highest};
 }
 
 double RandomCuts::draw_threshold(const NodeSearch& search, std::uint32_t feature,
-                                  std::uint32_t lowest, std::uint32_t highest) {
-    const double low = search.codes.value(feature, lowest);
-    const double high = search.codes.value(feature, highest);
+                                  const CodeBounds& bounds) {
+    if (bounds.lowest == bounds.highest) return 0;  // nothing to draw
+    const double low = search.codes.value(feature, bounds.lowest);
+    const double high = search.codes.value(feature, bounds.highest);
     const double u = stream_.uniform();
     const double threshold = low * (1 - u) + high * u;  // low + u (high - low) may overflow
     return threshold >= low && threshold < high ? threshold : low;
+}
+
+void RandomCuts::score(NodeSearch& search, const FeatureEntries& entries, const CodeBounds& bounds,
+                       double threshold) {
+    if (bounds.lowest == bounds.highest) return cut_off_missing(search, entries);
+    score_sides(search, entries, place(search, entries, threshold, bounds));
 }
 
 // Only missing values differ from the others.
 void RandomCuts::cut_off_missing(NodeSearch& search, const FeatureEntries& entries) {
     const std::size_t n = entries.n_missing;
     const SplitPoint cut =
-        criterion_.scan({entries.first, n, n, true}, search.limits, search.best.score);
+        scanner_.scan({entries.first, n, n, true}, search.limits, search.best.score);
     if (cut.n_taken == 0) return;
     search.keep_side(cut, entries.feature, n, false);
     search.best.only_missing_right = true;
@@ -154,7 +186,8 @@ void RandomCuts::cut_off_missing(NodeSearch& search, const FeatureEntries& entri
 // small node asks for the values of its own rows: a binary search would wait for distant memory at
 // each step.
 RandomCuts::Place RandomCuts::place(const NodeSearch& search, const FeatureEntries& entries,
-                                    double threshold, std::uint32_t lowest, std::uint32_t highest) {
+                                    double threshold, const CodeBounds& bounds) {
+    const auto [lowest, highest] = bounds;
     const Codes& codes = search.codes;
     const std::uint32_t feature = entries.feature;
     if (codes.by_value) {
@@ -181,7 +214,8 @@ RandomCuts::Place RandomCuts::place(const NodeSearch& search, const FeatureEntri
 }
 
 // The side without the zeros joins, all of it at once: without the missing values, then with them.
-void RandomCuts::score(NodeSearch& search, const FeatureEntries& entries, const Place& place) {
+void RandomCuts::score_sides(NodeSearch& search, const FeatureEntries& entries,
+                             const Place& place) {
     const std::size_t n_missing = entries.n_missing;
     const bool side_is_left =
         !entries.has_zeros || search.codes.zero_code[entries.feature] > place.last_left;
@@ -197,7 +231,7 @@ void RandomCuts::score(NodeSearch& search, const FeatureEntries& entries, const 
         const Entry* first = side + n_missing - n_prefix;
         const std::size_t n = n_side - n_missing + n_prefix;
         const SplitPoint cut =
-            criterion_.scan({first, n, n_prefix, false}, search.limits, best.score);
+            scanner_.scan({first, n, n_prefix, false}, search.limits, best.score);
         if (cut.n_taken > 0) {
             search.keep_side(cut, entries.feature, n, side_is_left);
             if (n_missing > 0) best.missing_left = side_is_left == (n_prefix > 0);

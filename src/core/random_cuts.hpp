@@ -4,23 +4,38 @@
 #include "criterion.hpp"
 #include "node_search.hpp"
 #include "random.hpp"
+#include "team.hpp"
 
 namespace sketchforest {
 
+// Between which codes of a feature its cut is drawn: the smallest and the largest one in the node,
+// which are equal where only missing values differ from the others.
+struct CodeBounds {
+    std::uint32_t lowest, highest;
+};
+
 class RandomCuts {
   public:
-    RandomCuts(SplitCriterion& criterion, std::size_t n_rows)
-        : criterion_(criterion), side_(n_rows + 1) {}
+    RandomCuts(Scanner& scanner, std::size_t n_rows) : scanner_(scanner), side_(n_rows + 1) {}
 
     // Cuts of the node that is searched next come from this stream.
     void draw_from(Stream stream) { stream_ = stream; }
 
     // All features at once, where X is coded by value, the outputs are dense and nothing is
-    // missing.
-    Outcome search(NodeSearch& search, std::span<const std::uint32_t> features);
+    // missing. Threads take pieces of the rows.
+    Outcome search(NodeSearch& search, std::span<const std::uint32_t> features,
+                   const DenseNode& outputs, const Pieces& pieces);
 
     // One feature, that varies in the node.
     void search(NodeSearch& search, const FeatureEntries& entries);
+
+    // The same in three steps. Cuts are drawn in the order of the features; the other steps may be
+    // taken side by side.
+    static CodeBounds bounds(const NodeSearch& search, const FeatureEntries& entries);
+    double draw_threshold(const NodeSearch& search, std::uint32_t feature,
+                          const CodeBounds& bounds);
+    void score(NodeSearch& search, const FeatureEntries& entries, const CodeBounds& bounds,
+               double threshold);
 
   private:
     struct Place {  // of a cut among the codes
@@ -28,18 +43,16 @@ class RandomCuts {
         double threshold;
     };
 
-    double draw_threshold(const NodeSearch& search, std::uint32_t feature, std::uint32_t lowest,
-                          std::uint32_t highest);
     static Place place(const NodeSearch& search, const FeatureEntries& entries, double threshold,
-                       std::uint32_t lowest, std::uint32_t highest);
-    void score(NodeSearch& search, const FeatureEntries& entries, const Place& place);
+                       const CodeBounds& bounds);
+    void score_sides(NodeSearch& search, const FeatureEntries& entries, const Place& place);
     void cut_off_missing(NodeSearch& search, const FeatureEntries& entries);
 
-    SplitCriterion& criterion_;
+    Scanner& scanner_;
     Stream stream_{0};
     std::vector<Entry> side_;
     std::vector<std::uint32_t> table_, bounds_;
-    std::vector<double> sums_;
+    std::vector<double> sums_, by_piece_;
 };
 
 }  // namespace sketchforest

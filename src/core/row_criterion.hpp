@@ -26,7 +26,8 @@ class RowCriterion : public SplitCriterion {
         return true;
     }
 
-    void open(std::size_t depth, const RowSubset& subset, Range node, std::size_t) override {
+    void open(std::size_t depth, const RowSubset& subset, Range node, std::size_t,
+              const Pieces&) override {
         member_of_row_ = members_[depth].data();
         weights_ = subset.weight.data();
         weight_ = total_weight(subset, node);

@@ -74,8 +74,8 @@ class SparseFeatureReader : public FeatureReader {
 
     // The few rows of a small node are read whole, and each entry goes to the bucket of its
     // feature; bucket 0 takes those of features that are not requested.
-    Gathered gather(const RowSubset& subset, Range node,
-                    std::span<const std::uint32_t> features) override {
+    Gathered gather(const RowSubset& subset, Range node, std::span<const std::uint32_t> features,
+                    const Pieces&) override {
         is_gathered_ = node.size() <= bucket_size && features.size() <= most_gathered;
         if (!is_gathered_) return {features};
         bucket_count_.assign(features.size() + 1, 0);
@@ -199,9 +199,9 @@ class BinaryFeatureReader final : public SparseFeatureReader<NoCode> {
         subset_features_.resize(n_present);
     }
 
-    Gathered gather(const RowSubset& subset, Range node,
-                    std::span<const std::uint32_t> features) override {
-        if (subset.row.size() > word_size) return Base::gather(subset, node, features);
+    Gathered gather(const RowSubset& subset, Range node, std::span<const std::uint32_t> features,
+                    const Pieces& pieces) override {
+        if (subset.row.size() > word_size) return Base::gather(subset, node, features, pieces);
         node_ = word_of(subset, node);
         if (varying_.size() < features.size()) varying_.resize(features.size());
         std::size_t n = 0;

@@ -1,40 +1,42 @@
 #include "splitter.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 
 #include "small_node.hpp"
 
 namespace sketchforest {
+
 Splitter::Splitter(const Codes& codes, FeatureReader& reader, SplitCriterion& criterion,
-                   const GrowParams& params, std::size_t n_rows)
+                   const GrowParams& params, std::size_t n_rows, Team& team)
     : codes_(codes),
       reader_(reader),
       criterion_(criterion),
       params_(params),
       stream_(params.key),
-      best_cuts_(criterion),
-      random_cuts_(criterion, params.random_cuts ? n_rows : 0),
       features_(codes.n_features),
-      entries_(n_rows + 1),  // one more: a sparse column writes an entry before it counts it
       right_(n_rows + 1),
       search_{codes},
-      team_(n_rows < params.shared_rows || codes.sparse || params.random_cuts ? 1
-                                                                              : params.n_threads) {
+      own_(criterion, params, n_rows),
+      team_(team),
+      shares_nodes_(n_rows >= params.shared_rows && criterion.another_scanner()) {
     std::iota(features_.begin(), features_.end(), 0u);
 }
 
 // `max_features` features are drawn without replacement. A feature that is constant in the node
 // counts as drawn, but the search goes on until one that varies has been tried.
-Split Splitter::search(std::size_t depth, const RowSubset& subset, Range node) {
+Split Splitter::search(std::size_t depth, const RowSubset& subset, Range node,
+                       const Pieces& pieces) {
     search_.depth = depth;
     search_.subset = &subset;
     search_.node = node;
+    search_.pieces = &pieces;
     search_.limits = {node.size(), criterion_.weight(),
                       std::max<std::size_t>(params_.min_samples_leaf, 1), params_.min_weight_leaf};
     search_.best = Split{};
     // A stream of the node's own: how many cuts it needs does not matter to later nodes.
-    random_cuts_.draw_from(Stream(stream_.next()));
+    own_.random_cuts.draw_from(Stream(stream_.next()));
     if (search_drawn(draw_features()) == Outcome::constant) search_undrawn();
     return search_.best;
 }
@@ -66,25 +68,25 @@ Outcome Splitter::search_drawn(std::span<const std::uint32_t> drawn) {
     const bool first_is_best = search_.node.size() == 2;
     if (first_is_best && !codes_.sparse) return search_two_rows(drawn);
     if (params_.random_cuts && !first_is_best) {
-        const Outcome outcome = random_cuts_.search(search_, drawn);
+        const Pieces pieces(search_.node.size(), params_.piece_rows, team_);
+        const Outcome outcome =
+            own_.random_cuts.search(search_, drawn, criterion_.dense_node(), pieces);
         if (outcome != Outcome::unsuited) return outcome;
     }
-    const Gathered gathered = reader_.gather(*search_.subset, search_.node, drawn);
+    const Gathered gathered = reader_.gather(*search_.subset, search_.node, drawn, *search_.pieces);
     if (!params_.random_cuts && !first_is_best) {
         const Outcome outcome = search_small_node(search_, criterion_, gathered);
         if (outcome != Outcome::unsuited) return outcome;
     }
-    if (team_.size() > 1 && search_.node.size() >= params_.shared_rows) {
-        const Outcome outcome = search_side_by_side(drawn);
-        if (outcome != Outcome::unsuited) return outcome;
-    }
+    if (shares_nodes_ && search_.node.size() >= params_.shared_rows)
+        return search_side_by_side(gathered.features);
     bool varies = false;
     for (std::size_t i = 0; i < gathered.features.size(); ++i) {
         if (first_is_best && search_.best.found) break;
         const std::uint32_t feature = gathered.features[i];
-        varies |=
-            search_feature(feature, reader_.read_gathered(i, search_.depth, *search_.subset,
-                                                          search_.node, feature, entries_.data()));
+        varies |= search_feature(
+            feature, reader_.read_gathered(i, search_.depth, *search_.subset, search_.node, feature,
+                                           own_.entries.data()));
     }
     return varies ? Outcome::searched : Outcome::constant;
 }
@@ -97,35 +99,56 @@ Outcome Splitter::search_two_rows(std::span<const std::uint32_t> drawn) {
     return varies ? Outcome::searched : Outcome::constant;
 }
 
-// Each thread searches a run of the features. The first of equally good cuts is the best, as if
-// the features had been searched one after the other.
-Outcome Splitter::search_side_by_side(std::span<const std::uint32_t> drawn) {
-    while (searchers_.size() < team_.size()) {
-        std::unique_ptr<Scanner> scanner = criterion_.another_scanner();
-        if (!scanner) return Outcome::unsuited;
-        searchers_.emplace_back(std::move(scanner), right_.size());
+// Each thread takes one feature after the other. Features are compared in their order, and each is
+// searched by itself even on one thread, since scores within a rounding error have no order.
+Outcome Splitter::search_side_by_side(std::span<const std::uint32_t> features) {
+    while (scanners_.size() + 1 < team_.size()) {
+        scanners_.push_back(criterion_.another_scanner());
+        searchers_.emplace_back(*scanners_.back(), params_, right_.size() - 1);
     }
-    team_.run(searchers_.size(), [&](std::size_t number) {
-        Searcher& own = searchers_[number];
+    found_.assign(features.size(), {});
+    if (params_.random_cuts) {
+        each_varying(features, [&](Searcher&, std::size_t i, const FeatureEntries& entries) {
+            found_[i].varies = true;
+            found_[i].bounds = RandomCuts::bounds(search_, entries);
+        });
+        for (std::size_t i = 0; i < features.size(); ++i)
+            if (found_[i].varies)
+                found_[i].threshold =
+                    own_.random_cuts.draw_threshold(search_, features[i], found_[i].bounds);
+    }
+    each_varying(features, [&](Searcher& own, std::size_t i, const FeatureEntries& entries) {
+        Found& found = found_[i];
+        found.varies = true;
         NodeSearch search = search_;
-        own.varies = false;
-        const std::size_t end = (number + 1) * drawn.size() / searchers_.size();
-        for (std::size_t i = number * drawn.size() / searchers_.size(); i < end; ++i) {
-            const Column column = reader_.read(search_.depth, *search_.subset, search_.node,
-                                               drawn[i], own.entries.data());
-            const auto entries = varying(drawn[i], column, own.entries.data());
-            if (!entries) continue;
-            own.varies = true;
-            own.best_cuts.search(search, *entries);
-        }
-        own.best = search.best;
+        if (params_.random_cuts)
+            own.random_cuts.score(search, entries, found.bounds, found.threshold);
+        else
+            own.best_cuts.search(search, entries);
+        found.best = search.best;
     });
     bool varies = false;
-    for (const Searcher& each : searchers_) {
-        varies |= each.varies;
-        if (each.best.found && each.best.score > search_.best.score) search_.best = each.best;
+    for (const Found& found : found_) {
+        varies |= found.varies;
+        if (found.best.found && found.best.score > search_.best.score) search_.best = found.best;
     }
     return varies ? Outcome::searched : Outcome::constant;
+}
+
+// work(searcher, i, entries) for each of the gathered features that varies in the node, on any
+// thread.
+template <class Work>
+void Splitter::each_varying(std::span<const std::uint32_t> features, Work work) {
+    std::atomic<std::size_t> next = 0;
+    team_.run(team_.size(), [&](std::size_t number) {
+        Searcher& own = number == 0 ? own_ : searchers_[number - 1];
+        for (std::size_t i = next++; i < features.size(); i = next++) {
+            const Column column = reader_.read_gathered(
+                i, search_.depth, *search_.subset, search_.node, features[i], own.entries.data());
+            if (const auto entries = varying(features[i], column, own.entries.data()))
+                work(own, i, *entries);
+        }
+    });
 }
 
 // All drawn so far are constant, so the next one that varies is any of those that vary.
@@ -140,17 +163,17 @@ void Splitter::search_undrawn() {
 }
 
 Column Splitter::read(std::uint32_t feature) {
-    return reader_.read(search_.depth, *search_.subset, search_.node, feature, entries_.data());
+    return reader_.read(search_.depth, *search_.subset, search_.node, feature, own_.entries.data());
 }
 
 // Scores the cuts of one feature, whose entries are in place; false if it is constant in the node.
 bool Splitter::search_feature(std::uint32_t feature, const Column& column) {
-    const auto entries = varying(feature, column, entries_.data());
+    const auto entries = varying(feature, column, own_.entries.data());
     if (!entries) return false;
     if (params_.random_cuts)
-        random_cuts_.search(search_, *entries);
+        own_.random_cuts.search(search_, *entries);
     else
-        best_cuts_.search(search_, *entries);
+        own_.best_cuts.search(search_, *entries);
     return true;
 }
 
@@ -176,7 +199,8 @@ std::size_t Splitter::move_missing_first(std::uint32_t feature, const Column& co
 
 std::uint32_t Splitter::partition(std::size_t depth, RowSubset& subset, Range node,
                                   const Split& split) {
-    const Column column = reader_.read(depth, subset, node, split.feature, entries_.data());
+    Entry* const entries = own_.entries.data();
+    const Column column = reader_.read(depth, subset, node, split.feature, entries);
     const std::uint32_t missing_code = codes_.missing_code(split.feature);
     std::uint32_t* order = subset.order.data();
     if (column.n_entries == node.size()) {
@@ -184,7 +208,7 @@ std::uint32_t Splitter::partition(std::size_t depth, RowSubset& subset, Range no
         // the node's order, which is kept: rows stay ascending and columns are read forwards.
         std::uint32_t to = node.begin, n_right = 0;
         for (std::size_t i = 0; i < column.n_entries; ++i) {
-            const Entry entry = entries_[i];
+            const Entry entry = entries[i];
             const bool left = split.goes_left(entry.code, missing_code);
             order[to] = entry.row;  // harmless if it goes right: overwritten by the next one
             to += left;
@@ -201,8 +225,8 @@ std::uint32_t Splitter::partition(std::size_t depth, RowSubset& subset, Range no
     const bool zeros_left = split.goes_left(codes_.zero_code[split.feature], missing_code);
     std::uint32_t n_moved = 0;
     for (std::size_t i = 0; i < column.n_entries; ++i) {
-        if (split.goes_left(entries_[i].code, missing_code) == zeros_left) continue;
-        const std::uint32_t row = entries_[i].row;
+        if (split.goes_left(entries[i].code, missing_code) == zeros_left) continue;
+        const std::uint32_t row = entries[i].row;
         const std::uint32_t from = subset.position[row];
         const std::uint32_t to = zeros_left ? node.end - 1 - n_moved : node.begin + n_moved;
         const std::uint32_t other = order[to];

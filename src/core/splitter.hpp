@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "best_cuts.hpp"
 #include "criterion.hpp"
@@ -17,11 +18,12 @@ namespace sketchforest {
 
 class Splitter {
   public:
+    // The features and rows of large nodes are shared by the threads of `team`.
     Splitter(const Codes& codes, FeatureReader& reader, SplitCriterion& criterion,
-             const GrowParams& params, std::size_t n_rows);
+             const GrowParams& params, std::size_t n_rows, Team& team);
 
     // The best split over a random choice of features; `criterion` has the node open.
-    Split search(std::size_t depth, const RowSubset& subset, Range node);
+    Split search(std::size_t depth, const RowSubset& subset, Range node, const Pieces& pieces);
 
     // Reorders the node's rows, those that go left first. Returns how many go left.
     std::uint32_t partition(std::size_t depth, RowSubset& subset, Range node, const Split& split);
@@ -31,7 +33,9 @@ class Splitter {
     std::uint32_t draw_from(std::span<std::uint32_t> features, std::size_t i);
     Outcome search_drawn(std::span<const std::uint32_t> drawn);
     Outcome search_two_rows(std::span<const std::uint32_t> drawn);
-    Outcome search_side_by_side(std::span<const std::uint32_t> drawn);
+    Outcome search_side_by_side(std::span<const std::uint32_t> features);
+    template <class Work>
+    void each_varying(std::span<const std::uint32_t> features, Work work);
     void search_undrawn();
     bool search_feature(std::uint32_t feature, const Column& column);
     Column read(std::uint32_t feature);
@@ -40,16 +44,24 @@ class Splitter {
     std::size_t move_missing_first(std::uint32_t feature, const Column& column,
                                    Entry* entries) const;
 
-    // Searches some of the drawn features of a large node, while others search the others.
+    // What one thread needs to search a feature.
     struct Searcher {
-        Searcher(std::unique_ptr<Scanner> own, std::size_t n_rows)
-            : scanner(std::move(own)), best_cuts(*scanner), entries(n_rows) {}
+        Searcher(Scanner& scanner, const GrowParams& params, std::size_t n_rows)
+            : best_cuts(scanner),
+              random_cuts(scanner, params.random_cuts ? n_rows : 0),
+              entries(n_rows + 1) {}  // one more: see FeatureReader::read
 
-        std::unique_ptr<Scanner> scanner;
         BestCuts best_cuts;
-        std::vector<Entry> entries;
-        Split best{};
+        RandomCuts random_cuts;
+        std::vector<Entry> entries;  // of the feature under search
+    };
+
+    // What is known of a drawn feature of a large node.
+    struct Found {
         bool varies = false;
+        CodeBounds bounds{};
+        double threshold = 0;
+        Split best{};
     };
 
     const Codes& codes_;
@@ -57,14 +69,16 @@ class Splitter {
     SplitCriterion& criterion_;
     const GrowParams& params_;
     Stream stream_;
-    BestCuts best_cuts_;
-    RandomCuts random_cuts_;
     std::vector<std::uint32_t> features_;  // a permutation; its front is drawn anew at each node
-    std::vector<Entry> entries_;           // of the feature under search
     std::vector<std::uint32_t> right_;     // rows on the right of a split
     NodeSearch search_;
-    Team team_;
-    std::vector<Searcher> searchers_;  // one for each thread, made for the first large node
+    Searcher own_;
+    Team& team_;
+    bool shares_nodes_;
+    // Of the other threads, made for the first large node.
+    std::vector<std::unique_ptr<Scanner>> scanners_;
+    std::vector<Searcher> searchers_;
+    std::vector<Found> found_;
 };
 
 }  // namespace sketchforest

@@ -86,13 +86,13 @@ class Pieces {
         return total;
     }
 
-    // Adds up what work(begin, end, out) writes into `width` numbers.
+    // Adds up what work(piece, begin, end, out) writes into `width` numbers.
     template <class T, class Vector, class Work>
     void add_up(std::size_t width, T* out, Vector& scratch, Work work) const {
-        if (count_ == 1) return work(std::size_t{0}, n_rows_, out);
+        if (count_ == 1) return work(std::size_t{0}, std::size_t{0}, n_rows_, out);
         if (scratch.size() < count_ * width) scratch.resize(count_ * width);
         each([&](std::size_t piece, std::size_t first, std::size_t end) {
-            work(first, end, scratch.data() + piece * width);
+            work(piece, first, end, scratch.data() + piece * width);
         });
         constexpr std::size_t block = 4096;
         team_->run((width + block - 1) / block, [&](std::size_t task) {

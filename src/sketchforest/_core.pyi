@@ -169,6 +169,7 @@ class GrowParams(TreeLimits):
     random_cuts: bool
     n_threads: int
     shared_rows: int
+    piece_rows: int
 
 class ObliqueParams(TreeLimits):
     ridge: float

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from sketchforest import (
     DecisionTreeClassifier,
+    ExtraTreesClassifier,
     ExtraTreesRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -87,17 +88,31 @@ def test_threads_do_not_matter(name, stored, grown_parts):
     assert any(part.depth > 0 for part, _ in grown_parts)
 
 
-@pytest.mark.parametrize("n_components", [4, 5, 20])  # 4 and 8 outputs have a kernel of their own
-@pytest.mark.parametrize("stored", FEATURES)
+@pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier])
+@pytest.mark.parametrize(
+    "outputs",  # 4 and 8 outputs have a kernel of their own
+    [{"n_components": 4}, {"n_components": 5}, {"n_components": 20}, {"projection": None}],
+    ids=lambda outputs: str(*outputs.values()),
+)
+@pytest.mark.parametrize("stored", [*FEATURES, "with a constant"])
 @pytest.mark.parametrize("limits", [{}, {"max_leaf_nodes": 50}, {"max_features": 2}])
-def test_threads_that_search_features_of_one_node_do_not_matter(stored, limits, n_components):
+def test_threads_that_share_one_node_do_not_matter(stored, limits, outputs, kind):
     one, several = (
-        RandomForestClassifier(1, n_components=n_components, n_jobs=n_jobs, random_state=0)
-        .set_params(**{"max_features": None} | limits)
-        .fit(FEATURES[stored], Y)
+        kind(1, n_jobs=n_jobs, random_state=0, **{"max_features": None} | outputs | limits).fit(
+            FEATURES.get(stored, np.where(np.arange(N_FEATURES) == 1, 0, X)), Y
+        )
         for n_jobs in (1, 5)
     )
     reference.assert_same_forest(one, several)
+
+
+@pytest.mark.parametrize("stored", FEATURES)
+@pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier])
+def test_features_searched_side_by_side_are_searched_one_after_the_other(kind, stored, monkeypatch):
+    forest = kind(1, projection=None, random_state=0)
+    together = clone(forest).fit(FEATURES[stored], Y)
+    monkeypatch.setattr(parts, "SHARED_ROWS", N_ROWS + 1)
+    reference.assert_same_forest(together, forest.fit(FEATURES[stored], Y))
 
 
 @pytest.mark.parametrize("stored", FEATURES)

@@ -169,9 +169,8 @@ def _grow_part(
     of_part = bag.take(part.positions)
     params = native_params(data, settings, bag, part)
     params.n_threads = min(n_threads, MOST_THREADS)
-    if isinstance(params, _core.ObliqueParams):
-        params.piece_rows = part.piece_rows
-    else:
+    params.piece_rows = part.piece_rows
+    if isinstance(params, _core.GrowParams):
         params.shared_rows = part.shared_rows
     grow: Callable[..., _core._Grown | None] = _core.grow_oblique if bag.is_oblique else _core.grow
     X = data.oblique_rows if bag.is_oblique else data.X

@@ -71,7 +71,8 @@ def grow_trees_on_gpu(
     others = [tree for tree in trees if not settings.is_oblique(tree)]
     n_threads = n_threads_that_fit(n_jobs, tree_bytes(data, settings))
     of_gpu = partial(_grow_oblique, data, settings, n_threads, kept, stop)
-    of_cpu = partial(_grow_one, kept, tree_grower(data, settings, stop))
+    of_each = max(1, n_threads // max(1, len(others)))  # threads
+    of_cpu = partial(_grow_one, kept, tree_grower(data, settings, stop, of_each))
     tasks = [partial(of_gpu, oblique)] if oblique else []
     grown = run_all(
         operator.call,

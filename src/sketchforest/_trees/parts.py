@@ -5,12 +5,12 @@ same whichever thread grows it, and when. Parts begin where the core would renum
 node anyway, so they cost next to nothing.
 
 The largest nodes are worked on by all threads, one after the other. Those of an oblique tree share
-products with all rows of a node, so its parts are smaller; those of other trees share features.
+products with all rows of a node, so its parts are smaller; those of other trees share features, or
+the rows where all features are searched at once.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -42,7 +42,7 @@ class Part:
     n_rows: int
     key: int  # of its random stream
     depth: int = 0
-    is_shared: bool = False  # by threads, in its largest nodes
+    is_shared: bool = False  # by threads, in all of its largest nodes
 
     @property
     def is_large(self) -> bool:
@@ -56,7 +56,7 @@ class Part:
 
     @property
     def piece_rows(self) -> int:
-        return PIECE_ROWS if self.is_shared and self.is_large else 0
+        return PIECE_ROWS if self.is_large else 0
 
     @property
     def shared_rows(self) -> int:
@@ -102,7 +102,11 @@ def _largest_first(
     """Grow the largest parts first, so that none is waited for at the end; keep their order."""
     order = np.argsort([-part.n_rows for part in parts], kind="stable")
     tasks = [parts[place] for place in order]
-    grow_one = partial(grow, n_threads=max(1, n_threads // len(parts)))
+    n_rows = sum(part.n_rows for part in parts)
+
+    def grow_one(part: Part) -> tuple[Tree, np.ndarray]:
+        return grow(part, n_threads=max(1, n_threads * part.n_rows // n_rows))
+
     grown = run_blocks(grow_one, tasks, n_jobs=n_threads, on_abort=on_abort)
     return [grown[place] for place in np.argsort(order)]
 

@@ -177,7 +177,7 @@ def test_trees_that_see_all_rows_are_grown_again_without_those_they_score():
     changed = np.where((of_row == 0)[:, None], 1 - LABELS, LABELS)
     again = held_out_of(model, changed)
     first = np.count_nonzero(of_row == 0)  # folds come one after the other
-    assert (found.truth[:first] == 1 - again.truth[:first]).all()
+    assert (found.truth.toarray()[:first] == 1 - again.truth.toarray()[:first]).all()
     for ours, theirs in zip(found.parts, again.parts, strict=True):
         for one, other in zip(ours.halves, theirs.halves, strict=True):
             assert np.array_equal(one[:first], other[:first])

@@ -67,10 +67,10 @@ def _products(
     n_rows, n_outputs = found.truth.shape
     mean = np.zeros(1, np.float32)
     if is_centred:
-        mean = np.average(found.truth, axis=0, weights=found.row_weight).astype(np.float32)
+        mean = (found.row_weight @ found.truth / found.row_weight.sum()).astype(np.float32)
 
     def products_of(rows: slice) -> tuple[np.ndarray, np.ndarray]:
-        truth, weight = found.truth[rows] - mean, found.row_weight[rows]
+        truth, weight = _dense(found.truth[rows]) - mean, found.row_weight[rows]
         halves = [[half[rows] - mean for half in part.halves] for part in found.parts]
         scores = [(one + other) / 2 for one, other in halves]
         products = np.array([[_row_sums(one, other) for other in scores] for one in scores])
@@ -85,6 +85,10 @@ def _products(
     blocks = [slice(first, first + size) for first in range(0, n_rows, size)]
     products, with_truth = zip(*run_blocks(products_of, blocks, n_jobs=n_jobs), strict=True)
     return np.concatenate(products), np.concatenate(with_truth)
+
+
+def _dense(truth: np.ndarray | sparse.csr_array) -> np.ndarray:
+    return truth if isinstance(truth, np.ndarray) else truth.toarray()
 
 
 def _row_sums(one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -120,41 +124,44 @@ def corrections(found: HeldOut, part: Part, n_jobs: int | None = None) -> sparse
     Scores that are too low or too high as a whole would be corrected the more, the more rows a
     label has. So only what the truth differs from a common multiple of them is corrected.
     """
-    (one, other), scores, weight = part.halves, part.scores, found.row_weight.astype(np.float32)
-    other = weight[:, None] * other
-    blocks = _label_blocks(one.shape[1])
+    (one, other), weight = part.halves, found.row_weight.astype(np.float32)
+    n_rows, n_labels = one.shape
+    truth = sparse.csr_array(found.truth, dtype=np.float32)
+    truth = sparse.csr_array(sparse.diags_array(weight) @ truth).T
 
-    def products_of(block: slice) -> np.ndarray:
-        return (one[:, block].T @ other).astype(np.float64)
+    def products_of(block: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        scores = (one[:, block] + other[:, block]) / 2
+        squares = np.einsum("i,ij,ij->j", weight, scores, scores, dtype=np.float64)
+        products = (weight[:, None] * one[:, block]).T @ other
+        return products.astype(np.float64), (truth @ scores).T, squares
 
-    products = np.vstack(run_blocks(products_of, blocks, n_jobs=n_jobs))
+    blocks = _label_blocks(n_labels)
+    found_products = zip(*run_blocks(products_of, blocks, n_jobs=n_jobs), strict=True)
+    products, with_truth, squares = map(np.concatenate, found_products)
     products = (products + products.T) / 2
     own = np.diagonal(products).copy()
-    noise = np.einsum("i,ij,ij->j", weight, scores, scores, dtype=np.float64) - own
-    n_labels = len(own)
-    products[np.diag_indices(n_labels)] += part.noise * noise
-    truth = sparse.csr_array(weight[:, None] * found.truth)
-    with_truth = (truth.T @ scores).T.astype(np.float64)
-    total, agreeing = np.trace(products), np.trace(with_truth)
+    products[np.diag_indices(n_labels)] += part.noise * (squares - own)
+    total, agreeing = np.trace(products), np.trace(with_truth, dtype=np.float64)
     if total <= 0 or agreeing <= 0:  # no label occurs
         return sparse.csr_array((n_labels, n_labels), dtype=np.float32)
     added = with_truth * (total / agreeing) - products
     products[np.diag_indices(n_labels)] += PENALTY * found.row_weight.mean()
     factor = linalg.cho_factor(products, overwrite_a=True, check_finite=False)
+    size_of_scores = np.sqrt(np.maximum(own, 0))
 
-    def factors_of(block: slice) -> np.ndarray:
-        found: np.ndarray = linalg.cho_solve(factor, added[:, block], check_finite=False).T
-        return found
+    def factors_of(block: slice) -> sparse.csr_array:
+        factors = linalg.cho_solve(factor, added[:, block], check_finite=False).T
+        # The more labels there are for each row, the less of what is found holds for other rows.
+        factors *= n_rows / (n_rows + 2 * n_labels)
+        if n_labels > MOST_CORRECTIONS:
+            size = np.abs(factors) * size_of_scores
+            least = np.partition(size, -MOST_CORRECTIONS, axis=1)[:, -MOST_CORRECTIONS]
+            factors[size < least[:, None]] = 0
+        return sparse.csr_array(factors.astype(np.float32))
 
-    factors = np.vstack(run_blocks(factors_of, blocks, n_jobs=n_jobs))
-    # The more labels there are for each row, the less of what is found holds for other rows.
-    factors *= len(scores) / (len(scores) + 2 * n_labels)
-    if n_labels > MOST_CORRECTIONS:
-        size = np.abs(factors) * np.sqrt(np.maximum(own, 0))
-        least = np.partition(size, -MOST_CORRECTIONS, axis=1)[:, -MOST_CORRECTIONS]
-        factors[size < least[:, None]] = 0
-    return sparse.csr_array(factors.astype(np.float32))
+    of_blocks = run_blocks(factors_of, blocks, n_jobs=n_jobs)
+    return sparse.csr_array(sparse.vstack(of_blocks, format="csr"))
 
 
 def _label_blocks(n_labels: int) -> list[slice]:
-    return [slice(first, first + 128) for first in range(0, n_labels, 128)]
+    return [slice(first, first + 64) for first in range(0, n_labels, 64)]

@@ -6,21 +6,23 @@ other thirds, if that is not enough.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import sparse
 
 from sketchforest._trees.blended import Blend
-from sketchforest._trees.grow import grow_trees
+from sketchforest._trees.grow import ForestToGrow, grow_forests
 from sketchforest._trees.linear import Folds, Ridge
 from sketchforest._trees.model import Forest, SparseRows, Tree
-from sketchforest._trees.predict import ForestPredictor, TreesOfRows
-from sketchforest._trees.problem import GrowSettings, Problem
+from sketchforest._trees.parallel import count_threads, run_blocks
+from sketchforest._trees.predict import ForestPredictor, row_blocks
+from sketchforest._trees.problem import GrowSettings, Problem, TrainingData
 from sketchforest._trees.random import SHARED, Purpose, generator, key
 from sketchforest._utils.typing import Matrix
 
-GrowMany = Callable[..., list[Tree]]
+GrowForests = Callable[[Sequence[ForestToGrow], int | None], list[list[Tree]]]
 Halves = tuple[np.ndarray, np.ndarray]
 
 # Trees in each half of those that are grown without a fold.
@@ -55,17 +57,21 @@ class Part:
 class HeldOut:
     """Scores of rows by the parts of a model, and the truth: float32 (n_rows, n_outputs)."""
 
-    truth: np.ndarray
+    truth: np.ndarray | sparse.csr_array
     parts: tuple[Part, ...]  # kinds of trees, then the linear model if there is one
     row_weight: np.ndarray  # (n_rows,)
 
-    def mixed(self, weights: Sequence[float] | np.ndarray) -> Part:
+    def mixed(self, weights: Sequence[float] | np.ndarray, n_jobs: int | None = None) -> Part:
         """All parts as one, with these weights."""
-        one, other = (np.zeros_like(self.truth) for _ in range(2))
-        for weight, part in zip(weights, self.parts, strict=True):
-            one += float(weight) * part.halves[0]  # a NumPy float would need doubles
-            other += float(weight) * part.halves[1]
-        return Part((one, other), max(part.noise for part in self.parts))
+        halves = tuple(np.zeros(self.truth.shape, np.float32) for _ in range(2))
+
+        def mix(rows: slice) -> None:
+            for weight, part in zip(weights, self.parts, strict=True):
+                for out, half in zip(halves, part.halves, strict=True):
+                    out[rows] += float(weight) * half[rows]  # a NumPy float would need doubles
+
+        run_blocks(mix, row_blocks(self.truth.shape[0], n_jobs), n_jobs=n_jobs)
+        return Part((halves[0], halves[1]), max(part.noise for part in self.parts))
 
 
 def kinds(settings: GrowSettings) -> list[tuple[bool, float]]:
@@ -104,14 +110,14 @@ def hold_out(
     blend: Blend,
     n_enough: int,
     n_jobs: int | None,
-    grow_oblique: GrowMany = grow_trees,
+    grow: GrowForests = grow_forests,
 ) -> HeldOut:
     """Scores of all rows, or of a sample of them that has at least `n_enough` if possible."""
     if scores_out_of_bag(settings, len(trees), len(folds.rows)):
         rows, of_kinds, noise = _by_others(problem, settings, trees, folds, n_jobs)
     else:
         n_used = min(folds.n, math.ceil(n_enough * folds.n / len(folds.rows)))
-        rows, of_kinds = _by_extra_trees(problem, settings, folds, n_used, n_jobs, grow_oblique)
+        rows, of_kinds = _by_extra_trees(problem, settings, folds, n_used, n_jobs, grow)
         n_held_out = 2 * (OBLIQUE_TREES + EXTRA_TREES)
         noise = min(1.0, n_held_out / len(trees))
     labels, weights = problem.labels, problem.data.sample_weight
@@ -126,11 +132,15 @@ def hold_out(
 
     parts = [Part((in_units(one), in_units(other)), noise) for one, other in of_kinds]
     if ridge is not None:
-        linear = in_units(blend.as_scores(ridge.left_out(rows)))
+        linear = ridge.left_out(rows, lambda found: in_units(blend.as_scores(found)), np.float32)
         parts.append(Part((linear, linear)))
-    truth = labels[rows] if isinstance(labels, np.ndarray) else labels.to_csr()[rows].toarray()
+    truth: np.ndarray | sparse.csr_array
+    if isinstance(labels, np.ndarray):
+        truth = in_units(labels[rows])
+    else:
+        truth = labels.to_csr(np.float32)[rows]
     row_weight = np.ones(len(rows)) if weights is None else weights[rows]
-    return HeldOut(in_units(truth), tuple(parts), row_weight)
+    return HeldOut(truth, tuple(parts), row_weight)
 
 
 def mean_output(problem: Problem) -> np.ndarray:
@@ -165,7 +175,8 @@ def _by_others(
         for forest in (_forest(problem, own[0::2]), _forest(problem, own[1::2])):
             in_bag = forest.in_bag()[rows]
             is_scored &= np.diff(in_bag.indptr) < forest.n_trees
-            halves.append(_average(problem, forest, X, n_jobs, in_bag))
+            predictor = _predictor(problem, forest)
+            halves.append(predictor.average(X, n_jobs, _score_type(problem), in_bag))
         of_kinds.append(halves)
     scored = [(one[is_scored], other[is_scored]) for one, other in of_kinds]
     return rows[is_scored], scored, settings.left_out_share(len(folds.rows))
@@ -177,29 +188,35 @@ def _by_extra_trees(
     folds: Folds,
     n_used: int,
     n_jobs: int | None,
-    grow_oblique: GrowMany,
+    grow: GrowForests,
 ) -> tuple[np.ndarray, list[Halves]]:
     """Scores of some folds by trees that are grown without them."""
-    scored, of_folds = list[np.ndarray](), list[list[Halves]]()
-    for number in range(n_used):
-        of_fold = _sample(settings, folds[number], problem.labels.shape[1] * n_used, number)
-        seen = np.setdiff1d(folds.rows, folds[number])
+    n_outputs = problem.labels.shape[1]
+    of_folds = [_sample(settings, folds[fold], n_outputs * n_used, fold) for fold in range(n_used)]
+    to_grow = list[ForestToGrow]()
+    for fold in range(n_used):
+        seen = np.setdiff1d(folds.rows, folds[fold])
         data = replace(problem.data, rows=seen.astype(np.int32))
-        X, of_kinds = _rows_of(problem.X, of_fold), list[Halves]()
-        for n_trees, of_kind in _settings_by_kind(_without_fold(settings, number, len(seen))):
-            grow_many = grow_trees if of_kind.oblique is None else grow_oblique
-            trees = grow_many(data, of_kind, range(2 * n_trees), n_jobs)
-            one, other = (
-                _average(problem, _forest(problem, trees[half::2]), X, n_jobs) for half in (0, 1)
-            )
-            of_kinds.append((one, other))
-        scored.append(of_fold)
-        of_folds.append(of_kinds)
-    joined = [
-        (np.concatenate([one for one, _ in of_kind]), np.concatenate([two for _, two in of_kind]))
-        for of_kind in zip(*of_folds, strict=True)
+        to_grow.extend(_forests_of_kinds(data, _without_fold(settings, fold, len(seen))))
+    grown = grow(to_grow, n_jobs)
+    n_kinds = len(to_grow) // n_used
+    rows, ends = np.concatenate(of_folds), np.cumsum([len(of_fold) for of_fold in of_folds])
+    shape, dtype = (len(rows), n_outputs), _score_type(problem)
+    of_kinds = [(np.empty(shape, dtype), np.empty(shape, dtype)) for _ in range(n_kinds)]
+    tasks = [
+        (fold, kind, half) for fold in range(n_used) for kind in range(n_kinds) for half in (0, 1)
     ]
-    return np.concatenate(scored), joined
+    of_each = max(1, count_threads(n_jobs) // len(tasks))
+
+    def score(task: tuple[int, int, int]) -> None:
+        fold, kind, half = task
+        forest = _forest(problem, grown[fold * n_kinds + kind][half::2])
+        out = of_kinds[kind][half][ends[fold] - len(of_folds[fold]) : ends[fold]]
+        X = _rows_of(problem.X, of_folds[fold])
+        _predictor(problem, forest).average_into(out, X, of_each)
+
+    run_blocks(score, tasks, n_jobs=n_jobs)
+    return rows, of_kinds
 
 
 def _without_fold(settings: GrowSettings, fold: int, n_rows: int) -> GrowSettings:
@@ -209,16 +226,17 @@ def _without_fold(settings: GrowSettings, fold: int, n_rows: int) -> GrowSetting
     return replace(settings, seed=seed, n_draws=n_draws, out_of_bag_trees=None, first_tree=0)
 
 
-def _settings_by_kind(settings: GrowSettings) -> Iterator[tuple[int, GrowSettings]]:
-    """For each kind of trees: how many a half has, and how they are grown."""
-    found = kinds(settings)
+def _forests_of_kinds(data: TrainingData, settings: GrowSettings) -> list[ForestToGrow]:
+    """For each kind of trees, those of both halves."""
+    found, forests = kinds(settings), list[ForestToGrow]()
     for is_oblique, _ in found:
         n_trees = OBLIQUE_TREES if is_oblique else EXTRA_TREES
         oblique = None
         if is_oblique and settings.oblique is not None:
             oblique = replace(settings.oblique, share=1.0)
         n_trees = n_trees if len(found) == 2 else OBLIQUE_TREES + EXTRA_TREES
-        yield n_trees, replace(settings, oblique=oblique)
+        forests.append((data, replace(settings, oblique=oblique), range(2 * n_trees)))
+    return forests
 
 
 def _sample(
@@ -233,13 +251,13 @@ def _rows_of(X: Matrix, rows: np.ndarray) -> Matrix:
     return X[rows] if isinstance(X, np.ndarray) else X.tocsr()[rows]
 
 
-def _average(
-    problem: Problem, forest: Forest, X: Matrix, n_jobs: int | None, exclude: TreesOfRows = None
-) -> np.ndarray:
+def _predictor(problem: Problem, forest: Forest) -> ForestPredictor:
     takes_medians = problem.data.criterion.predicts_medians
-    predictor = ForestPredictor(forest, problem.labels, takes_medians=takes_medians)
-    dtype = np.float32 if isinstance(problem.labels, SparseRows) else np.float64
-    return predictor.average(X, n_jobs, dtype, exclude)
+    return ForestPredictor(forest, problem.labels, takes_medians=takes_medians)
+
+
+def _score_type(problem: Problem) -> type[np.floating]:
+    return np.float32 if isinstance(problem.labels, SparseRows) else np.float64
 
 
 def _forest(problem: Problem, trees: Sequence[Tree]) -> Forest:

@@ -4,10 +4,12 @@ The result of `grow_one` depends only on its arguments, so trees may be grown an
 order.
 """
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
+from itertools import islice
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -36,6 +38,10 @@ class KeptTrees(Protocol):
     def put(self, tree: int, grown: Tree) -> None: ...
 
 
+# What trees are grown on, how, and their numbers.
+ForestToGrow: TypeAlias = tuple[TrainingData, GrowSettings, range]
+
+
 def grow_trees(
     data: TrainingData,
     settings: GrowSettings,
@@ -45,19 +51,37 @@ def grow_trees(
     kept: KeptTrees | None = None,
 ) -> list[Tree]:
     """Grow these trees in parallel, on fewer threads if memory is short."""
+    return grow_forests([(data, settings, trees)], n_jobs, verbose, kept)[0]
+
+
+def grow_forests(
+    forests: Sequence[ForestToGrow],
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    kept: KeptTrees | None = None,
+) -> list[list[Tree]]:
+    """Grow the trees of several forests side by side."""
     stop = _core.StopFlag()
-    n_threads = n_threads_that_fit(n_jobs, tree_bytes(data, settings))
+    needed = max(tree_bytes(data, settings) for data, settings, _ in forests)
+    n_threads = n_threads_that_fit(n_jobs, needed)
     # With fewer trees than threads, each tree gets several threads.
-    grower = tree_grower(data, settings, stop, max(1, n_threads // max(1, len(trees))))
-    return run_all(
-        partial(get_or_grow, kept, grower),
-        trees,
-        n_jobs=n_jobs,
-        most_threads=n_threads,
-        description="growing trees",
-        verbose=verbose,
-        on_abort=stop.set,
+    of_each = max(1, n_threads // max(1, sum(len(trees) for _, _, trees in forests)))
+    tasks = list[Callable[[], Tree]]()
+    for data, settings, trees in forests:
+        grower = tree_grower(data, settings, stop, of_each)
+        tasks.extend(partial(get_or_grow, kept, grower, tree) for tree in trees)
+    grown = iter(
+        run_all(
+            operator.call,
+            tasks,
+            n_jobs=n_jobs,
+            most_threads=n_threads,
+            description="growing trees",
+            verbose=verbose,
+            on_abort=stop.set,
+        )
     )
+    return [list(islice(grown, len(trees))) for _, _, trees in forests]
 
 
 def tree_grower(

@@ -1,7 +1,7 @@
 """Growing a forest whose oblique trees are grown on a GPU, beside its other trees on the CPU."""
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from sketchforest import _core
 from sketchforest._trees.grow import (
+    ForestToGrow,
     KeptTrees,
     draw_tree,
     finished,
@@ -84,6 +85,11 @@ def grow_trees_on_gpu(
     )
     by_number = dict(zip([*oblique, *others], chain.from_iterable(grown), strict=True))
     return [by_number[tree] for tree in trees]
+
+
+def grow_forests_on_gpu(forests: Sequence[ForestToGrow], n_jobs: int | None) -> list[list[Tree]]:
+    """The trees of several forests, one forest after the other."""
+    return [grow_trees_on_gpu(*forest, n_jobs) for forest in forests]
 
 
 def _grow_one(kept: KeptTrees | None, grow: Callable[[int], Tree], tree: int) -> list[Tree]:

@@ -5,7 +5,7 @@ Products with rows are added up feature by feature, so a row gets the same score
 rows come with it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add, sub
@@ -30,7 +30,8 @@ MOST_FEATURES, MOST_DIRECTIONS = 2048, 512
 N_PRODUCTS = 2  # with X and its transpose, to find the directions
 # Weights take at most 32 MB, so that those of a row are added up in some milliseconds.
 MOST_WEIGHTS = 1 << 23
-BLOCK_ROWS = 4096
+# Sums are added up over so many rows at a time, or over so many blocks of rows of a fold.
+BLOCK_ROWS, MOST_BLOCKS = 2048, 16
 # Sums over blocks of rows that are held at a time, at most. Each thread may hold two.
 MOST_SUM_BYTES = 1 << 28
 
@@ -175,7 +176,7 @@ class Ridge:
             of_rows = self._features[rows]
             self._basis = _leading_directions(of_rows, r, generator(seed, SHARED, Purpose.LINEAR))
         self._folds = folds
-        self._of_folds = [self._moments(folds[number]) for number in range(folds.n)]
+        self._of_folds = self._moments()
         self._all = reduce(Moments.with_rows, self._of_folds)
         self._solved: list[tuple[np.ndarray, np.ndarray]] | None = None
 
@@ -195,20 +196,26 @@ class Ridge:
         )
 
     @one_blas_thread()
-    def left_out(self, rows: np.ndarray) -> np.ndarray:
-        """(len(rows), n_outputs) float64 scores of each row, by a model without its fold."""
-        found, folds = np.empty((len(rows), len(self._scale))), range(-1, self._folds.n)
+    def left_out(
+        self,
+        rows: np.ndarray,
+        convert: Callable[[np.ndarray], np.ndarray] = np.asarray,
+        dtype: type[np.floating] = np.float64,
+    ) -> np.ndarray:
+        """(len(rows), n_outputs) scores of each row, converted, by a model without its fold."""
+        found, folds = np.empty((len(rows), len(self._scale)), dtype), range(-1, self._folds.n)
         if self._solved is None:
             self._solved = run_blocks(self._without_fold, folds, n_jobs=self._n_jobs)
         of_folds, of_row = self._solved, self._folds.of_row[rows]
 
         def fill(places: np.ndarray) -> None:
             weights, intercept = of_folds[1 + of_row[places[0]]]
-            found[places] = self._block(rows[places]) @ weights + intercept
+            scores = self._block(rows[places]) @ weights + intercept
+            found[places] = convert(scores * self._scale)
 
         blocks = [block for number in folds for block in _blocks(np.flatnonzero(of_row == number))]
         run_blocks(fill, blocks, n_jobs=self._n_jobs)
-        return found * self._scale
+        return found
 
     def _without_fold(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """-1: of the rows that are not used."""
@@ -219,15 +226,23 @@ class Ridge:
         found = self._features[rows]
         return found if self._basis is None else found @ self._basis
 
-    def _moments(self, rows: np.ndarray) -> Moments:
-        p, d = (
-            (self._basis if self._basis is not None else self._features).shape[1],
-            len(self._scale),
-        )
-        at_once = MOST_SUM_BYTES // (8 * p * (p + d))
+    def _moments(self) -> list[Moments]:
+        """Of the rows of each fold."""
+        p = (self._features if self._basis is None else self._basis).shape[1]
+        at_once = MOST_SUM_BYTES // (8 * p * (p + len(self._scale)))
         n_threads = max(1, min(count_threads(self._n_jobs), at_once // 2))
-        blocks = _blocks(rows) or [rows]
-        return run_and_reduce(self._moments_of_block, blocks, Moments.with_rows, n_jobs=n_threads)
+        of_folds = [self._folds[number] for number in range(self._folds.n)]
+        blocks = [
+            (number, block)
+            for number, rows in enumerate(of_folds)
+            for block in _blocks(rows, max(BLOCK_ROWS, -(-len(rows) // MOST_BLOCKS))) or [rows]
+        ]
+
+        def of_block(block: tuple[int, np.ndarray]) -> dict[int, Moments]:
+            return {block[0]: self._moments_of_block(block[1])}
+
+        found = run_and_reduce(of_block, blocks, _added_up, n_jobs=n_threads)
+        return [found[number] for number in range(self._folds.n)]
 
     def _moments_of_block(self, rows: np.ndarray) -> Moments:
         Z, Y = self._block(rows), self._labels[rows]
@@ -263,8 +278,15 @@ def _scaled(labels: Labels, rows: np.ndarray) -> tuple[np.ndarray, Matrix]:
     return scale, labels / scale
 
 
-def _blocks(rows: np.ndarray) -> Sequence[np.ndarray]:
-    return [rows[first : first + BLOCK_ROWS] for first in range(0, len(rows), BLOCK_ROWS)]
+def _added_up(sums: dict[int, Moments], more: dict[int, Moments]) -> dict[int, Moments]:
+    return sums | {
+        key: sums[key].with_rows(value) if key in sums else value for key, value in more.items()
+    }
+
+
+def _blocks(rows: np.ndarray, most: int = BLOCK_ROWS) -> Sequence[np.ndarray]:
+    """Even blocks of at most so many rows."""
+    return np.array_split(rows, -(-len(rows) // most)) if len(rows) else []
 
 
 def _dense(matrix: Any) -> np.ndarray:

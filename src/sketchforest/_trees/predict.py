@@ -124,12 +124,16 @@ class ForestPredictor:
         self, X: Matrix, n_jobs: int | None, dtype: Floating, exclude: TreesOfRows = None
     ) -> np.ndarray:
         out = np.empty((X.shape[0], self.labels.shape[1]), dtype)
+        self.average_into(out, X, n_jobs, exclude)
+        return out
 
+    def average_into(
+        self, out: np.ndarray, X: Matrix, n_jobs: int | None, exclude: TreesOfRows = None
+    ) -> None:
         def fill(block: slice, leaves: np.ndarray) -> None:
             _core.average(*self._to_average(leaves), out[block])
 
         self._by_blocks(fill, X, n_jobs, exclude=exclude)
-        return out
 
     def average_sparse(
         self, X: Matrix, n_jobs: int | None, kept: Kept, exclude: TreesOfRows = None

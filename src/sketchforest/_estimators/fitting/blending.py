@@ -22,8 +22,8 @@ from sketchforest._selection.held_out import (
 )
 from sketchforest._trees.blended import Blend, BlendedPredictor
 from sketchforest._trees.fitted import Fitted
-from sketchforest._trees.grow import grow_trees
-from sketchforest._trees.grow_on_gpu import grow_trees_on_gpu
+from sketchforest._trees.grow import grow_forests
+from sketchforest._trees.grow_on_gpu import grow_forests_on_gpu
 from sketchforest._trees.linear import Folds, Ridge, is_feasible
 from sketchforest._trees.model import Forest
 from sketchforest._trees.oblique_features import FeatureMap
@@ -82,7 +82,7 @@ def _blended(
     weights = np.array([*((1 - weight) * share for share in shares.values()), weight])
     weights = weights if is_linear else weights[:-1]
     if params.linear == "auto" or corrects:
-        grow = grow_trees_on_gpu if params.device == "cuda" else grow_trees
+        grow = grow_forests_on_gpu if params.device == "cuda" else grow_forests
         n_enough = ENOUGH_ROWS
         if corrects:
             n_enough = max(n_enough, ENOUGH_PER_LABEL * targets.labels.shape[1])
@@ -95,7 +95,7 @@ def _blended(
             total = chosen.sum() if targets.is_classification else 1.0  # of probabilities
             weights = chosen / total if total > 0 else weights
         if corrects:
-            blend = blend.but(corrections=corrections(found, found.mixed(weights), n_jobs))
+            blend = blend.but(corrections=corrections(found, found.mixed(weights, n_jobs), n_jobs))
     of_kinds = weights[: len(shares)]
     blend = blend.but(of_trees=float(of_kinds.sum()))
     if not targets.is_classification:

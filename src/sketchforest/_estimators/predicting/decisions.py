@@ -228,7 +228,10 @@ def _best_cuts(
     n_labels = truth.shape[1]
     is_fixed = np.zeros(scores.nnz, bool)
     is_fixed[fixed] = True
-    order = np.argsort(scores.indices, kind="stable")
+    numbered = sparse.csr_array(
+        (np.arange(scores.nnz), scores.indices, scores.indptr), scores.shape
+    )
+    order = numbered.tocsc().data
     columns = _Entries(scores.data[order], is_true[order], is_fixed[order])
     n_true = np.bincount(truth.indices, minlength=n_labels)
     ends = np.cumsum(np.bincount(scores.indices, minlength=n_labels)).tolist()
@@ -324,7 +327,7 @@ class _Entries(NamedTuple):
         n_fixed = len(self.score) - np.count_nonzero(is_free)
         n_fixed_hits = np.count_nonzero(self.is_true & self.is_fixed)
         score, is_true = self.score[is_free], self.is_true[is_free]
-        order = np.argsort(-score, kind="stable")  # best first: any prefix is a possible prediction
+        order = np.argsort(-score)  # best first: any prefix is a possible prediction
         score, n_hits = score[order], np.append(0, np.cumsum(is_true[order]))
         bounds = np.concatenate([score[:1], score, [np.float32(0)]])
         # No threshold separates equal scores, and a label with score 0 is never predicted.

@@ -125,14 +125,18 @@ def interrupt(*_):
         raise KeyboardInterrupt
 
 
+def ask():
+    while is_asking:
+        asked()
+
+
 sys.unraisablehook = lambda unraisable: None  # an interrupt of a weak reference's end
 signal.signal(signal.SIGALRM, interrupt)
 signal.setitimer(signal.ITIMER_REAL, 3e-4, 3e-4)
 while time.monotonic() < end:
     try:
         is_asking = True
-        while is_asking:
-            asked()
+        ask()  # Python 3.13.0 does not catch what a loop in this place raises as it jumps
     except KeyboardInterrupt:
         pass
 other = threading.Thread(target=asked, daemon=True)

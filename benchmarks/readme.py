@@ -97,10 +97,10 @@ def paper_agreement(docs: Path) -> str:
     apart = rows[(rows["lrap"] - rows["paper"]).abs() > 2 * error]
     n_extra = (apart["forest"] == "extra_trees").sum()
     return (
-        f"The [paper](docs/theory.md) is reproduced: {n_far} of {len(rows)} comparable scores "
-        "differ by more than twice the\nlarger standard deviation over splits. Means of ten splits "
-        f"vary less than single splits: {len(apart)}\nscores differ by more than two standard "
-        f"errors of the difference, {n_extra} of them of extra-trees."
+        f"We reproduced the [paper](docs/theory.md): {n_far} of {len(rows)} comparable scores "
+        "differ from the paper's by more than\ntwice the larger standard deviation over splits. "
+        f"Means over ten splits vary less: {len(apart)} scores differ by\nmore than two standard "
+        f"errors of the difference, {n_extra} of them for extra-trees."
     )
 
 

@@ -327,7 +327,7 @@ def test_a_row_of_the_frame_that_was_fitted_gives_no_warning(kind):
 
 
 def test_only_one_row_is_explained():
-    with pytest.raises(ValueError, match="row must be one row; got 2"):
+    with pytest.raises(ValueError, match="row must be a single row; got 2 rows"):
         explain(KINDS["tree"](), X[:2])
 
 

@@ -215,8 +215,7 @@ WRONG_VALUES = {
     ),
     "real numbers for labels": (
         ("train", "GOOD", "--out", "n", "--label-columns", "x", "--ignore-columns", "text,tags"),
-        "--label-columns: must hold 0 or 1, whether a row has the label; got 3 in 'x'. Use "
-        "--forest sketch-regressor",
+        "--label-columns: must hold 0 or 1; got 3 in 'x'. Use --forest sketch-regressor",
     ),
     "no folder": (
         ("train", "GOOD", "--out", "no/such/folder.sf", "--tags-column", "tags"),

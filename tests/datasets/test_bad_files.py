@@ -154,11 +154,11 @@ def test_values_that_sparse_rows_leave_out_are_not_made_by_the_million(tmp_path)
     header = [f"@attribute a{i} {{yes,no}}" for i in range(n)]
     text = ["@relation 'a: -C 1'", *header, "@data", *["{}"] * n]
     (tmp_path / "a.arff").write_text("\n".join(text))
-    with pytest.raises(ValueError, match="5000 rows leave out most of the 25000000 values"):
+    with pytest.raises(ValueError, match="5000 rows omit most of the 25000000 values"):
         read(tmp_path / "a.arff")
     lines = ['{"tags": "a"' + f', "c{i}": 1}}' for i in range(n)]
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
-    with pytest.raises(ValueError, match=r"rows leave out most of the \d+ values of 4097"):
+    with pytest.raises(ValueError, match=r"rows omit most of the \d+ values of 4097"):
         read_table(tmp_path / "a.jsonl", Columns(tags="tags"))
 
 

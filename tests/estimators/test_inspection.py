@@ -89,7 +89,7 @@ def test_every_kind_describes_itself(tmp_path):
     forest.save(tmp_path / "model.sf", compact=True)
     compact = load_forest(tmp_path / "model.sf")
     assert not len(compact.describe().importances)
-    with pytest.raises(ValueError, match="this model was saved without"):
+    with pytest.raises(ValueError, match="a model saved with compact=True lacks"):
         compact.plot()
 
 

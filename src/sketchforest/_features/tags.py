@@ -25,7 +25,10 @@ def tag_targets(
     if len(getattr(tags, "shape", ())) == 2:
         return _indicators(tags, label_names)
     if label_names is not None:
-        raise ValueError("label_names are for an indicator matrix; lists of tags name themselves.")
+        raise ValueError(
+            "label_names must be None for lists of tags, which contain the names. Pass label_names "
+            "with an indicator matrix."
+        )
     Y, names = tag_matrix(tag_lists(tags, separator))
     return Y, np.array(names, np.str_)
 

@@ -278,8 +278,8 @@ class Forest(OwnedArrays, _core.Forest):
         """
         if self.gains is None:
             raise ValueError(
-                "feature_importances_ needs the gains of the splits, which this model was saved "
-                "without. Save it without compact=True."
+                "feature_importances_ needs the gains of the splits, which a model saved with "
+                "compact=True lacks. Save it without compact=True."
             )
         used, importances = _core.importances(self, self.gains)
         total = importances.sum()

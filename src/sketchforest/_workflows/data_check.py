@@ -97,7 +97,7 @@ def _spellings(names: Sequence[str]) -> Iterable[Finding]:
     if variants:
         example = " and ".join(_shown(name) for name in variants[0][:2])
         n = sum(map(len, variants))
-        fix = "Separate labels; --lowercase-tags merges them if only case differs."
+        fix = "They stay separate; --lowercase-tags merges differences in case."
         yield Finding(n, "labels that differ only in case or spacing", example, fix)
 
 

@@ -213,7 +213,7 @@ def check_indicator_labels(source: TrainingFile, regressor: str) -> None:
         return
     at = int(np.argmax(is_other))
     raise ValueError(
-        f"label_columns must hold 0 or 1, whether a row has the label; got {Y.data[at]:g} in "
+        f"label_columns must hold 0 or 1; got {Y.data[at]:g} in "
         f"{str(names[Y.indices[at]])!r}. Use {regressor} for real numbers, or --tags-column for "
         "a column of classes."
     )

@@ -28,8 +28,8 @@ def explain(
 ) -> None:
     """Explain the predictions for one row.
 
-    For each label, shows how much each feature adds to the score or takes away. Also lists the
-    training rows that contribute most, with their weights and labels.
+    For each label, shows how much each feature raises or lowers the score. Also lists the training
+    rows that contribute most, with their weights and labels.
 
     Example:  sketchforest explain model.sf new.csv --row 3 --label graphs
     """

@@ -45,11 +45,11 @@ def predict(
 ) -> None:
     """Predict labels for the rows of a file.
 
-    Writes one line per row. If the threshold was chosen by F1, as by default, a row in which no
-    label exceeds it gets its most probable label, and a text without a word that the model knows
-    gets none. Rows are processed in blocks, so large files need little memory, except for ARFF and
-    npz files, which are loaded whole. Standard input ('-') may be a table with a header, JSON Lines
-    or, for a model of text, one text per line.
+    Writes one line per row. By default, the threshold was chosen by F1: rows without a label above
+    it get their most probable label, and texts without any known word get none. Rows are processed
+    in blocks, so large files need little memory, except for ARFF and npz files, which are loaded
+    whole. Standard input ('-') may be a table with a header, JSON Lines or, for models of text, one
+    text per line.
 
     Example:  sketchforest predict model.sf new.csv --top 5 > tags.csv
 

@@ -45,10 +45,10 @@ def report(
 ) -> None:
     """Write an HTML report on a model, or a model card.
 
-    The report evaluates the model on labeled data. It explains the scores, plots a curve of
-    thresholds, lists the best and worst labels and the important features, and has a sortable table
-    of all labels. It is a single file that works offline. Rows that the model was trained on are
-    left out, or scored out-of-bag if there are no others.
+    The report evaluates the model on labeled data. It explains the scores, plots precision and
+    recall by threshold, lists the best and worst labels and the important features, and has a
+    sortable table of all labels. It is a single file that works offline. Rows that the model was
+    trained on are left out, or scored out-of-bag if there are no others.
 
     Example:  sketchforest report model.sf test.csv --out report.html
     """

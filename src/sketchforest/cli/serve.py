@@ -34,8 +34,8 @@ def serve(
     mmap: Annotated[
         bool,
         typer.Option(
-            help="Memory-map the model files, which must not be overwritten in place; or let each "
-            "process load them."
+            help="Memory-map the model files, which must then not be overwritten in place. With "
+            "--no-mmap, each process loads them."
         ),
     ] = True,
     quiet: options.QuietOption = False,

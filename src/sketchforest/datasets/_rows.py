@@ -39,7 +39,7 @@ def check_filled(path: AnyPath, n_rows: int, n_columns: int, n_entries: int) -> 
     """Check columns that have a value in each row even where the file leaves it out."""
     n_values = n_rows * n_columns
     if n_values > max(_MAX_FILLED, _CLAIMED_PER_ENTRY * n_entries):
-        reason = f"{n_rows} rows leave out most of the {n_values} values of {n_columns} columns"
+        reason = f"{n_rows} rows omit most of the {n_values} values of {n_columns} columns"
         raise bad_file(path, None, f"{reason}; write them, or use svmlight if they are zeros")
 
 

@@ -172,7 +172,7 @@ def _label_positions(
         raise ValueError(f"labels and xml must not be passed together; got labels={labels!r}.")
     if isinstance(labels, (int, np.integer)):
         if labels < 1:
-            raise ValueError(f"labels must be at least 1 as a number of attributes; got {labels}.")
+            raise ValueError(f"labels must be at least 1 if it is a number; got {labels}.")
         return _counted(path, header, -int(labels), "labels")
     if isinstance(labels, (str, Path)):
         xml = labels

@@ -177,7 +177,7 @@ def _delimited_rows(
         try:
             header = lines.readline()
             if "\0" in header:
-                reason = "it has zero bytes; it may be UTF-16 text: pass --encoding utf-16-le"
+                reason = "it contains null bytes; it may be UTF-16 text: pass --encoding utf-16-le"
                 raise bad_file(path, 1, reason)
             reader = csv.reader(
                 chain([header], lines), delimiter=delimiter or _delimiter(header), strict=True

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from sketchforest._utils.typing import Matrix, MatrixLike
+from sketchforest.metrics._shared_docs import described
 from sketchforest.metrics.names import get_metric, greater_is_better
 from sketchforest.metrics.ranking import psp_at_k
 
@@ -103,16 +104,9 @@ coverage_error_scorer = RankingScorer("coverage_error")
 label_ranking_loss_scorer = RankingScorer("label_ranking_loss")
 
 
+@described
 def precision_at_k_scorer(k: int = 5) -> RankingScorer:
     """A scorer of `precision_at_k`.
-
-    Parameters
-    ----------
-    k : int, default=5
-
-    Returns
-    -------
-    RankingScorer
 
     Examples
     --------
@@ -123,16 +117,9 @@ def precision_at_k_scorer(k: int = 5) -> RankingScorer:
     return RankingScorer(f"precision_at_{k}")
 
 
+@described
 def ndcg_at_k_scorer(k: int = 5) -> RankingScorer:
     """A scorer of `ndcg_at_k`.
-
-    Parameters
-    ----------
-    k : int, default=5
-
-    Returns
-    -------
-    RankingScorer
 
     Examples
     --------
@@ -143,6 +130,7 @@ def ndcg_at_k_scorer(k: int = 5) -> RankingScorer:
     return RankingScorer(f"ndcg_at_{k}")
 
 
+@described
 def psp_at_k_scorer(Y_train: MatrixLike, k: int = 5) -> PropensityScorer:
     """A scorer of `psp_at_k`.
 
@@ -150,11 +138,6 @@ def psp_at_k_scorer(Y_train: MatrixLike, k: int = 5) -> PropensityScorer:
     ----------
     Y_train : (n_samples, n_labels) array or sparse matrix, or tags of a `Tagger`
         The labels that propensities are estimated from, such as all of Y.
-    k : int, default=5
-
-    Returns
-    -------
-    PropensityScorer
 
     Examples
     --------

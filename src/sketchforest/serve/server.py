@@ -15,11 +15,17 @@ from socket import socket
 import uvicorn
 
 from sketchforest.serve.app import build_app
-from sketchforest.serve.file_changes import FileStates, describe_changes, file_states
 from sketchforest.serve.limits import Limits
 from sketchforest.serve.protocol import HeaderTimeoutProtocol
 from sketchforest.serve.served_model import ModelSource
-from sketchforest.serve.supervisor import HEARTBEAT_SECONDS, STARTUP_FAILED, Supervisor
+from sketchforest.serve.supervisor import (
+    HEARTBEAT_SECONDS,
+    STARTUP_FAILED,
+    FileStates,
+    Supervisor,
+    describe_changes,
+    file_states,
+)
 
 KEEP_ALIVE_SECONDS = 5
 GRACE_SECONDS = 3  # to finish open requests on shutdown

@@ -1,4 +1,7 @@
-"""Start worker processes, restart those that crash, and stop them."""
+"""Start worker processes, restart those that crash, and stop them.
+
+Model files that change while they are served are named as likely causes.
+"""
 
 import logging
 import multiprocessing
@@ -6,12 +9,11 @@ import os
 import signal
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
-from typing import Any
-
-from sketchforest.serve.file_changes import FileStates, describe_changes
+from pathlib import Path
+from typing import Any, NamedTuple
 
 POLL_SECONDS = 0.2
 HEARTBEAT_SECONDS = 1.0
@@ -32,6 +34,44 @@ LIKELY_CAUSES = {
     "file and rename it to the old name, or use --no-mmap",
     "SIGKILL": "the system has probably run out of memory",
 }
+
+
+class FileState(NamedTuple):
+    inode: int
+    size: int
+    modified: int
+
+    @classmethod
+    def of(cls, path: Path) -> "FileState | None":
+        try:
+            found = os.stat(path)
+        except OSError:
+            return None
+        return cls(found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+FileStates = Mapping[Path, FileState | None]
+
+
+def file_states(paths: Iterable[Path]) -> FileStates:
+    return {path: FileState.of(path) for path in paths}
+
+
+def describe_changes(states: FileStates) -> Iterator[str]:
+    """Yield a sentence for each file that differs from its earlier state."""
+    for path, before in states.items():
+        now = FileState.of(path)
+        if now == before or before is None:
+            continue
+        if now is None:
+            yield f"{path} was deleted since the service started"
+        elif now.inode != before.inode:
+            yield f"{path} was replaced since the service started"
+        else:
+            yield (
+                f"{path} was changed in place since the service started: from {before.size:,} to "
+                f"{now.size:,} bytes"
+            )
 
 
 class WorkerProcess:

@@ -231,8 +231,8 @@ def _projection(estimator: BaseEstimator, n_outputs: int) -> tuple[Projection | 
     looks_at_outputs = looks_at_outputs and not hasattr(projection, "draw_by_norm")
     if isinstance(projection, TransformerProjection) or looks_at_outputs:
         raise ValueError(
-            "projection must be drawn without looking at the outputs for boosting, whose gradients "
-            f"are never stored; got {estimator.projection!r}. Use 'gaussian' or None."
+            "projection must not depend on the outputs for boosting, which does not store all "
+            f"gradients; got {estimator.projection!r}. Use 'gaussian' or None."
         )
     if is_linear:
         return projection, 1
@@ -248,7 +248,7 @@ def _boost_settings(estimator: BaseEstimator, n_rows: int) -> BoostSettings:
     n_validation = 0 if not stops or fraction is None else resolve_n_rows(fraction, n_rows)
     if n_validation >= n_rows:
         raise ValueError(
-            f"validation_fraction must leave rows to learn from; got {fraction!r} of {n_rows} rows."
+            f"validation_fraction must leave training rows; got {fraction!r} of {n_rows} rows."
             " Use a smaller fraction, or early_stopping=False."
         )
     return BoostSettings(

@@ -10,13 +10,19 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from sketchforest._estimators.fitting.categories import indicators, learn_columns
-from sketchforest._utils.frames import InputColumns, is_frame, one_hot_names
-from sketchforest._utils.sparse import checked_if_sparse, merged
+from sketchforest._utils.frames import (
+    InputColumns,
+    cells_of,
+    is_frame,
+    one_hot_names,
+    role_of,
+)
+from sketchforest._utils.sparse import checked_if_sparse, indicator_matrix, merged
 from sketchforest._utils.typing import Matrix, MatrixLike, WeightsLike
 from sketchforest._utils.warning import warn
 
 LARGEST_INTEGER = 2**53  # a double represents all integers up to it
+FEW_ROWS = 100  # of a column whose categories may be texts or ids
 LARGEST_INDEX = np.iinfo(np.int32).max  # of rows, features and labels in the core
 
 _NUMPY_TEXT = re.compile(r"np\.str_\(('[^']*'|\"[^\"]*\")\)")
@@ -139,6 +145,38 @@ def check_features(
     return X
 
 
+def learn_columns(X: Any) -> InputColumns | None:
+    """Return the columns of a training data frame; None unless some hold categories."""
+    if not is_frame(X) or not all(isinstance(name, str) for name in X.columns):
+        return None
+    known: dict[str, tuple[str, ...] | None] = {}
+    for name, dtype in zip(X.columns, list(X.dtypes), strict=True):
+        known[name], role, n_rows = None, role_of(dtype, X[name]), X.shape[0]
+        if role in ("number", None):
+            continue
+        values = tuple(sorted({value for value in _category_names(X[name]) if value is not None}))
+        known[name] = values
+        if role == "text" and n_rows > FEW_ROWS and len(values) > n_rows / 2:
+            warn(
+                f"X has {len(values):,} categories in column {name!r} of {n_rows:,} rows. If it "
+                "holds texts or ids, leave it out, or use Tagger, which reads texts."
+            )
+    return known if any(values is not None for values in known.values()) else None
+
+
+def _indicators(X: Any, columns: InputColumns) -> list[Any]:
+    """Return a CSR matrix for each column of categories; other values have zeros only."""
+    return [
+        indicator_matrix(_category_names(X[name]), values)
+        for name, values in columns.items()
+        if values is not None
+    ]
+
+
+def _category_names(column: Any) -> list[str | None]:
+    return [None if cell is None else str(cell) for cell in cells_of(column)]
+
+
 def _with_categories(
     estimator: BaseEstimator, X: Any, columns: InputColumns, *, reset: bool
 ) -> sparse.csr_array:
@@ -146,7 +184,7 @@ def _with_categories(
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     numbers = [name for name, values in columns.items() if values is None]
     parts = [check_features(BaseEstimator(), X[numbers], reset=True)] if numbers else []
-    parts = [sparse.csr_array(part) for part in (*parts, *indicators(X, columns))]
+    parts = [sparse.csr_array(part) for part in (*parts, *_indicators(X, columns))]
     return sparse.csr_array(sparse.hstack(parts, format="csr"))
 
 

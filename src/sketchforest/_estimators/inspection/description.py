@@ -73,8 +73,8 @@ class Description:
         """Plot the n most important features."""
         if not len(self.importances):
             raise ValueError(
-                "plot needs the gains of the splits, which this model was saved without. Save it "
-                "without compact=True."
+                "plot needs the gains of the splits, which a model saved with compact=True lacks. "
+                "Save it without compact=True."
             )
         largest = self._largest(n)
         axes = new_axes(7.0, 1.2 + 0.3 * len(largest)) if ax is None else ax

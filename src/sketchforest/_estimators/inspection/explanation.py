@@ -246,7 +246,9 @@ def explain(
     fitted = model.fitted_
     row = model._check_new(x, fitted)
     if row.shape[0] != 1:
-        raise ValueError(f"row must be one row; got {row.shape[0]}. Use X[[i]] for row i.")
+        raise ValueError(
+            f"row must be a single row; got {row.shape[0]} rows. Use X[[i]] for row i."
+        )
     n_jobs = model._n_jobs
     labels = find_labels(fitted, label) if label is not None else _best(fitted, row, k, n_jobs)
     Y = _columns(fitted.labels, labels)

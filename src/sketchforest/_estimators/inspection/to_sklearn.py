@@ -89,8 +89,8 @@ def check_readable_elsewhere(estimator: "Estimator", what: str) -> None:
         )
     if estimator.fitted_.targets.is_balanced:
         raise ValueError(
-            f"class_weight must be None for {what} of a model of many labels; got "
-            f"{estimator.class_weight!r}, by which predictions are reweighted."
+            f"class_weight must be None for {what} with many labels; got "
+            f"{estimator.class_weight!r}, which reweights predictions."
         )
     threshold = getattr(estimator, "threshold", DEFAULT)
     if estimator.fitted_.targets.is_indicator and not np.array_equal(threshold, DEFAULT):

@@ -40,6 +40,10 @@ std::size_t OwnedArrays::number(const std::string& name) const {
     return found->second;
 }
 
+bool OwnedArrays::gives_number(const std::string& name) const {
+    return numbers_.contains(name);
+}
+
 const OwnedArrays::Array* OwnedArrays::find(const std::string& name) const {
     const auto found = arrays_.find(name);
     return found == arrays_.end() ? nullptr : &found->second;
@@ -124,7 +128,7 @@ OwnedCodes::OwnedCodes(const nb::kwargs& given) : OwnedArrays(given) {
     codes.codes = codes.sparse ? coded("codes", {n_entries}) : coded("codes", {p, n});
     codes.row_codes = codes.sparse ? nullptr : coded("row_codes", {n, p});
     const NativeWork work;
-    check(codes, {n_entries, n_values});
+    check(codes, {n_entries, n_values}, gives_number("n_threads") ? number("n_threads") : 1);
 }
 
 OwnedLeaves::OwnedLeaves(const nb::kwargs& given, bool is_all) : OwnedArrays(given) {

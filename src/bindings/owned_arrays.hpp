@@ -22,6 +22,7 @@ class OwnedArrays {
     // An attribute. Arrays are read-only and keep this object alive.
     nb::object shown(const std::string& name) const;
     std::size_t number(const std::string& name) const;
+    bool gives_number(const std::string& name) const;
 
   protected:
     using Array = Aligned<nb::ro, nb::c_contig, nb::device::cpu>;

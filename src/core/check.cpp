@@ -1,12 +1,14 @@
 #include "check.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <vector>
 
 #include "check_arrays.hpp"
+#include "team.hpp"
 
 namespace sketchforest {
 namespace {
@@ -14,11 +16,11 @@ namespace {
 // The codes by row and by column must agree: if a node is split by one and partitioned by the
 // other, growing might never end. Compared in tiles of a few rows, so that memory is fetched once.
 template <class Code>
-bool are_transposed(const Codes& codes) {
+bool are_transposed(const Codes& codes, std::size_t first, std::size_t end) {
     constexpr std::size_t tile_rows = 32;
     const auto* rows = static_cast<const Code*>(codes.row_codes);
-    for (std::size_t begin = 0; begin < codes.n_rows; begin += tile_rows) {
-        const std::size_t n = std::min(tile_rows, codes.n_rows - begin);
+    for (std::size_t begin = first; begin < end; begin += tile_rows) {
+        const std::size_t n = std::min(tile_rows, end - begin);
         for (std::size_t feature = 0; feature < codes.n_features; ++feature) {
             const Code* own = rows + begin * codes.n_features + feature;
             const Code* column =
@@ -33,7 +35,7 @@ bool are_transposed(const Codes& codes) {
 // Codes of a feature: ranks of its values, and one more that says missing. By value: floats. An
 // entry of sparse X is no zero: the rows of a node that have none are told from its zeros by that.
 template <class Code>
-bool are_codes(const Codes& codes, std::size_t n_entries) {
+bool are_codes(const Codes& codes, std::size_t n_entries, Team& team) {
     const auto* given = static_cast<const Code*>(codes.codes);
     if (codes.sparse)
         return all_of(n_entries, [&](std::size_t i) {
@@ -43,7 +45,8 @@ bool are_codes(const Codes& codes, std::size_t n_entries) {
         });
     constexpr float infinity = std::numeric_limits<float>::infinity();
     const std::uint32_t lowest = sortable(-infinity), highest = sortable(infinity);
-    for (std::size_t feature = 0; feature < codes.n_features; ++feature) {
+    std::atomic<bool> is_wrong = false;
+    team.run(codes.n_features, [&](std::size_t feature) {
         const Code* column = given + feature * codes.n_rows;
         const std::uint32_t missing = codes.missing_code(feature);
         const bool are_right =
@@ -54,9 +57,16 @@ bool are_codes(const Codes& codes, std::size_t n_entries) {
                                     (column[i] == missing);
                          })
                 : all_of(codes.n_rows, [&](std::size_t i) { return column[i] <= missing; });
-        if (!are_right) return false;
-    }
-    return !codes.row_codes || are_transposed<Code>(codes);
+        if (!are_right) is_wrong = true;
+    });
+    if (!codes.row_codes) return !is_wrong;
+    constexpr std::size_t piece_rows = 4096;
+    team.run((codes.n_rows + piece_rows - 1) / piece_rows, [&](std::size_t piece) {
+        const std::size_t first = piece * piece_rows;
+        if (!are_transposed<Code>(codes, first, std::min(first + piece_rows, codes.n_rows)))
+            is_wrong = true;
+    });
+    return !is_wrong;
 }
 
 // The values of each feature, ascending; of sparse X, with a zero where it should be.
@@ -116,7 +126,7 @@ void check_labels(std::span<const std::int64_t> row_start, std::span<const std::
             "labels of a row are not in order");
 }
 
-void check(const Codes& codes, const CodesExtent& extent) {
+void check(const Codes& codes, const CodesExtent& extent, std::size_t n_threads) {
     constexpr const char* reason = "codes do not fit the values";
     if (!codes.by_value) {
         require(are_starts({codes.value_start, codes.n_features + 1}, extent.n_values), reason);
@@ -151,11 +161,13 @@ void check(const Codes& codes, const CodesExtent& extent) {
     if (!codes.by_value)
         require(codes.wide_values ? are_values<double>(codes) : are_values<float>(codes),
                 "values of a feature must ascend, and have a zero where X is sparse");
+    // Starting threads takes as long as checking some thousand codes.
+    Team team(codes.n_rows * codes.n_features < 1 << 20 ? 1 : n_threads);
     const bool are_right =
         codes.code_bytes == 0 ||
-        (codes.code_bytes == 1   ? are_codes<std::uint8_t>(codes, extent.n_entries)
-         : codes.code_bytes == 2 ? are_codes<std::uint16_t>(codes, extent.n_entries)
-                                 : are_codes<std::uint32_t>(codes, extent.n_entries));
+        (codes.code_bytes == 1   ? are_codes<std::uint8_t>(codes, extent.n_entries, team)
+         : codes.code_bytes == 2 ? are_codes<std::uint16_t>(codes, extent.n_entries, team)
+                                 : are_codes<std::uint32_t>(codes, extent.n_entries, team));
     require(are_right, reason);
 }
 

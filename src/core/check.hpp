@@ -64,7 +64,7 @@ struct CodesExtent {
     std::size_t n_entries = 0;  // of sparse X
     std::size_t n_values = 0;
 };
-void check(const Codes& codes, const CodesExtent& extent);
+void check(const Codes& codes, const CodesExtent& extent, std::size_t n_threads = 1);
 
 // Parameters that the growers rely on; the others may have any value.
 void check(const GrowParams& params, std::size_t n_features);

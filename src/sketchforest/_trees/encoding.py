@@ -13,7 +13,7 @@ from scipy import sparse
 
 from sketchforest import _core
 from sketchforest._trees.owned_arrays import OwnedArrays
-from sketchforest._trees.parallel import run_blocks
+from sketchforest._trees.parallel import count_threads, run_blocks
 from sketchforest._utils.typing import Matrix
 
 Result = TypeVar("Result")
@@ -39,7 +39,7 @@ class EncodedX(OwnedArrays, _core.Codes):
     `codes` is None if X is sparse and each feature has only one value besides zero. `row_codes` is
     a row-major copy of dense codes, which small nodes read. `column_size` counts the entries of
     each feature. If `values` is None, X is encoded by value: codes are the values themselves, as
-    integers that sort like them.
+    integers that sort like them. `n_threads` validate the arrays, and are not kept.
     """
 
     FIELDS = (
@@ -75,8 +75,15 @@ def encode(X: Matrix, random_cuts: bool = False, n_jobs: int | None = None) -> E
 
 def is_worth_sparse(X: Matrix) -> bool:
     """Whether X has few enough non-zeros to store only these. Explicit zeros do not count."""
-    n_nonzeros = np.count_nonzero(X) if isinstance(X, np.ndarray) else canonical(X).count_nonzero()
-    return bool(n_nonzeros <= DENSE_SHARE * X.shape[0] * X.shape[1])
+    most = DENSE_SHARE * X.shape[0] * X.shape[1]
+    if not isinstance(X, np.ndarray):
+        return bool(canonical(X).count_nonzero() <= most)
+    n_nonzeros, size = 0, max(1, ROW_BLOCK_CELLS // max(1, X.shape[1]))
+    for first in range(0, X.shape[0], size):
+        n_nonzeros += int(np.count_nonzero(X[first : first + size]))
+        if n_nonzeros > most:  # usually in the first rows
+            return False
+    return True
 
 
 def canonical(X: SparseMatrix) -> SparseMatrix:
@@ -146,6 +153,7 @@ def _encode_ranks(
         row_codes=row_codes,
         values=values,
         value_start=starts_of(counts),
+        n_threads=count_threads(n_jobs),
     )
 
 
@@ -154,7 +162,13 @@ def _code_by_value(X: np.ndarray, n_jobs: int | None) -> EncodedX:
     codes = np.empty((n_features, n_rows), np.uint32)
     row_codes = np.empty((n_rows, n_features), np.uint32)
     by_row_blocks(partial(_core.code_by_value, X, codes, row_codes), n_rows, n_features, n_jobs)
-    return EncodedX(n_rows=n_rows, n_features=n_features, codes=codes, row_codes=row_codes)
+    return EncodedX(
+        n_rows=n_rows,
+        n_features=n_features,
+        codes=codes,
+        row_codes=row_codes,
+        n_threads=count_threads(n_jobs),
+    )
 
 
 def by_row_blocks(

@@ -27,7 +27,7 @@ WHOLE_PART_ROWS = 1 << 14
 # A part has at most this share of the rows of the part above it; nodes of few rows stay in it.
 LARGEST_SHARE = 1 / 4
 LARGEST_OBLIQUE_SHARE = 1 / 16
-LEAST_ROWS = 1 << 12
+LEAST_ROWS = 1 << 10
 # Rows of a node that a thread takes at a time.
 PIECE_ROWS = 1 << 12
 # A node of fewer rows is searched by one thread: others would take as long to wake up.

@@ -1,9 +1,7 @@
 """Before the first tree: validate and encode what `fit` is given."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
@@ -132,15 +130,13 @@ def prepare(
 def _hashed(
     X: Matrix, weights: np.ndarray | None, params: Parameters
 ) -> tuple[np.ndarray, str | None]:
-    """The hashes of rows, and the fingerprint, which one thread computes meanwhile."""
+    """The hashes of rows, and the fingerprint of all."""
     parts = [X]
     if isinstance(X, np.ndarray):
         parts = [X[first : first + HASHED_ROWS] for first in range(0, X.shape[0], HASHED_ROWS)]
-    of_all = (lambda: None) if params.is_tree else partial(fingerprint, X, weights)
-    tasks: list[Callable[[], Any]] = [of_all, *(partial(row_hashes, part) for part in parts)]
     n_jobs = params.n_jobs if len(parts) > 1 else 1
-    found, *hashes = run_blocks(lambda task: task(), tasks, n_jobs=n_jobs)
-    return np.concatenate(hashes), found
+    hashes = np.concatenate(run_blocks(row_hashes, parts, n_jobs=n_jobs))
+    return hashes, None if params.is_tree else fingerprint(X, weights, n_jobs)
 
 
 def _encoded(

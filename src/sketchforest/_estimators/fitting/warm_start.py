@@ -10,6 +10,7 @@ from sketchforest._estimators.parameters import Parameters
 from sketchforest._estimators.predicting.decisions import f1_kind
 from sketchforest._trees.encoding import canonical, is_worth_sparse
 from sketchforest._trees.fitted import Fitted
+from sketchforest._trees.parallel import run_blocks
 from sketchforest._trees.targets import Targets
 from sketchforest._utils.typing import Matrix
 from sketchforest._utils.warning import warn
@@ -75,23 +76,29 @@ def check_warm_start(
         warn_of_no_new_trees()
 
 
-def fingerprint(X: Matrix, sample_weight: np.ndarray | None) -> str:
+def fingerprint(X: Matrix, sample_weight: np.ndarray | None, n_jobs: int | None = 1) -> str:
     """A hash of the rows and their weights that does not depend on storage, order or dtype of X.
 
     It is stored with the trees, whose leaves refer to rows by number. It protects no secret.
     """
     found = hashlib.sha1(usedforsecurity=False)
     found.update(repr(X.shape).encode())
-    for values in _blocks_of(X):
-        # Adding zero copies to double precision in row order, and turns minus zero into zero.
-        found.update(np.add(values, 0.0, dtype=np.float64, order="C").data)
+    for digest in run_blocks(_digest, list(_blocks_of(X)), n_jobs=n_jobs):
+        found.update(digest)
     if sample_weight is not None:
         found.update(np.ascontiguousarray(sample_weight).data)
     return found.hexdigest()
 
 
-def _blocks_of(X: Matrix) -> Iterator[np.ndarray]:
-    """The values of X in blocks, in the storage that the encoding of X would choose."""
+def _digest(block: Matrix) -> bytes:
+    values = block if isinstance(block, np.ndarray) else block.toarray()
+    # Adding zero copies to double precision in row order, and turns minus zero into zero.
+    copied = np.add(values, 0.0, dtype=np.float64, order="C")
+    return hashlib.sha1(copied.data, usedforsecurity=False).digest()
+
+
+def _blocks_of(X: Matrix) -> Iterator[Matrix]:
+    """The values of X in blocks, as the encoding of X would store them when they are dense."""
     if is_worth_sparse(X):
         rows = sparse.csr_array(X) if isinstance(X, np.ndarray) else canonical(X.tocsr())
         for values in (rows.indptr, rows.indices, rows.data):
@@ -100,5 +107,4 @@ def _blocks_of(X: Matrix) -> Iterator[np.ndarray]:
         return
     rows = X if isinstance(X, np.ndarray) else X.tocsr()
     for first in range(0, X.shape[0], BLOCK_ROWS):
-        block = rows[first : first + BLOCK_ROWS]
-        yield block if isinstance(block, np.ndarray) else block.toarray()
+        yield rows[first : first + BLOCK_ROWS]

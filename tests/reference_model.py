@@ -9,7 +9,7 @@ from sketchforest._trees.model import MISSING_LEFT
 
 def is_forest(forest, labels, n_features) -> bool:
     """Whether every path down a tree ends in a leaf, and every leaf holds labeled rows."""
-    n_train = len(labels) if isinstance(labels, np.ndarray) else len(labels.row_start) - 1
+    n_train = len(labels) if isinstance(labels, np.ndarray) else len(labels.indptr) - 1
     return (
         are_starts(forest.node_start, len(forest.nodes))
         and are_starts(forest.leaf_start, len(forest.member_start))
@@ -71,13 +71,13 @@ def are_labels(labels) -> bool:
     if isinstance(labels, np.ndarray):
         return bool(finite(labels).all())
     return (
-        are_starts(labels.row_start, len(labels.columns))
-        and are_in_range(labels.columns, labels.n_columns)
+        are_starts(labels.indptr, len(labels.indices))
+        and are_in_range(labels.indices, labels.n_columns)
         and all(
-            (np.diff(labels.columns[a:b]) > 0).all()
-            for a, b in zip(labels.row_start, labels.row_start[1:], strict=False)
+            (np.diff(labels.indices[a:b]) > 0).all()
+            for a, b in zip(labels.indptr, labels.indptr[1:], strict=False)
         )
-        and (labels.values is None or bool(finite(labels.values).all()))
+        and (labels.data is None or bool(finite(labels.data).all()))
     )
 
 

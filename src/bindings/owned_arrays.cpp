@@ -62,11 +62,11 @@ void OwnedArrays::require_array(const std::string& name, const Array& array, boo
 }
 
 OwnedSparseRows::OwnedSparseRows(const nb::kwargs& given) : OwnedArrays(given) {
-    const auto starts = required<std::int64_t>("row_start");
-    const auto columns = required<std::int32_t>("columns");
+    const auto starts = required<std::int64_t>("indptr");
+    const auto columns = required<std::int32_t>("indices");
     require(!starts.empty(), "labels do not add up");
     n_rows = starts.size() - 1;
-    rows = {starts.data(), columns.data(), pointer<float>("values", {columns.size()}),
+    rows = {starts.data(), columns.data(), pointer<float>("data", {columns.size()}),
             number("n_columns")};
     const NativeWork work;
     check(rows, n_rows, columns.size());
@@ -74,20 +74,20 @@ OwnedSparseRows::OwnedSparseRows(const nb::kwargs& given) : OwnedArrays(given) {
 
 OwnedFloatRows::OwnedFloatRows(const nb::kwargs& given) : OwnedArrays(given) {
     rows.n_features = number("n_features");
-    const auto starts = span<std::int64_t>("row_start");
+    const auto starts = span<std::int64_t>("indptr");
     std::size_t n_entries = 0;
-    if (find("row_start")) {
-        const auto columns = required<std::int32_t>("columns");
+    if (find("indptr")) {
+        const auto columns = required<std::int32_t>("indices");
         n_entries = columns.size();
-        rows.values = required<float>("values", {n_entries}).data();
+        rows.values = required<float>("data", {n_entries}).data();
         require(!starts.empty(), "features do not add up");
         rows.n_rows = starts.size() - 1;
         rows.row_start = starts.data();
         rows.columns = columns.data();
     } else {
-        rows.values = required<float>("values", {any, any}).data();
-        rows.n_rows = find("values")->shape(0);
-        rows.stride = find("values")->shape(1);
+        rows.values = required<float>("data", {any, any}).data();
+        rows.n_rows = find("data")->shape(0);
+        rows.stride = find("data")->shape(1);
         require(rows.stride % 8 == 0 && rows.stride - rows.n_features < 8,
                 "rows must have their features, and zeros up to a multiple of 8");
     }

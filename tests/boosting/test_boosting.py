@@ -387,7 +387,7 @@ def test_what_needs_training_rows_says_why_there_are_none(method):
         ({"early_stopping": "yes"}, "early_stopping must be"),
         ({"leaf_fit": "mean"}, "leaf_fit must be"),
         ({"l2_regularization": -1}, "l2_regularization must be"),
-        ({"projection": "pca"}, "projection must be"),
+        ({"projection": "pca"}, "projection must not depend on the outputs"),
         ({"validation_fraction": 200, "early_stopping": True}, "validation_fraction must leave"),
         ({"threshold": "f1"}, "threshold must be"),
     ],

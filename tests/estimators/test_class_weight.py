@@ -197,7 +197,7 @@ def test_balanced_labels_rank_rare_ones_higher_and_rows_as_well():
 
 def test_reweighted_trees_are_not_converted(X, Y):
     forest = fitted(RandomForestClassifier, X.astype(np.float32), Y, class_weight="balanced")
-    with pytest.raises(ValueError, match="class_weight must be None for to_sklearn of a model"):
+    with pytest.raises(ValueError, match="class_weight must be None for to_sklearn"):
         forest.to_sklearn()
 
 

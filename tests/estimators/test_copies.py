@@ -60,7 +60,7 @@ def test_models_of_a_mapped_file_are_not_read_into_memory(labelled, tmp_path):
     X, Y = labelled
     forest = through_joblib(small(RandomForestClassifier).fit(X, Y), tmp_path)
     assert is_mapped(forest.fitted_.forest.members)
-    assert is_mapped(forest.fitted_.labels.columns)
+    assert is_mapped(forest.fitted_.labels.indices)
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)

@@ -43,7 +43,7 @@ def sparse_codes():
 
 
 def float_rows(*, is_sparse=False):
-    return of("FloatRows", lambda rows: (rows.fields["row_start"] is not None) == is_sparse)[0]
+    return of("FloatRows", lambda rows: (rows.fields["indptr"] is not None) == is_sparse)[0]
 
 
 def a_forest():
@@ -99,15 +99,15 @@ def test_values_of_a_feature_ascend(made):
 
 
 def test_dense_rows_are_padded_by_less_than_8_features():
-    values = np.pad(float_rows().fields["values"], [(0, 0), (0, 8)])
+    values = np.pad(float_rows().fields["data"], [(0, 0), (0, 8)])
     with pytest.raises(ValueError, match="zeros up to a multiple of 8"):
-        with_fields(float_rows(), values=values).build()
+        with_fields(float_rows(), data=values).build()
 
 
 def test_columns_below_zero_are_refused_however_many_features_there_are():
-    columns = changed(float_rows(is_sparse=True).fields["columns"], 0, -1)
+    columns = changed(float_rows(is_sparse=True).fields["indices"], 0, -1)
     with pytest.raises(ValueError, match="too many rows or features"):
-        with_fields(float_rows(is_sparse=True), columns=columns, n_features=2**40).build()
+        with_fields(float_rows(is_sparse=True), indices=columns, n_features=2**40).build()
     with pytest.raises(ValueError, match="members are out of range"):
         with_fields(
             a_forest(), members=changed(a_forest().fields["members"], 0, -1), n_rows=2**40
@@ -225,9 +225,9 @@ def test_averages_that_are_no_numbers_are_refused(name):
     weights = np.array([1e307, 1e307])
     made = _core.Leaves(tree_members=starts, members=members, weights=weights, n_rows=2, **leaves)
     rows = _core.SparseRows(
-        row_start=np.array([0, 1, 2]),
-        columns=np.zeros(2, np.int32),
-        values=np.array([3e38, -3e38], np.float32),
+        indptr=np.array([0, 1, 2]),
+        indices=np.zeros(2, np.int32),
+        data=np.array([3e38, -3e38], np.float32),
         n_columns=1,
     )
     with pytest.raises(ValueError, match="finite sum"):

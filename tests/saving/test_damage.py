@@ -202,7 +202,7 @@ def test_the_native_check_is_the_one_in_numpy(model):
     for is_spoilt in (False, *[True] * 300):
         forest, labels = arrays_of(model.fitted_.forest), arrays_of(model.fitted_.labels)
         parts = [a for a in vars(forest).values() if isinstance(a, np.ndarray) and a.size]
-        parts += [a for n, a in vars(labels).items() if isinstance(a, np.ndarray) and n != "values"]
+        parts += [a for n, a in vars(labels).items() if isinstance(a, np.ndarray) and n != "data"]
         labels = getattr(labels, "dense", labels)
         if is_spoilt:
             spoil(parts[rng.integers(len(parts))], rng)
@@ -238,7 +238,7 @@ def test_the_last_number_inside_is_taken_and_the_first_outside_refused():
                 assert not is_taken(forest, labels)
     for number, is_whole in ((2, True), (3, False), (-1, False)):
         spoilt = arrays_of(model.fitted_.labels)
-        spoilt.columns[5] = number
+        spoilt.indices[5] = number
         assert is_taken(arrays_of(whole), spoilt) == is_whole
 
 

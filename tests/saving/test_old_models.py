@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from sketchforest import (
@@ -17,6 +18,7 @@ from sketchforest import (
     SketchForestClassifier,
     load_forest,
 )
+from sketchforest._trees.model import SparseRows
 
 GOLDEN = Path(__file__).parent / "golden"
 FORMAT = 3
@@ -78,6 +80,13 @@ def test_a_model_that_does_not_say_what_its_rows_were_does_not_grow_on():
     outputs = load_forest(GOLDEN / "outputs-1.sf").set_params(n_estimators=5, warm_start=True)
     with pytest.raises(ValueError, match="warm_start must be False for a model file of an"):
         outputs.fit(X, X[:, :2], X[:, 2] + 1)
+
+
+def test_labels_in_pickles_of_earlier_versions_have_other_names():
+    rows = SparseRows.from_csr(sparse.csr_array([[0, 2.0, 1], [3, 0, 0]]))
+    former = {"row_start": rows.indptr, "columns": rows.indices, "values": rows.data}
+    again = SparseRows(**former, n_columns=3)
+    assert (again.to_csr() != rows.to_csr()).nnz == 0
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ def bag(seed, n_rows, rows=None, is_weighted=False, **given):
 
 
 def grow(kernels, x, bags, **given):
-    X = np.asarray(as_oblique(x, False).values)
+    X = np.asarray(as_oblique(x, False).data)
     return grow_level_wise(kernels, kernels.upload(X), N_FEATURES, bags, **given)
 
 

@@ -23,14 +23,14 @@ def as_oblique(x, is_sparse):
     if is_sparse:
         rows = sparse.csr_array(x)
         return ObliqueX(
-            values=rows.data.astype(np.float32),
-            row_start=rows.indptr.astype(np.int64),
-            columns=rows.indices.astype(np.int32),
+            data=rows.data.astype(np.float32),
+            indptr=rows.indptr.astype(np.int64),
+            indices=rows.indices.astype(np.int32),
             n_features=x.shape[1],
         )
     padded = np.zeros((len(x), -(-x.shape[1] // 8) * 8), np.float32)
     padded[:, : x.shape[1]] = x
-    return ObliqueX(values=padded, n_features=x.shape[1])
+    return ObliqueX(data=padded, n_features=x.shape[1])
 
 
 def grow(x, z, weights=None, is_sparse=False, **params):

@@ -12,10 +12,10 @@ RNG = np.random.default_rng(0)
 
 def seen(feature_map, X):
     rows = feature_map.transform(X)
-    if rows.row_start is None:
-        assert not rows.values[:, rows.n_features :].any()  # the padding
-        return rows.values[:, : rows.n_features]
-    arrays = (rows.values, rows.columns, rows.row_start)
+    if rows.indptr is None:
+        assert not rows.data[:, rows.n_features :].any()  # the padding
+        return rows.data[:, : rows.n_features]
+    arrays = (rows.data, rows.indices, rows.indptr)
     return sparse.csr_array(arrays, shape=(rows.n_rows, rows.n_features)).toarray()
 
 

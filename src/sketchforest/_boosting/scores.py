@@ -132,8 +132,8 @@ def _native_scores(targets: Targets, output: Output, weights: np.ndarray | None)
             values,
             _core.Loss[output.loss],
             weights=weights,
-            row_start=labels.row_start,
-            columns=labels.columns,
+            row_start=labels.indptr,
+            columns=labels.indices,
             groups=output.groups,
         )
     for first in range(0, shape[0], BLOCK_ROWS):

@@ -352,7 +352,7 @@ def _targets(about: dict[str, Any], labels: Labels) -> Targets:
     if targets.is_balanced and not targets.is_indicator:
         raise CorruptModelError("balanced labels of a model without labels")
     is_sparse = isinstance(labels, SparseRows)
-    has_indicators = isinstance(labels, SparseRows) and labels.values is None
+    has_indicators = isinstance(labels, SparseRows) and labels.data is None
     if targets.is_classification and (targets.is_vector or not has_indicators):
         raise CorruptModelError("labels are not those of a classifier")
     if targets.has_classes and not targets.is_classification:

@@ -34,7 +34,7 @@ from sketchforest._saving.container import (
     write_container,
 )
 from sketchforest._saving.directions import direction_arrays, read_directions, read_features
-from sketchforest._trees.model import Forest, Labels, SparseRows
+from sketchforest._trees.model import FORMER_FIELDS, Forest, Labels, SparseRows
 from sketchforest._trees.oblique_features import FeatureMap
 from sketchforest._trees.parallel import run_blocks
 
@@ -64,7 +64,7 @@ def write_model(path: str | os.PathLike[str], model: Model) -> None:
     arrays |= direction_arrays(model.forest.directions, model.feature_map)
     if isinstance(model.labels, SparseRows):
         about["n_label_columns"] = model.labels.n_columns
-        arrays |= {f"labels.{n}": getattr(model.labels, n) for n in LABELS}
+        arrays |= {f"labels.{n}": getattr(model.labels, now) for n, now in FORMER_FIELDS.items()}
     else:
         arrays["labels.dense"] = model.labels
     arrays |= {f"more.{name}": array for name, array in model.more.items()}

@@ -85,7 +85,7 @@ class OutOfBagScorer:
         n_labels = labels.shape[1]
         n_scored: float = n_labels
         if not isinstance(labels, np.ndarray):
-            n_scored = min(n_labels, SCORED_LABELS * len(labels.columns) / labels.n_rows)
+            n_scored = min(n_labels, SCORED_LABELS * len(labels.indices) / labels.n_rows)
         n_rows = max(MIN_ROWS, int(CELLS / max(n_scored, 1)))
         rng = generator(seed, SHARED, Purpose.SCORED_ROWS)
         self.rows = rng.permutation(rows)[:n_rows]

@@ -113,7 +113,7 @@ def _grow_oblique(
     assert X is not None
     _check(X, settings)
     room = _room(kernels, data, X, settings)
-    on_gpu = kernels.upload(np.asarray(X.values))
+    on_gpu = kernels.upload(np.asarray(X.data))
 
     def check() -> None:
         if stop.is_set or _core.is_closing():
@@ -152,7 +152,7 @@ def _as_tree(grown: Grown, data: TrainingData) -> Tree:
 
 
 def _check(X: ObliqueX, settings: GrowSettings) -> None:
-    if X.row_start is not None:
+    if X.indptr is not None:
         raise ValueError(
             "device must be None or 'cpu' for X of which at most a quarter is not zero, since it "
             "is stored sparse; got 'cuda'."
@@ -173,12 +173,12 @@ def _room(kernels: Kernels, data: TrainingData, X: ObliqueX, settings: GrowSetti
             f"n_components must be at most {MOST_OUTPUTS} for device='cuda'; got {m} outputs. Use "
             "a projection to fewer."
         )
-    room = Room.of(kernels.free_bytes() - X.values.nbytes, -(-m // 8) * 8, X.values.shape[1])
+    room = Room.of(kernels.free_bytes() - X.data.nbytes, -(-m // 8) * 8, X.data.shape[1])
     if room.most_rows < data.n_drawable:
         of_rows = Room.bytes_of(data.n_drawable, -(-m // 8) * 8)
         raise MemoryError(
             f"X of {data.n_rows} rows and {X.n_features} features takes "
-            f"{X.values.nbytes / 2**30:.1f} GiB of the GPU, and a tree on {m} outputs "
+            f"{X.data.nbytes / 2**30:.1f} GiB of the GPU, and a tree on {m} outputs "
             f"{of_rows / Room.SHARE / 2**30:.1f} GiB, but only {kernels.free_bytes() / 2**30:.1f} "
             "GiB are free. Use device=None or fewer rows."
         )

@@ -11,7 +11,7 @@ EXPONENT = 0.3
 
 def balanced_label_weights(labels: SparseRows) -> np.ndarray:
     """(n_labels,) float32 weights, on average 1 for the labels of a row."""
-    counts = np.bincount(labels.columns, minlength=labels.n_columns)
+    counts = np.bincount(labels.indices, minlength=labels.n_columns)
     logs = -EXPONENT * np.log((counts + 1) / (labels.n_rows + 2))
     mean = np.average(logs, weights=counts) if counts.any() else 0.0
     return np.exp(logs - mean).astype(np.float32)
@@ -20,7 +20,7 @@ def balanced_label_weights(labels: SparseRows) -> np.ndarray:
 def weighted_labels(labels: SparseRows, weights: np.ndarray) -> SparseRows:
     """Labels as outputs for the search of splits, in which impurities count by these weights."""
     # Impurity is a sum of squares.
-    values = np.sqrt(weights)[labels.columns].astype(np.float32)
+    values = np.sqrt(weights)[labels.indices].astype(np.float32)
     return SparseRows(**labels.fields() | {"values": values})
 
 

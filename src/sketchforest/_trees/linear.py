@@ -70,10 +70,10 @@ class LinearModel:
 
 def as_rows(seen: ObliqueX) -> sparse.csr_array:
     """X as oblique trees see it, with an entry for each feature if it is dense."""
-    if seen.columns is None or seen.row_start is None:
-        return _all_entries(np.asarray(seen.values)[:, : seen.n_features])
+    if seen.indices is None or seen.indptr is None:
+        return _all_entries(np.asarray(seen.data)[:, : seen.n_features])
     shape = seen.n_rows, seen.n_features
-    return sparse.csr_array((seen.values, seen.columns, seen.row_start), shape=shape)
+    return sparse.csr_array((seen.data, seen.indices, seen.indptr), shape=shape)
 
 
 def _all_entries(dense: np.ndarray) -> sparse.csr_array:
@@ -268,7 +268,7 @@ def _scaled(labels: Labels, rows: np.ndarray) -> tuple[np.ndarray, Matrix]:
     are."""
     if isinstance(labels, SparseRows):
         Y = labels.to_csr(np.float64)
-        if labels.values is None:
+        if labels.data is None:
             return np.ones(Y.shape[1]), Y
         largest = abs(Y).max(axis=0).toarray().ravel()
         scale = np.where(largest > 0, largest, 1.0)

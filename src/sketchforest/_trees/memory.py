@@ -71,7 +71,7 @@ def _axis_aligned_bytes(data: TrainingData, settings: GrowSettings) -> int:
 def _oblique_tree_bytes(data: TrainingData, n_components: int | None) -> int:
     # Outputs are stored twice, once centred; a node copies its rows of sparse X.
     X = data.oblique_rows
-    copied = 0 if X is None or X.row_start is None else 8 * len(X.values)
+    copied = 0 if X is None or X.indptr is None else 8 * len(X.data)
     n_features = 0 if X is None else X.n_features
     per_row = BYTES_PER_ROW + 2 * _output_bytes(data, n_components)
     return int(data.n_drawable * per_row + copied + 64 * n_features)
@@ -84,7 +84,7 @@ def _output_bytes(data: TrainingData, n_components: int | None) -> float:
     if isinstance(data.labels, SparseRows):
         # A cache line and the labels themselves. Counted labels, in subsets of up to 65,536 rows,
         # take two lines; these 8 MB are neglected.
-        return 64 + 16 * len(data.labels.columns) / max(1, data.labels.n_rows)
+        return 64 + 16 * len(data.labels.indices) / max(1, data.labels.n_rows)
     return 8 * data.labels.shape[1]
 
 

@@ -19,21 +19,26 @@ from sketchforest._trees.parallel import count_threads, run_blocks
 from sketchforest._utils.lazy import locked_property
 
 MISSING_LEFT = np.uint32(1 << 31)
+# Of SparseRows, in model files and in pickles of earlier versions.
+FORMER_FIELDS = {"row_start": "indptr", "columns": "indices", "values": "data"}
 
 
 class SparseRows(OwnedArrays, _core.SparseRows):
-    """A sparse matrix by rows; `values` is None if all are 1."""
+    """A CSR matrix; `data` is None if all entries are 1."""
 
-    FIELDS = ("row_start", "columns", "values", "n_columns")
+    FIELDS = ("indptr", "indices", "data", "n_columns")
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(**{FORMER_FIELDS.get(name, name): v for name, v in fields.items()})
 
     @classmethod
     def from_csr(cls, matrix: sparse.csr_array) -> "SparseRows":
         """From a canonical CSR matrix or array without explicit zeros."""
         has_ones = bool((matrix.data == 1).all())
         return cls(
-            row_start=matrix.indptr.astype(np.int64, copy=False),
-            columns=matrix.indices.astype(np.int32, copy=False),
-            values=None if has_ones else matrix.data.astype(np.float32, copy=False),
+            indptr=matrix.indptr.astype(np.int64, copy=False),
+            indices=matrix.indices.astype(np.int32, copy=False),
+            data=None if has_ones else matrix.data.astype(np.float32, copy=False),
             n_columns=matrix.shape[1],
         )
 
@@ -45,7 +50,7 @@ class SparseRows(OwnedArrays, _core.SparseRows):
     def occurring(self) -> np.ndarray:
         """The columns that have entries, ascending."""
         is_there = np.zeros(self.n_columns, bool)
-        is_there[self.columns] = True
+        is_there[self.indices] = True
         return np.flatnonzero(is_there)
 
     @locked_property
@@ -53,12 +58,12 @@ class SparseRows(OwnedArrays, _core.SparseRows):
         """Only the columns that have entries, renumbered."""
         place = np.zeros(self.n_columns, np.int32)
         place[self.occurring] = np.arange(len(self.occurring), dtype=np.int32)
-        columns = place[self.columns]
-        return SparseRows(**self.fields() | {"columns": columns, "n_columns": len(self.occurring)})
+        indices = place[self.indices]
+        return SparseRows(**self.fields() | {"indices": indices, "n_columns": len(self.occurring)})
 
     def to_csr(self, dtype: type[np.generic] = np.float32) -> sparse.csr_array:
-        values = np.ones(len(self.columns), dtype) if self.values is None else self.values
-        arrays = (values.astype(dtype, copy=False), self.columns, self.row_start)
+        values = np.ones(len(self.indices), dtype) if self.data is None else self.data
+        arrays = (values.astype(dtype, copy=False), self.indices, self.indptr)
         return sparse.csr_array(arrays, shape=self.shape)
 
 

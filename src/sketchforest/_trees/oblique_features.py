@@ -35,7 +35,7 @@ LENGTHS_DIFFER, LEAST_VARIANCE = 0.01, 0.1
 class ObliqueX(OwnedArrays, _core.FloatRows):
     """Rows of float32, sparse, or dense and padded to a multiple of 8 features."""
 
-    FIELDS = ("values", "row_start", "columns", "n_features")
+    FIELDS = ("data", "indptr", "indices", "n_features")
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,9 @@ class FeatureMap:
             values = np.log1p(np.maximum(values, 0)) * self.idf[rows.indices]
             values = _in_rows_of_unit_length(values, rows.indptr)
         return ObliqueX(
-            values=values.astype(np.float32, copy=False),
-            row_start=rows.indptr.astype(np.int64, copy=False),
-            columns=rows.indices.astype(np.int32, copy=False),
+            data=values.astype(np.float32, copy=False),
+            indptr=rows.indptr.astype(np.int64, copy=False),
+            indices=rows.indices.astype(np.int32, copy=False),
             n_features=rows.shape[1],
         )
 
@@ -104,7 +104,7 @@ class FeatureMap:
             out[first:last, : self.n_features] = np.clip(values, -FARTHEST, FARTHEST)
 
         by_row_blocks(standardize_block, len(dense), self.n_features, n_jobs)
-        return ObliqueX(values=out, n_features=self.n_features)
+        return ObliqueX(data=out, n_features=self.n_features)
 
     def _by_rank(
         self, X: Matrix, n_jobs: int | None, table: tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -117,7 +117,7 @@ class FeatureMap:
         # A binary search takes this many steps, each about as long as encoding a cell.
         n_steps = MOST_LEVELS.bit_length()
         by_row_blocks(find_block, len(dense), n_steps * self.n_features, n_jobs)
-        return ObliqueX(values=out, n_features=self.n_features)
+        return ObliqueX(data=out, n_features=self.n_features)
 
     def _dense_and_out(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
         """X, and zeros for what oblique trees see, padded."""

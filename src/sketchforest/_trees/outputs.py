@@ -97,7 +97,7 @@ def _original_outputs(labels: Labels) -> Labels:
     if isinstance(labels, np.ndarray):
         return _as_outputs(labels)
     # Adding a vector of eight outputs takes as long as adding one or two single numbers.
-    labels_per_row = len(labels.columns) / max(labels.n_rows, 1)
+    labels_per_row = len(labels.indices) / max(labels.n_rows, 1)
     if padded_width(labels.n_columns) <= 8 * max(1.0, labels_per_row):
         return _as_outputs(labels.to_csr().toarray())
     return labels

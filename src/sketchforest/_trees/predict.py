@@ -116,7 +116,7 @@ class ForestPredictor:
         one_each = np.arange(n_train + 1, dtype=np.int64)
         return cls(
             forest,
-            SparseRows(row_start=one_each, columns=rows, values=None, n_columns=n_train),
+            SparseRows(indptr=one_each, indices=rows, n_columns=n_train),
             may_tabulate=False,
         )
 
@@ -139,8 +139,8 @@ class ForestPredictor:
         self, X: Matrix, n_jobs: int | None, kept: Kept, exclude: TreesOfRows = None
     ) -> sparse.csr_array:
         def average(block: slice, leaves: np.ndarray) -> sparse.csr_array:
-            data, columns, row_start = _core.average_csr(*self._to_average(leaves), kept.k or 0)
-            arrays = (data.astype(kept.dtype, copy=False), columns, row_start)
+            data, indices, indptr = _core.average_csr(*self._to_average(leaves), kept.k or 0)
+            arrays = (data.astype(kept.dtype, copy=False), indices, indptr)
             return kept.of(sparse.csr_array(arrays, shape=(len(leaves), self.labels.shape[1])))
 
         return sparse.vstack(self._by_blocks(average, X, n_jobs, exclude=exclude), format="csr")
@@ -168,8 +168,8 @@ class ForestPredictor:
         that each hold one row."""
         if self.label_weights is None:
             return self.leaves, self.values, leaves
-        data, columns, row_start = _core.average_csr(self.leaves, self.values, leaves, 0)
-        values = reweighted(data, self.label_weights[columns]).astype(np.float32)
+        data, indices, indptr = _core.average_csr(self.leaves, self.values, leaves, 0)
+        data = reweighted(data, self.label_weights[indices]).astype(np.float32)
         n_rows, n_labels = len(leaves), self.labels.shape[1]
         rows = np.arange(n_rows, dtype=np.int32)
         one_tree = _core.Leaves(
@@ -180,9 +180,7 @@ class ForestPredictor:
             weights=None,
             n_rows=n_rows,
         )
-        reweighted_rows = SparseRows(
-            row_start=row_start, columns=columns, values=values, n_columns=n_labels
-        )
+        reweighted_rows = SparseRows(indptr=indptr, indices=indices, data=data, n_columns=n_labels)
         return one_tree, reweighted_rows, rows[:, None]
 
     def _by_blocks(
@@ -230,7 +228,7 @@ class ForestPredictor:
         """About how many additions average the leaves of one row."""
         width: float = self.values.shape[1]
         if isinstance(self.values, SparseRows):
-            width = len(self.values.columns) / self.values.n_rows
+            width = len(self.values.indices) / self.values.n_rows
         # Rows fall into large leaves more often than into small ones.
         rows_per_leaf = 1.0
         if self.leaves is self.forest:

@@ -109,4 +109,4 @@ def _arrays_of(targets: Targets) -> list[Any]:
     labels, classes = targets.labels, (targets.classes, *(targets.column_classes or ()))
     if isinstance(labels, np.ndarray):
         return [labels, None, None, *classes]
-    return [labels.row_start, labels.columns, labels.values, *classes]
+    return [labels.indptr, labels.indices, labels.data, *classes]

@@ -70,7 +70,7 @@ def _weights_of_rows(
     if isinstance(class_weight, list):
         given = list(class_weight)
     indicators = targets.by_column(np.arange(labels.n_columns)[None])
-    encoded = labels.columns.reshape(-1, len(columns))
+    encoded = labels.indices.reshape(-1, len(columns))
     product = np.ones(labels.n_rows)
     for number, (weights, classes) in enumerate(zip(given, columns, strict=True)):
         own = encoded[:, number] - indicators[number][0, 0]
@@ -91,7 +91,7 @@ def row_weights(
     labels; a list has one dict per label.
     """
     if classes is not None:
-        return _weights_of_classes(class_weight, labels.columns, classes, counts)[labels.columns]
+        return _weights_of_classes(class_weight, labels.indices, classes, counts)[labels.indices]
     assert not isinstance(class_weight, str)  # labels are balanced one by one
     absent, present = _weights_of_labels(class_weight, labels.n_columns)
     # Logarithms, since a product over a thousand labels can overflow a double.

@@ -37,14 +37,14 @@ def search_outputs(
     """
     standardizes = standardizes and may_scale and labels.shape[1] > 1
     if isinstance(labels, SparseRows):
-        if not may_scale or labels.values is None:
+        if not may_scale or labels.data is None:
             return SearchOutputs(labels, 0)
-        values, exponent = _scaled(labels.values, None)
+        values, exponent = _scaled(labels.data, None)
         if standardizes:
-            scaled = SparseRows(**labels.fields() | {"values": values})
-            values, more = _scaled(values / _divisors_of_sparse(scaled, rows)[labels.columns], None)
+            scaled = SparseRows(**labels.fields() | {"data": values})
+            values, more = _scaled(values / _divisors_of_sparse(scaled, rows)[labels.indices], None)
             exponent += more
-        return SearchOutputs(SparseRows(**labels.fields() | {"values": values}), exponent)
+        return SearchOutputs(SparseRows(**labels.fields() | {"data": values}), exponent)
     outputs, exponent = _scaled(labels, rows) if may_scale else (labels, 0)
     if standardizes:
         counted = outputs if rows is None else outputs[rows]

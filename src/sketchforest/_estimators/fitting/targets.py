@@ -112,9 +112,8 @@ def _one_class_per_row(Y: np.ndarray) -> Targets:
         ) from error
     _warn_of_tags(classes)
     one_hot = SparseRows(
-        row_start=np.arange(len(columns) + 1, dtype=np.int64),
-        columns=columns.astype(np.int32),
-        values=None,
+        indptr=np.arange(len(columns) + 1, dtype=np.int64),
+        indices=columns.astype(np.int32),
         n_columns=len(classes),
     )
     return Targets(one_hot, is_sparse=False, classes=classes, dtype=Y.dtype)
@@ -126,12 +125,11 @@ def _columns_of_classes(Y: np.ndarray, names: np.ndarray | None) -> Targets:
     classes = tuple(column.classes_by_output[0] for column in columns)
     first = np.cumsum([0, *map(len, classes)])
     of_columns = [
-        start + column.class_labels.columns for start, column in zip(first, columns, strict=False)
+        start + column.class_labels.indices for start, column in zip(first, columns, strict=False)
     ]
     labels = SparseRows(
-        row_start=np.arange(len(Y) + 1, dtype=np.int64) * len(columns),
-        columns=np.stack(of_columns, axis=1).astype(np.int32).ravel(),
-        values=None,
+        indptr=np.arange(len(Y) + 1, dtype=np.int64) * len(columns),
+        indices=np.stack(of_columns, axis=1).astype(np.int32).ravel(),
         n_columns=int(first[-1]),
     )
     return Targets(

@@ -122,7 +122,7 @@ def _facts(model: "Estimator") -> dict[str, str]:
     facts[what] = f"{n_labels:,}: {listed(label_names(fitted, np.arange(min(n_labels, 5))))}{more}"
     n_known = targets.labels.shape[0]  # boosting keeps no labels
     if targets.is_indicator and n_known:
-        facts["labels per row"] = f"{len(targets.class_labels.columns) / n_known:.1f} on average"
+        facts["labels per row"] = f"{len(targets.class_labels.indices) / n_known:.1f} on average"
     if targets.is_indicator:
         facts["predicted"] = what_is_predicted(model)
     score = fitted.out_of_bag.get("oob_score_")

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import sketchforest
 from sketchforest import cli
-from sketchforest._workflows.demo import Measurement, comparison_table, components_figure, run_demo
+from sketchforest._workflows.demo import Measurement, comparison_figure, comparison_table, run_demo
 
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
@@ -98,9 +98,9 @@ def test_axes_of_the_picture_have_units():
         Measurement("random forest", None, 100, 0.6, 900, 0.37, (0.6, 0.5, 0.4)),
         Measurement("random forest", 5, 100, 0.3, 900, 0.36, (0.6, 0.5, 0.4)),
     ]
-    quality, time = components_figure(rows, 100).axes
-    assert "LRAP" in quality.get_ylabel()
-    assert time.get_ylabel() == "seconds"
+    quality, time = comparison_figure(rows, 100).axes
+    assert "LRAP" in quality.get_xlabel()
+    assert "seconds" in time.get_xlabel()
 
 
 def test_the_command_runs_the_demo(tmp_path, monkeypatch):

@@ -22,25 +22,17 @@ from rich.table import Table
 from sklearn.ensemble import RandomForestRegressor
 
 from sketchforest import RandomForestClassifier, SketchForestClassifier, Tagger
-from sketchforest._utils.display import shortened
+from sketchforest._utils.display import BLUE, shortened, tidy
 from sketchforest._utils.progress import stage, watched
 from sketchforest._utils.units import UNKNOWN, ratio, seconds, size
 from sketchforest.datasets import Dataset, make_delicious_like
 from sketchforest.metrics import lrap, precision_at_k
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 FULL_SIZE, QUICK_SIZE = 16_105, 2_000
 SCIKIT_LEARN = "scikit-learn"
-# Colors that are easy to tell apart with any kind of color vision.
-_COLORS = {
-    "projected": "#0072b2",
-    "random forest": "#222222",
-    "sketch forest": "#009e73",
-    SCIKIT_LEARN: "#d55e00",
-}
 TEXTS = "functions.csv"
 N_TAGS, N_WORDS, N_TEXTS, TEXT_WIDTH = 2, 3, 5, 45
 
@@ -60,6 +52,10 @@ class Measurement:
     n_bytes: int
     lrap: float | None = None
     precision: tuple[float, ...] = ()  # at 1, 3 and 5
+
+    @property
+    def outputs(self) -> str:
+        return "original outputs" if self.n_components is None else f"m = {self.n_components}"
 
 
 def run_demo(
@@ -90,9 +86,7 @@ def run_demo(
     with watched(), stage("scikit-learn", 1 + len(forests)) as shown:
         measurements = [measure_sklearn(data, n_estimators, n_jobs, seed)]
         for name, forest in forests:
-            m = None if forest.projection is None else forest.n_components
-            outputs = "original outputs" if m is None else f"m = {m}"
-            shown.update(len(measurements), name=f"{name}, {outputs}")
+            shown.update(len(measurements), name=name)
             measurements.append(measure_sketchforest(data, name, forest))
     console.print(comparison_table(measurements, n_estimators, n_labels))
     if find_spec("matplotlib") is None:
@@ -101,7 +95,7 @@ def run_demo(
     else:
         from sketchforest._utils.pictures import save_figure
 
-        save_figure(components_figure(measurements, n_estimators), path)
+        save_figure(comparison_figure(measurements, n_estimators), path)
         console.print(f"Picture: {path}", markup=False)
     if (Path(examples) / TEXTS).is_file():
         show_tags(Path(examples), n_jobs, console)
@@ -186,50 +180,29 @@ def comparison_table(
     return table
 
 
-def components_figure(measurements: Sequence[Measurement], n_estimators: int) -> Figure:
-    """Plot LRAP and fit time against the number of projected outputs."""
+def comparison_figure(measurements: Sequence[Measurement], n_estimators: int) -> Figure:
+    """Plot the LRAP and the fit time of each forest."""
     from matplotlib.figure import Figure  # needs no display, unlike pyplot
 
-    figure = Figure(figsize=(10, 4.2), layout="constrained")
-    quality, fit_time = figure.subplots(1, 2)
-    quality.set_title("Ranking quality on test rows (LRAP)", loc="left")
-    quality.set_ylabel("LRAP, 1 is best")
-    _draw(quality, [row for row in measurements if row.lrap is not None], "lrap", "{:.3f}", 8)
-    quality.set_ylim(
-        0, 1.15 * quality.dataLim.ymax
-    )  # from 0: differences look as large as they are
-    fit_time.set_title(f"Time to fit {n_estimators} trees (log scale)", loc="left")
-    fit_time.set_ylabel("seconds")
-    fit_time.set_yscale("log")
-    _draw(fit_time, measurements, "fit_seconds", "{:.3g} s", -16)
+    figure = Figure(figsize=(10, 3.6), layout="constrained")
+    n_all = max(row.n_grown for row in measurements)
+    names = [
+        f"{row.forest}, {row.outputs}" + " (scaled)" * (row.n_grown < n_all) for row in measurements
+    ]
+    lrap, fit_seconds = figure.subplots(1, 2, sharey=True)
+    for axes, field, label, form in (
+        (lrap, "lrap", "LRAP on test rows, 1 is best", "{:.3f}"),
+        (fit_seconds, "fit_seconds", f"seconds to fit {n_estimators} trees (log scale)", "{:.3g}"),
+    ):
+        values = [getattr(row, field) for row in measurements]
+        bars = axes.barh(names, [value or 0.0 for value in values], color=BLUE)
+        axes.bar_label(bars, ["" if v is None else form.format(v) for v in values], padding=3)
+        axes.set_xlabel(label)
+        axes.margins(x=0.15)
+        tidy(axes)
+    fit_seconds.set_xscale("log")
+    lrap.invert_yaxis()
     return figure
-
-
-def _draw(axes: Axes, rows: Sequence[Measurement], field: str, label: str, above: int) -> None:
-    n_all = max(row.n_grown for row in rows)
-    projected = [row for row in rows if row.forest == "random forest" and row.n_components]
-    for row in rows:
-        if row not in projected:
-            value = getattr(row, field)
-            outputs = f"m = {row.n_components}" if row.n_components else "original outputs"
-            scaled = " (scaled)" if row.n_grown < n_all else ""
-            name = f"{row.forest}, {outputs}{scaled}: {label.format(value)}"
-            axes.axhline(value, color=_COLORS[row.forest], linestyle="--", label=name)
-    points = sorted((row.n_components, getattr(row, field)) for row in projected)
-    m, values = zip(*points, strict=True)
-    axes.plot(m, values, "o-", color=_COLORS["projected"], label="random forest, m outputs")
-    for point in points:
-        axes.annotate(
-            label.format(point[1]), point, (0, above), textcoords="offset points", ha="center"
-        )
-    axes.set_xscale("log")
-    axes.set_xticks(m, m)
-    axes.minorticks_off()
-    axes.set_xlabel("m, number of outputs after a gaussian projection")
-    axes.margins(x=0.12, y=0.15)
-    axes.grid(axis="y", color="#e6e6e6")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(loc="best", edgecolor="none", fontsize="small")
 
 
 def show_tags(examples: Path, n_jobs: int, console: Console) -> None:

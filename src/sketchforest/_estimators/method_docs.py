@@ -1,31 +1,25 @@
-"""Descriptions of the parameters that methods of estimators share."""
+"""Descriptions of parameters and attributes, read from descriptions.txt."""
+
+import re
+from pathlib import Path
 
 from sketchforest._utils.docs import Described, with_described_methods
 
-_MATRIX = "(n_samples, n_features) array, scipy sparse matrix or data frame"
-_PARAMETERS = {
-    "X": Described(f"{_MATRIX}, or texts for a text model", ""),
-    "rows": Described("as X for `predict`", ""),
-    "y": Described("as for `fit`", ""),
-    "sample_weight": Described("(n_samples,) array", ""),
-    "texts": Described("as for `fit`", ""),
-    "tags": Described("as for `fit`", ""),
-    "k": Described("int", ""),
-    "n": Described("int", ""),
-    "ax": Described("matplotlib Axes", ""),
-    "path": Described("str or path", ""),
-}
-_OF_FIT = {
-    "X": Described(
-        _MATRIX, "NaN means missing. Columns of categories or strings are one-hot encoded."
-    ),
-    "y": Described(
-        "(n_samples, n_outputs) array, scipy sparse matrix or data frame, or (n_samples,) array",
-        "The labels Y. A classifier takes an indicator matrix of zeros and ones, one class per "
-        "row, or several columns of classes. A regressor takes numbers.",
-    ),
-    "sample_weight": Described("(n_samples,) array", "Rows with a weight of 0 are ignored."),
-}
 
+def _read_sections() -> dict[str, dict[str, Described]]:
+    """By the title of the section and the name of the parameter, in the form of numpydoc."""
+    text = Path(__file__).with_name("descriptions.txt").read_text(encoding="utf-8")
+    _, *parts = re.split(r"^== (.+) ==$", text, flags=re.MULTILINE)
+    sections: dict[str, dict[str, Described]] = {}
+    for title, body in zip(parts[::2], parts[1::2], strict=True):
+        entries = (each.split("\n") for each in re.split(r"\n(?=\S)", body.strip()))
+        named = ((*head.split(" : ", 1), lines) for head, *lines in entries)
+        sections[title] = {
+            name: Described(kind, " ".join(map(str.strip, lines))) for name, kind, lines in named
+        }
+    return sections
+
+
+DESCRIBED = _read_sections()
 # Decorator that adds the parameters which the docstrings of the methods of a class leave out.
-described_methods = with_described_methods(_PARAMETERS, fit=_OF_FIT)
+described_methods = with_described_methods(DESCRIBED["methods"], fit=DESCRIBED["fit"])

@@ -1,1 +1,1 @@
-"""What the estimators share: checks of input, one way through fit, predictions, decisions."""
+"""Code shared by the estimators: input validation, fitting, prediction and thresholds."""

@@ -1,4 +1,4 @@
-"""What trees and forests share: one way through fit, and the attributes and methods after it."""
+"""Base class of trees and forests: `fit`, and the attributes and methods of fitted models."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -120,9 +120,9 @@ class TreesEstimator(Estimator):
 
         Returns a new estimator with the same trees, in time proportional to the non-zeros of
         `Y_new`. Out-of-bag scores are dropped. So are the linear part of a sketch forest and its
-        corrections, which cannot be refitted without X: trees predict alone, and all count alike. A
-        threshold chosen for all labels is kept, and per-label thresholds are kept if the number of
-        labels stays the same. Label names come from a data frame, or from `attach`.
+        corrections, which cannot be refitted without X: only the trees predict, all with the same
+        weight. A threshold chosen for all labels is kept, and per-label thresholds are kept if the
+        number of labels stays the same. Label names come from a data frame, or from `attach`.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What the two boosting estimators share: fitting, and the attributes and methods after it."""
+"""Base class of the two boosting estimators."""
 
 from collections.abc import Iterator
 from typing import Literal, Self

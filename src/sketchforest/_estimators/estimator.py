@@ -1,4 +1,4 @@
-"""What all estimators share: saving, names, explanations, a description, and the rows they take."""
+"""Base class of all estimators: saving, names, explanations, and validation of new rows."""
 
 import os
 from collections.abc import Callable, Sequence

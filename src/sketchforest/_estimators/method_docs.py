@@ -7,7 +7,7 @@ from sketchforest._utils.docs import Described, with_described_methods
 
 
 def _read_sections() -> dict[str, dict[str, Described]]:
-    """By the title of the section and the name of the parameter, in the form of numpydoc."""
+    """Read descriptions in numpydoc format: by section, then by parameter."""
     text = Path(__file__).with_name("descriptions.txt").read_text(encoding="utf-8")
     _, *parts = re.split(r"^== (.+) ==$", text, flags=re.MULTILINE)
     sections: dict[str, dict[str, Described]] = {}

@@ -69,8 +69,8 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate a fitted model on rows X with labels, classes or real outputs Y.
 
-    Scores on training rows flatter. So rows that the model recognizes as its training rows are left
-    out. If all rows are training rows, the scores are out-of-bag: each row is predicted by the
+    Scores on training rows are too high, so rows that the model recognizes as training rows are
+    left out. If all rows are training rows, the scores are out-of-bag: each row is predicted by the
     trees that were not grown on it. `Evaluation.basis` says which rows were scored.
 
     Parameters

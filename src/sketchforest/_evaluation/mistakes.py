@@ -1,4 +1,4 @@
-"""What a model gets wrong: rows, and pairs of labels that it takes for each other."""
+"""The mistakes of a model: its worst rows, and pairs of labels that it confuses."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -63,7 +63,7 @@ def most_wrong_rows(
     names: np.ndarray,
     n: int = N_ROWS,
 ) -> list[WrongRow]:
-    """The rows with the lowest LRAP; of equal ones, those with the most wrong decisions.
+    """The rows with the lowest LRAP, and of equal ones those with the most wrong decisions.
 
     The matrices are (n_rows, n_labels): indicators, scores, and indicators. Rows without true or
     without wrong labels are left out.

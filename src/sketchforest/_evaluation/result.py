@@ -82,7 +82,7 @@ class Evaluation(Table):
 
     @property
     def caution(self) -> str | None:
-        """What to know of the rows behind the scores, in a sentence; None for new rows."""
+        """A sentence about the rows behind the scores; None for new rows."""
         n_rows, n_trained = f"{self.scores['rows']:,.0f}", f"{self.n_trained_on:,}"
         if self.basis == HELD_OUT:
             return f"Scored on {n_rows} held-out rows, without the {n_trained} training rows."

@@ -109,7 +109,7 @@ class RowEncoder:
 
     @property
     def text_columns(self) -> tuple[str, ...]:
-        """The columns of the documents; texts that were in no table have a name of their own."""
+        """The columns of the documents; texts that were in no table have a default name."""
         return () if self.vectorizer is None else self.columns.text or (TEXT,)
 
     @property

@@ -32,7 +32,7 @@ def boosting_arrays(fitted: BoostedFitted) -> dict[str, np.ndarray]:
 def read_boosted(
     fitted: Fitted, values: Labels, about: Mapping[str, Any], more: Mapping[str, np.ndarray]
 ) -> BoostedFitted:
-    """The fitted model, from the same without leaf values."""
+    """Add the leaf values to a fitted model."""
     if not isinstance(values, np.ndarray):
         raise CorruptModelError("leaf values are not dense")
     shape = (fitted.targets.labels.shape[1],)

@@ -1,4 +1,4 @@
-"""Forests beside a linear model, with scores corrected by the correlations of labels."""
+"""Forests blended with a linear model, and scores corrected by the correlations of labels."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -36,7 +36,7 @@ class Blend:
 
     @classmethod
     def of(cls, targets: Targets) -> "Blend":
-        """Of trees alone."""
+        """The blend of trees alone."""
         of_columns = tuple(targets.classes_per_output.tolist()) if targets.has_classes else None
         return cls(n_classes=of_columns, is_bounded=targets.is_classification)
 
@@ -55,7 +55,7 @@ class Blend:
         return mixed
 
     def as_scores(self, found: np.ndarray) -> np.ndarray:
-        """Within the range of probabilities."""
+        """Clip scores to the range of probabilities."""
         return as_probabilities(found, self.n_classes) if self.is_bounded else found
 
 
@@ -120,7 +120,7 @@ class BlendedPredictor:
         n_jobs: int | None,
         exclude: TreesOfRows = None,
     ) -> list[Result]:
-        """work(rows, their scores) for blocks of rows, on threads."""
+        """Call work(rows, scores) for blocks of rows, on threads."""
         n_rows, n_outputs = X.shape[0], self.forest_predictor.labels.shape[1]
         X = X if isinstance(X, np.ndarray) else X.tocsr()
 
@@ -145,8 +145,7 @@ def blended(
 
 
 def best_of(scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The columns of the k largest scores of each row and these, largest first, of equal ones the
-    first."""
+    """The columns and values of the k largest scores of each row, largest first; ties by column."""
     n_rows, n_columns = scores.shape
     if k < n_columns // 8:
         # Those that reach the k-th largest are few, and sorted by themselves.

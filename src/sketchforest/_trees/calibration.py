@@ -31,7 +31,8 @@ class Calibration:
 
     @classmethod
     def through(cls, scores: np.ndarray, probabilities: np.ndarray) -> "Calibration":
-        """A curve through points inside of the unit square, and halfway on to 1 from the last."""
+        """A curve through points inside the unit square, which ends halfway between the last one
+        and 1."""
         if not len(scores):
             return cls(np.array([0.0, 1.0]), np.array([0.0, 1.0]))
         end = (1 + probabilities[-1]) / 2
@@ -42,7 +43,7 @@ class Calibration:
         return found.astype(scores.dtype, copy=False)
 
     def inverse(self, probabilities: np.ndarray | np.floating) -> np.ndarray | np.floating:
-        """The scores of probabilities; 1 of those that no score has."""
+        """The scores of probabilities; 1 for those above the curve."""
         found = np.interp(probabilities, self.probabilities, self.scores)
         return np.where(probabilities >= self.probabilities[-1], 1.0, found).astype(np.float32)[()]
 
@@ -54,7 +55,7 @@ class Calibration:
 def fit_sigmoid(scores: np.ndarray, is_true: np.ndarray) -> Calibration:
     """Logistic regression of labels on the log-odds of scores.
 
-    It is drawn to the identity as if by an error of 1 of slope and intercept.
+    A prior with a standard deviation of 1 pulls slope and intercept towards the identity.
     """
     u, identity = _log_odds(scores), np.array([1.0, 0.0])
     design = np.column_stack([u, np.ones_like(u)])
@@ -94,7 +95,7 @@ def fit_isotonic(scores: np.ndarray, is_true: np.ndarray) -> Calibration:
 
 
 def _strictly_ascending(scores: np.ndarray, probabilities: np.ndarray) -> Calibration:
-    """Of points that ascend, those inside of the unit square that differ from the one before."""
+    """A curve through ascending points: those inside the unit square, without repeated ones."""
     is_inside = (scores > 0) & (scores < 1) & (probabilities > 0) & (probabilities < 1)
     scores, probabilities = scores[is_inside], probabilities[is_inside]
     differs = np.append(True, (np.diff(scores) > 0) & (np.diff(probabilities) > 0))[: len(scores)]

@@ -29,7 +29,7 @@ class Contributions(NamedTuple):
 def contributions(
     predictor: ForestPredictor | BlendedPredictor, x: Matrix, outputs: np.ndarray
 ) -> Contributions:
-    """To k outputs, by their numbers, for the one row x."""
+    """Contributions to k outputs, given by number, for the single row x."""
     if isinstance(predictor, BlendedPredictor):
         return _of_blend(predictor, x, outputs)
     labels = predictor.labels
@@ -40,7 +40,7 @@ def contributions(
 def _of_trees(
     predictor: ForestPredictor, x: Matrix, Y: np.ndarray, labels: np.ndarray
 ) -> Contributions:
-    """Y (n_train, k) has these labels of the training rows."""
+    """Contributions through the trees; Y (n_train, k) has these labels of the training rows."""
     forest, outputs = predictor.forest, np.ascontiguousarray(Y, np.float64)
     leaves, seen = find_leaves(forest, x), seen_by_oblique_trees(forest, x)
     base, scores, features, added = _core.contributions(
@@ -59,7 +59,7 @@ def _of_trees(
 
 
 def _of_blend(predictor: BlendedPredictor, x: Matrix, outputs: np.ndarray) -> Contributions:
-    """A score that a limit changes is changed by all features, in proportion to what they add."""
+    """Contributions to blended scores; those to a clipped score are scaled in proportion."""
     blend, n_outputs = predictor.blend, predictor.forest_predictor.labels.shape[1]
     factors = sparse.identity(n_outputs, format="csr")[outputs]
     if blend.corrections is not None:

@@ -70,7 +70,7 @@ class Fitted:
 
     @property
     def blended_predictor(self) -> ForestPredictor | BlendedPredictor:
-        """The same, with what is blended with them."""
+        """The predictor of the trees and what is blended with them."""
         return blended(self.forest_predictor, self.blend)
 
     @property

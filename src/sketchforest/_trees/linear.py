@@ -38,8 +38,8 @@ MOST_SUM_BYTES = 1 << 28
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """Scores ``features @ basis @ weights * scale + intercept``. Without a basis, features are
-    weighted themselves."""
+    """Scores ``features @ basis @ weights * scale + intercept``. Without a basis, weights apply to
+    the features directly."""
 
     feature_map: FeatureMap
     weights: np.ndarray  # (n_features or n_directions, n_outputs) float32
@@ -84,7 +84,7 @@ def _all_entries(dense: np.ndarray) -> sparse.csr_array:
 
 
 def n_directions(n_rows: int, n_features: int) -> int | None:
-    """How many directions stand for the features; None where these are used themselves."""
+    """Number of directions that replace the features; None to use the features directly."""
     if n_features <= min(MOST_FEATURES, max(n_rows, MOST_DIRECTIONS)):
         return None
     return min(MOST_DIRECTIONS, n_rows)
@@ -218,7 +218,7 @@ class Ridge:
         return found
 
     def _without_fold(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """-1: of the rows that are not used."""
+        """The solution without a fold; for -1, from the rows of all folds."""
         kept = self._all if number < 0 else self._all.without_rows(self._of_folds[number])
         return kept.solve()
 
@@ -227,7 +227,7 @@ class Ridge:
         return found if self._basis is None else found @ self._basis
 
     def _moments(self) -> list[Moments]:
-        """Of the rows of each fold."""
+        """The moments of the rows of each fold."""
         p = (self._features if self._basis is None else self._basis).shape[1]
         at_once = MOST_SUM_BYTES // (8 * p * (p + len(self._scale)))
         n_threads = max(1, min(count_threads(self._n_jobs), at_once // 2))

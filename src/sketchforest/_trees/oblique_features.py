@@ -120,15 +120,15 @@ class FeatureMap:
         return ObliqueX(data=out, n_features=self.n_features)
 
     def _dense_and_out(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
-        """X, and zeros for what oblique trees see, padded."""
+        """Dense X, and a padded array of zeros for its transformed rows."""
         dense = X if isinstance(X, np.ndarray) else X.toarray()
         out = np.zeros((len(dense), -(-self.n_features // 8) * 8), np.float32)
         return dense.astype(float_type(dense.dtype), copy=False), out
 
 
 def is_embedding(X: np.ndarray) -> bool:
-    """Whether dense rows are points on a sphere around zero, but for rows of zeros: of the same
-    length, which is not that of a constant."""
+    """Whether dense rows are embeddings: of the same length, except for rows of zeros, and not
+    constant."""
     with np.errstate(over="ignore", invalid="ignore"):
         squares = np.einsum("ij,ij->i", X, X, dtype=np.float64)
         lengths = np.sqrt(squares[squares != 0])

@@ -299,8 +299,8 @@ def by_blocks(
 def row_blocks(n_rows: int, n_jobs: int | None, *limits: int) -> list[slice]:
     """Blocks of at most so many rows.
 
-    Enough for all threads to finish at about the same time, but not so small that trees are fetched
-    for a few rows.
+    There are enough blocks for all threads to finish at about the same time, but none are so small
+    that trees are fetched for a few rows.
     """
     even = max(SMALL_BLOCK, -(-n_rows // (4 * count_threads(n_jobs))))
     size = max(1, min(1024, even, *limits))

@@ -41,7 +41,7 @@ class _Limit:
 
 @cache
 def _libraries() -> list[Any]:
-    """NumPy's and SciPy's, which takes milliseconds to find."""
+    """The libraries of NumPy and SciPy; finding them takes milliseconds."""
     return list(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
@@ -64,8 +64,9 @@ if hasattr(os, "register_at_fork"):
 def one_blas_thread() -> Iterator[None]:
     """Run each call of BLAS on one thread, in the whole process.
 
-    Its threads wait for each other in loops. Where other processes need the cores, a second thread
-    makes small problems twenty times as slow. Results do not depend on the number of cores either.
+    Threads of BLAS wait for each other in busy loops. If other processes need the cores, a second
+    thread makes small problems twenty times as slow. Results do not depend on the number of cores
+    either.
     """
     _limit.acquire()
     try:

@@ -162,7 +162,7 @@ def read_training_file(file: DataFile) -> TrainingFile:
 
 
 def of_dataset(dataset: Dataset) -> TrainingFile:
-    """Return a data set that was in no file of the user."""
+    """Wrap a data set that is not a file of the user."""
     return TrainingFile(dataset, _rows_of(dataset), Notes())
 
 
@@ -194,7 +194,7 @@ def keep_rows(
 
 
 def _settings(tagger: Tagger, encoder: RowEncoder) -> Params:
-    """Return the parameters of a tagger that fits the rows alike as a data frame."""
+    """Return the parameters of a tagger that encodes a data frame of these rows alike."""
     found = tagger.get_params(deep=False) | {
         "text_columns": encoder.columns.text,
         "number_columns": encoder.table.numbers,

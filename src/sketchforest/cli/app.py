@@ -49,7 +49,7 @@ _ANY_ARGUMENTS = {"ignore_unknown_options": True, "allow_extra_args": True, "hel
 @app.command("bench", hidden=True, context_settings=_ANY_ARGUMENTS)
 @app.command("reproduce", hidden=True, context_settings=_ANY_ARGUMENTS)
 def _moved(context: typer.Context) -> None:
-    """Say where a command that has left the package is now, and exit with 2."""
+    """Report where a command has moved, and exit with code 2."""
     typer.echo(
         f"'sketchforest {context.info_name}' is no longer part of the package: run "
         f"'python -m benchmarks {context.info_name}' in a checkout of the repository.",

@@ -98,7 +98,7 @@ class Space:
 
     @property
     def promising(self) -> Setting:
-        """The most promising of them."""
+        """The most promising start."""
         return self.starts()[0 if self._mixed else -1]
 
     def neighbors(self, setting: Setting) -> Iterator[Setting]:

@@ -37,14 +37,14 @@ LEAST_ROWS = 20
 
 
 class Blending(NamedTuple):
-    """Trees and what is blended with them, and the regression that leaves rows out."""
+    """The blended predictor, and the regression that was fitted without some of the rows."""
 
     predictor: ForestPredictor | BlendedPredictor
     ridge: Ridge | None = None
 
 
 def fit_blend(params: Parameters, targets: Targets, problem: Problem, fitted: Fitted) -> Blending:
-    """Trees alone, if nothing is to be blended with them."""
+    """Fit the linear part and the weights; trees alone, if nothing is to be blended with them."""
     n_rows, n_outputs = problem.data.n_drawable, targets.labels.shape[1]
     # Sparse numbers would no longer be sparse.
     is_linear = params.linear != 0 and (targets.is_classification or not targets.is_sparse)

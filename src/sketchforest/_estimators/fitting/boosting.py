@@ -170,7 +170,7 @@ def _boosted(
 
 @contextmanager
 def _shown(verbose: int, max_iter: int) -> Iterator[Callable[[Progress], None]]:
-    """Show the number of trees and the loss that early stopping looks at."""
+    """Show the number of trees and the loss that early stopping monitors."""
     if not verbose:
         yield lambda done: None
         return
@@ -185,7 +185,7 @@ def _shown(verbose: int, max_iter: int) -> Iterator[Callable[[Progress], None]]:
 
 
 def _again(data: BoostData, X: Matrix, boosting: BoostSettings, earlier: BoostedFitted) -> Progress:
-    """Bring the scores to where the earlier fit left them, by the same additions."""
+    """Restore the scores of the earlier fit by repeating its additions."""
     forest, values = earlier.forest, earlier.boosted.leaf_values
     leaves = find_leaves(forest, X)
     n_known = forest.n_trees + 1  # trees after the best are grown again

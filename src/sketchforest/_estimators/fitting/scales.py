@@ -32,8 +32,8 @@ def search_outputs(
     """The labels to search splits on, or to project.
 
     Dense labels are shifted towards zero, where floats are more precise, which changes no score.
-    They become float32 if that loses nothing. `standardizes`: each of several real outputs counts
-    alike, whatever its unit.
+    They become float32 if that loses nothing. With `standardizes`, all real outputs count alike,
+    whatever their units.
     """
     standardizes = standardizes and may_scale and labels.shape[1] > 1
     if isinstance(labels, SparseRows):

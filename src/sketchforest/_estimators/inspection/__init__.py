@@ -1,1 +1,1 @@
-"""What a fitted estimator tells about itself: explanations, names, descriptions."""
+"""Explanations, names and descriptions of fitted estimators."""

@@ -54,10 +54,10 @@ class Line(NamedTuple):
 class Explanation:
     """The scores of one row for k labels or outputs, and what they consist of.
 
-    ``scores`` equals ``base + contributions.sum(axis=0)``, and also ``weights @ votes``, except
-    that a sketch forest with a linear part or corrections has more than its trees. Scores of
-    boosted classifiers are log-odds, or logarithms of probabilities plus a constant for classes;
-    boosting has no training rows in its leaves.
+    ``scores`` equals ``base + contributions.sum(axis=0)``. In forests without a linear part or
+    corrections, it also equals ``weights @ votes``. Scores of boosted classifiers are log-odds, or
+    logarithms of probabilities plus a constant for classes; boosting has no training rows in its
+    leaves.
 
     Attributes
     ----------

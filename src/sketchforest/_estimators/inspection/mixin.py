@@ -1,4 +1,4 @@
-"""What trees can say because their leaves keep training rows."""
+"""Methods that need training rows in the leaves."""
 
 from copy import copy
 

@@ -1,6 +1,6 @@
 """From averages over the leaves to predictions: in the form of Y, by threshold, or the k best.
 
-A threshold here is one of a decision: a probability that a label must exceed to be predicted.
+Thresholds are decision thresholds here: probabilities that a label must exceed to be predicted.
 """
 
 import re
@@ -97,7 +97,7 @@ def given_decision(threshold: object, n_labels: int) -> Decision:
 
 
 class HasFittedModel:
-    """What predictions need of an estimator, or of a partitioned forest."""
+    """The interface of estimators and partitioned forests that predictions need."""
 
     if TYPE_CHECKING:
 
@@ -239,7 +239,7 @@ def _best_cuts(
     has_enough = n_true >= MIN_TRUE_ROWS
 
     def cuts_of(labels: np.ndarray | None) -> list[np.float32]:
-        """Of all labels together for None, which takes longest."""
+        """The cuts of some labels, or for None that of all labels together, which takes longest."""
         if labels is None:
             return [columns.best_cut(int(n_true.sum()))]
         return [columns.between(*bounds[label]).best_cut(int(n_true[label])) for label in labels]
@@ -263,7 +263,7 @@ def _are_true(truth: sparse.csr_array, scores: sparse.csr_array) -> np.ndarray:
 
 
 class Decided(NamedTuple):
-    """The decisions of one threshold over all rows: predictions, and hits among them."""
+    """The numbers of predictions and hits over all rows at one threshold."""
 
     threshold: float
     n_predicted: int

@@ -258,7 +258,7 @@ def _predicted(model: PredictsLabels, fitted: Fitted, X: Matrix) -> sparse.csr_a
 
 
 def without_words(fitted: Fitted, X: Matrix) -> np.ndarray:
-    """(n_rows,) whether each text has no word that the model knows, and so says nothing."""
+    """(n_rows,) whether a text has no word that the model knows."""
     if "vectorizer_" not in fitted.attached or isinstance(X, np.ndarray):
         return np.zeros(X.shape[0], bool)
     n_rows = X.shape[0]

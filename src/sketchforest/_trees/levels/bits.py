@@ -14,7 +14,7 @@ def numbers_of(key: Array, place: Array) -> Array:
 
 
 def child_keys(key: np.ndarray) -> np.ndarray:
-    """(2 n,) of the streams of both children of each node."""
+    """(2 n,) keys of the streams of both children of each node."""
     side = np.arange(1, 3, dtype=np.uint64)[None, :]
     return np.asarray(_mix(key[:, None] + side * _GOLDEN)).ravel()
 

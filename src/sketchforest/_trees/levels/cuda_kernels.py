@@ -44,7 +44,7 @@ class CudaKernels(CudaMemory):
 
     @classmethod
     def on_device(cls) -> "CudaKernels":
-        """On the current device; CuPy compiles the kernels when they are first used."""
+        """Kernels on the current device; CuPy compiles them when they are first used."""
         import cupy
 
         source = resources.files(__package__).joinpath("kernels.cu").read_text(encoding="utf-8")
@@ -145,7 +145,7 @@ class CudaKernels(CudaMemory):
         return marks.view(np.bool_)
 
     def _each(self, name: str, n_threads: int, args: tuple[Any, ...]) -> None:
-        """A thread for each of so many things."""
+        """Run a kernel with one thread per item."""
         self._launch(name, -(-n_threads // BLOCK), BLOCK, 0, args)
 
     def _each_chunk(self, name: str, m: Array, nodes: Nodes, args: tuple[Any, ...]) -> None:

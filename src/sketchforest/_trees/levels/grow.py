@@ -31,7 +31,7 @@ class Room:
 
     @classmethod
     def of(cls, n_bytes: int, n_outputs: int, n_features: int) -> "Room":
-        """In so many bytes."""
+        """The room in this many bytes."""
         half = max(0, int(cls.SHARE * n_bytes))
         return cls(
             min(MOST_ROWS, half // cls.bytes_of(1, n_outputs)),
@@ -55,7 +55,7 @@ class BagOutputs:
 
 @dataclass(frozen=True)
 class Grown:
-    """A tree as the core gives it: see `_core.grow_oblique`."""
+    """A tree in the form that `_core.grow_oblique` returns."""
 
     nodes: np.ndarray
     gains: np.ndarray
@@ -95,7 +95,7 @@ class _Level:
 
 
 class _Pieces:
-    """What a tree has got so far, in the order of the making of its nodes."""
+    """The arrays of a tree so far, in the order in which its nodes were made."""
 
     def __init__(self) -> None:
         self.n_nodes = self.n_leaves = self.depth = 0
@@ -114,7 +114,7 @@ class _Pieces:
         self.depth = max(self.depth, depth) if len(slot) else self.depth
 
     def to_tree(self, members: np.ndarray, sizes: np.ndarray) -> Grown:
-        """With the members of its leaves, and how many each of them has."""
+        """The finished tree, given the members of its leaves and their numbers."""
         nodes = np.zeros((self.n_nodes, 4), np.int32)
         nodes[:, 0] = _joined(self.features, np.int32)
         nodes[:, 1] = _joined(self.thresholds, np.float32).view(np.int32)
@@ -194,7 +194,7 @@ class _Growth:
         return too_few | (level.depth >= params.max_depth)
 
     def _make_leaves(self, level: _Level, is_leaf: np.ndarray) -> _Level:
-        """The nodes that are none."""
+        """Make leaves of some nodes; returns the other nodes."""
         if not is_leaf.any():
             return level
         number = np.zeros(len(is_leaf), np.int32)

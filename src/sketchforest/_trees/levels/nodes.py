@@ -11,7 +11,7 @@ CHUNK_ROWS = 128
 
 @dataclass(frozen=True)
 class Nodes:
-    """Node k has the rows [start[k], start[k + 1]), of which there is at least one."""
+    """Node k has the rows [start[k], start[k + 1]), at least one."""
 
     start: Array  # (n_nodes + 1,) int32
     node: Array  # (n_rows,) int32
@@ -47,14 +47,14 @@ class Nodes:
 
 
 def starts(xp: Any, sizes: Array) -> Array:
-    """The first place of each, and the end."""
+    """The first place of each node, and the end of the last."""
     found = xp.zeros(len(sizes) + 1, xp.int32)
     found[1:] = xp.cumsum(sizes, dtype=xp.int32)
     return found
 
 
 def owners(xp: Any, start: Array) -> Array:
-    """To whom each place belongs, where everybody has one."""
+    """The node of each place; every node must have at least one."""
     marks = xp.zeros(int(start[-1]), xp.int32)
     marks[start[1:-1]] = 1
     return xp.cumsum(marks, dtype=xp.int32)

@@ -23,11 +23,11 @@ class NumpyKernels:
         return values
 
     def free_bytes(self) -> int:
-        """Of the device."""
+        """Free memory of the device in bytes."""
         return 1 << 32
 
     def free_memory(self) -> None:
-        """Gives back what is not in use."""
+        """Release unused memory."""
 
     def centre(
         self, m: np.ndarray, rows: np.ndarray, node: np.ndarray, mean: np.ndarray

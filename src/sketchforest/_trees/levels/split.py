@@ -82,11 +82,11 @@ class _Cuts:
     positions: Array  # (n_rows,) a row is on the left if its position does not exceed the threshold
 
     def where(self, xp: Any, is_allowed: Array) -> "_Cuts":
-        """None in other nodes."""
+        """Drop the cuts of other nodes."""
         return replace(self, n_left=xp.where(is_allowed, self.n_left, 0).astype(np.int32))
 
     def or_else(self, xp: Any, is_own: Array, other: "_Cuts", node: Array) -> "_Cuts":
-        """These in some nodes, and others elsewhere."""
+        """These cuts in some nodes, and the others elsewhere."""
         return _Cuts(
             xp.where(is_own, self.score, other.score),
             xp.where(is_own, self.n_left, other.n_left),

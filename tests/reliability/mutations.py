@@ -88,8 +88,8 @@ MUTATIONS = (
     Mutation(
         "the sibling's squares, sparse outputs",
         "src/core/sparse_criterion.cpp",
-        "squares_ -= x * (2 * total_[label] - x);",
-        "squares_ -= x * (2 * total_[label] + x);",
+        "node_.squares -= x * (2 * node_.total[label] - x);",
+        "node_.squares -= x * (2 * node_.total[label] + x);",
     ),
     Mutation(
         "the oblique direction: the length of a step",

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from sketchforest._estimators.constructors import declared
 from sketchforest._estimators.inspection.names import label_names
 from sketchforest._estimators.method_docs import described_methods
 from sketchforest._estimators.predicting.labels import PredictsLabels
@@ -29,6 +30,7 @@ from sketchforest.sketch_forest import SketchForestClassifier
 
 
 @described_methods
+@declared
 class Tagger(BaseEstimator):
     """Suggests tags for texts, or for rows of texts, numbers and categories.
 
@@ -94,42 +96,23 @@ class Tagger(BaseEstimator):
     ['bread', 'rye']
     """
 
-    estimator_: PredictsLabels
+    estimator_: PredictsLabels = field(init=False)
 
-    def __init__(
-        self,
-        estimator: BaseEstimator | None = None,
-        *,
-        analyzer: Literal["word", "char", "char_wb"] = "word",
-        ngram_range: tuple[int, int] = (1, 1),
-        min_df: int | float = 2,
-        max_df: int | float = 1.0,
-        max_features: int | None = None,
-        stop_words: str | Sequence[str] | None = None,
-        strip_accents: str | None = None,
-        sublinear_tf: bool = True,
-        text_columns: Sequence[str] = (),
-        number_columns: Sequence[str] = (),
-        category_columns: Sequence[str] = (),
-        tag_separator: str | None = None,
-        min_label_count: int = 1,
-        keep_texts: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.analyzer = analyzer
-        self.ngram_range = ngram_range
-        self.min_df = min_df
-        self.max_df = max_df
-        self.max_features = max_features
-        self.stop_words = stop_words
-        self.strip_accents = strip_accents
-        self.sublinear_tf = sublinear_tf
-        self.text_columns = text_columns
-        self.number_columns = number_columns
-        self.category_columns = category_columns
-        self.tag_separator = tag_separator
-        self.min_label_count = min_label_count
-        self.keep_texts = keep_texts
+    estimator: BaseEstimator | None = field(default=None, kw_only=False)
+    analyzer: Literal["word", "char", "char_wb"] = "word"
+    ngram_range: tuple[int, int] = (1, 1)
+    min_df: int | float = 2
+    max_df: int | float = 1.0
+    max_features: int | None = None
+    stop_words: str | Sequence[str] | None = None
+    strip_accents: str | None = None
+    sublinear_tf: bool = True
+    text_columns: Sequence[str] = ()
+    number_columns: Sequence[str] = ()
+    category_columns: Sequence[str] = ()
+    tag_separator: str | None = None
+    min_label_count: int = 1
+    keep_texts: bool = False
 
     def fit(
         self,

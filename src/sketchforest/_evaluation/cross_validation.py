@@ -18,7 +18,7 @@ from sketchforest._estimators.fitting.targets import check_no_tag_lists
 from sketchforest._features.tags import tag_targets
 from sketchforest._utils.display import aligned, html_table
 from sketchforest._utils.sparse import checked_if_sparse, indicator_matrix, one_hot
-from sketchforest._utils.tables import Table, latex_table
+from sketchforest._utils.tables import Table, described_methods, latex_table
 from sketchforest._utils.typing import Matrix, MatrixLike
 from sketchforest._utils.warning import warn
 from sketchforest.metrics import get_metric, psp_at_k
@@ -38,6 +38,7 @@ DECISIONS = ("micro_f1", "macro_f1")
 _TIMES = ("fit_seconds", "predict_seconds")
 
 
+@described_methods
 @dataclass(frozen=True, eq=False, repr=False)
 class CrossValidation(Table):
     """Scores of an estimator on the test rows of several splits.
@@ -82,16 +83,7 @@ class CrossValidation(Table):
         return columns | {f"split {n}": each for n, each in enumerate(splits, 1)}
 
     def to_latex(self, caption: str | None = None) -> str:
-        r"""The means and standard deviations as a LaTeX table, for the package booktabs.
-
-        Parameters
-        ----------
-        caption : str, optional
-
-        Returns
-        -------
-        str
-        """
+        r"""The means and standard deviations as a LaTeX table, for the package booktabs."""
         return latex_table(["score", "mean", "std"], self._lines(), caption)
 
     def __repr__(self) -> str:

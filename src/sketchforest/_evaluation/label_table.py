@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sketchforest._utils.display import aligned, html_table, shortened
-from sketchforest._utils.tables import Table, latex_table
+from sketchforest._utils.tables import Table, described_methods, latex_table
 
 LABEL_COLUMNS = (
     *("label", "true", "predicted", "hits", "precision", "recall", "f1"),
@@ -14,6 +14,7 @@ LABEL_COLUMNS = (
 SHOWN = 10
 
 
+@described_methods
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelTable(Table):
     """Scores of each label, by the decisions of `predict` and by probabilities.
@@ -57,17 +58,7 @@ class LabelTable(Table):
         return list(zip(*(np.asarray(column).tolist() for column in columns), strict=True))
 
     def to_latex(self, n: int = SHOWN, caption: str | None = None) -> str:
-        """The n most frequent labels as a LaTeX table, for the package booktabs.
-
-        Parameters
-        ----------
-        n : int, default=10
-        caption : str, optional
-
-        Returns
-        -------
-        str
-        """
+        """The n most frequent labels as a LaTeX table, for the package booktabs."""
         header = ["label", "true", "predicted", "precision", "recall", "F1", "AP"]
         rows = [
             [name, n_true, n_predicted, *(f"{value:.3f}" for value in shares[:-1])]

@@ -9,7 +9,7 @@ from sketchforest._evaluation.label_table import LabelTable
 from sketchforest._evaluation.mistakes import ConfusedPair, WrongRow
 from sketchforest._utils.display import aligned, html_table, new_axes, tidy
 from sketchforest._utils.evaluation_pictures import draw_calibration, draw_curve, draw_labels
-from sketchforest._utils.tables import Table, latex_table
+from sketchforest._utils.tables import Table, described_methods, latex_table
 from sketchforest.metrics.meanings import meaning
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ TRAINING_ROWS = "training rows included"
 _ARROWS = {"higher": "↑", "lower": "↓", "": " "}
 
 
+@described_methods
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(Table):
     """Scores of a model on some rows.
@@ -133,16 +134,7 @@ class Evaluation(Table):
         return columns | {part: [getattr(m, part) for m in meanings] for part in ("says", "better")}
 
     def to_latex(self, caption: str | None = None) -> str:
-        """The scores as a LaTeX table, for the package booktabs.
-
-        Parameters
-        ----------
-        caption : str, optional
-
-        Returns
-        -------
-        str
-        """
+        """The scores as a LaTeX table, for the package booktabs."""
         rows = [[meaning(name).title, _shown(name, v)] for name, v in self.scores.items()]
         return latex_table(["score", "value"], rows, caption)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sketchforest._utils.display import as_frame
+from sketchforest._utils.docs import Described, with_described_methods
 from sketchforest._utils.files import written_whole
 
 if TYPE_CHECKING:
@@ -42,6 +43,18 @@ def _latex_row(cells: Sequence[object]) -> str:
     return " & ".join(map(escape_latex, cells)) + r" \\"
 
 
+# Decorator that adds the parameters of the methods of tables to their docstrings.
+described_methods = with_described_methods(
+    {
+        "path": Described("str or path", ""),
+        "caption": Described("str or None", ""),
+        "n": Described("int", "Number of rows."),
+        "axes": Described("three matplotlib Axes or None", ""),
+    }
+)
+
+
+@described_methods
 class Table:
     """Results that are a table, by columns."""
 
@@ -53,12 +66,7 @@ class Table:
         return as_frame(self._columns())
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the table of `to_frame` as CSV.
-
-        Parameters
-        ----------
-        path : str or path
-        """
+        """Write the table of `to_frame` as CSV."""
         columns = self._columns()
         values = [np.asarray(column).tolist() for column in columns.values()]
         with written_whole(path) as draft, draft.open("w", encoding="utf-8", newline="") as file:

@@ -179,5 +179,5 @@ def test_a_curve_that_does_not_ascend_is_damage(changes):
     sound = {f"calibration_{n}": np.array([0, 0.4, 0.5, 1]) for n in ("scores", "probabilities")}
     assert _calibration(sound) is not None
     damaged = {name: value for name, value in (sound | changes).items() if value is not None}
-    with pytest.raises(CorruptModelError, match="calibration must ascend|missing array calibration_scores"):
+    with pytest.raises(CorruptModelError, match=r"must ascend|missing array"):
         _calibration(damaged)

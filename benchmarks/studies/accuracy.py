@@ -1,14 +1,16 @@
-"""Accuracy of default and tuned forests and of linear label trees, on every data set."""
+"""Accuracy of default and tuned forests, of linear label trees and of simple methods, on every
+data set."""
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.preprocessing import StandardScaler
 
 from benchmarks.bench.adapter import ModelAdapter, Options
 from benchmarks.bench.other_libraries import NapkinXC, Omikuji
@@ -16,9 +18,17 @@ from benchmarks.data import TrainTestSplit
 from benchmarks.measure import processor_timed
 from benchmarks.store import ResultStore
 from benchmarks.studies.accuracy_page import accuracy_page, save_picture, save_tables
+from benchmarks.studies.embeddings import FitAndScore, embedded, neighbors, ridge
 from benchmarks.studies.study import Study
 from sketchforest import ExtraTreesClassifier, RandomForestClassifier, SketchForestClassifier
-from sketchforest.metrics import lrap, ndcg_at_k, precision_at_k, propensities, psp_at_k
+from sketchforest.metrics import (
+    log_loss,
+    lrap,
+    ndcg_at_k,
+    precision_at_k,
+    propensities,
+    psp_at_k,
+)
 from sketchforest.tuning import tune
 
 FORESTS = {
@@ -30,6 +40,8 @@ TUNED = {
     "tuned forest": ("random_forest", "extra_trees"),
     "tuned sketch forest": ("sketch_forest",),
 }
+N_DIMENSIONS = 512  # of texts for the simple methods
+SIMPLE = {"ridge": ridge, "k-NN": neighbors}
 OTHERS: dict[str, Callable[[TrainTestSplit, Options], ModelAdapter]] = {
     "napkinXC": NapkinXC,
     "omikuji": Omikuji,
@@ -38,7 +50,10 @@ OTHERS: dict[str, Callable[[TrainTestSplit, Options], ModelAdapter]] = {
 
 @dataclass(frozen=True)
 class AccuracyResult:
-    """Scores on the test rows; at k labels, or at all of them if there are fewer."""
+    """Scores on the test rows; at k labels, or at all of them if there are fewer.
+
+    Of methods without probabilities, the log loss is NaN.
+    """
 
     lrap: float
     p1: float
@@ -46,6 +61,7 @@ class AccuracyResult:
     p5: float
     ndcg5: float
     psp5: float
+    log_loss: float
     fit_seconds: float  # processor time, which does not depend on the load
     predict_seconds: float
     megabytes: float
@@ -85,7 +101,8 @@ def _measures() -> dict[str, Callable[[Options, TrainTestSplit], AccuracyResult]
     searches = {method: partial(_measure_tuned, kinds) for method, kinds in TUNED.items()}
     installed = {method: other for method, other in OTHERS.items() if find_spec(method.lower())}
     others = {method: partial(_measure_other, other) for method, other in installed.items()}
-    return {**measures, **searches, **others}
+    simple = {method: partial(_measure_simple, work) for method, work in SIMPLE.items()}
+    return {**measures, **searches, **others, **simple}
 
 
 def _measure_forest(kind: type, options: Options, data: TrainTestSplit) -> AccuracyResult:
@@ -116,7 +133,23 @@ def _scored_forest(forest: Any, fit_seconds: float, data: TrainTestSplit) -> Acc
     if forest.fitted_.forest.directions is not None:
         arrays += vars(forest.fitted_.forest.directions).values()
     n_bytes = sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
-    return _scored(data, np.asarray(scores), fit_seconds, predict_seconds, n_bytes)
+    found = _scored(data, np.asarray(scores), fit_seconds, predict_seconds, n_bytes)
+    return replace(found, log_loss=log_loss(data.Y_test, scores))
+
+
+def _measure_simple(method: FitAndScore, options: Options, data: TrainTestSplit) -> AccuracyResult:
+    """Fit and predict together: nothing is kept between the two."""
+    seconds, scores = processor_timed(lambda: method(_dense(data)))
+    return _scored(data, scores, seconds, np.nan, np.nan)
+
+
+def _dense(data: TrainTestSplit) -> TrainTestSplit:
+    """Dense features on one scale, and texts as rows of an SVD."""
+    if not isinstance(data.X_train, np.ndarray):
+        return embedded(data, N_DIMENSIONS)
+    scaler = StandardScaler().fit(data.X_train)
+    X_train, X_test = scaler.transform(data.X_train), scaler.transform(data.X_test)
+    return TrainTestSplit(X_train, data.Y_train, X_test, data.Y_test)
 
 
 def _measure_other(
@@ -135,7 +168,7 @@ def _scored(
     scores: np.ndarray,
     fit_seconds: float,
     predict_seconds: float,
-    n_bytes: int,
+    n_bytes: float,
 ) -> AccuracyResult:
     truth, at = data.Y_test, partial(min, data.Y_test.shape[1])
     return AccuracyResult(
@@ -145,6 +178,7 @@ def _scored(
         p5=precision_at_k(truth, scores, at(5)),
         ndcg5=ndcg_at_k(truth, scores, at(5)),
         psp5=psp_at_k(truth, scores, propensities(data.Y_train), at(5)),
+        log_loss=np.nan,
         fit_seconds=fit_seconds,
         predict_seconds=predict_seconds,
         megabytes=n_bytes / 1e6,

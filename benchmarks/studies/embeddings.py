@@ -12,6 +12,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import normalize
 
@@ -53,12 +54,12 @@ def run_embeddings(study: Study) -> bool:
     return study.run("embeddings", EmbeddingResult, methods, embeddings_page)
 
 
-def embedded(data: TrainTestSplit) -> TrainTestSplit:
+def embedded(data: TrainTestSplit, n_dimensions: int = N_DIMENSIONS) -> TrainTestSplit:
     """With unit rows of a truncated SVD of TF-IDF weights, fitted on the training rows; dense
     features stay as they are."""
     if isinstance(data.X_train, np.ndarray):
         return data
-    n_dimensions = min(N_DIMENSIONS, min(data.X_train.shape) - 1)
+    n_dimensions = min(n_dimensions, min(data.X_train.shape) - 1)
     svd = TruncatedSVD(n_dimensions, random_state=0)
     embedding = make_pipeline(TfidfTransformer(sublinear_tf=True), svd).fit(data.X_train)
     X_train, X_test = (
@@ -78,9 +79,9 @@ def _forest(kind: type, params: dict[str, Any], data: TrainTestSplit) -> np.ndar
     return scores
 
 
-def _ridge(data: TrainTestSplit) -> np.ndarray:
-    ridge = RidgeCV(np.logspace(-2, 3, 11)).fit(data.X_train, data.Y_train.toarray().astype(float))
-    scores: np.ndarray = ridge.predict(data.X_test)
+def ridge(data: TrainTestSplit) -> np.ndarray:
+    model = RidgeCV(np.logspace(-2, 3, 11)).fit(data.X_train, data.Y_train.toarray().astype(float))
+    scores: np.ndarray = model.predict(data.X_test)
     return scores
 
 
@@ -94,22 +95,23 @@ def _logistic(data: TrainTestSplit) -> np.ndarray:
     return scores
 
 
-def _neighbors(data: TrainTestSplit) -> np.ndarray:
+def neighbors(data: TrainTestSplit) -> np.ndarray:
     """Labels of the nearest training rows by cosine, each counting by its similarity."""
-    similarity = normalize(data.X_test) @ normalize(data.X_train).T
-    k = min(N_NEIGHBORS, similarity.shape[1])
-    nearest = np.argpartition(-similarity, k - 1, axis=1)[:, :k]
-    weights = np.maximum(np.take_along_axis(similarity, nearest, axis=1), 0).ravel()
+    k = min(N_NEIGHBORS, data.X_train.shape[0])
+    index = NearestNeighbors(n_neighbors=k, metric="cosine").fit(data.X_train)
+    distances, nearest = index.kneighbors(data.X_test)
     starts = np.arange(len(nearest) + 1) * k
-    shares = sparse.csr_array((weights, nearest.ravel(), starts), shape=similarity.shape)
+    shape = len(nearest), data.X_train.shape[0]
+    weights = np.maximum(1 - distances, 0).ravel()
+    shares = sparse.csr_array((weights, nearest.ravel(), starts), shape=shape)
     scores: np.ndarray = (shares @ data.Y_train.astype(np.float32)).toarray()
     return scores
 
 
 OTHERS: dict[str, FitAndScore] = {
-    "ridge": _ridge,
+    "ridge": ridge,
     "logistic regression": _logistic,
-    f"{N_NEIGHBORS} nearest neighbours": _neighbors,
+    f"{N_NEIGHBORS} nearest neighbours": neighbors,
 }
 METHODS = (*FORESTS, *OTHERS)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.model_selection import train_test_split
@@ -142,6 +143,8 @@ def probabilities(model: Any, X: Matrix) -> np.ndarray:
 def as_taken(method: str, X: Matrix, Y: Matrix) -> tuple[Matrix, Matrix]:
     """X and Y in the form that a method takes."""
     dense_X, dense_Y = needs_dense(method)
+    if method == LIGHTGBM and sparse.issparse(X):
+        X = sparse.csr_matrix(X, dtype=np.float32)  # it knows neither sparse arrays nor bytes
     return _dense(X) if dense_X else X, _dense(Y) if dense_Y else Y
 
 

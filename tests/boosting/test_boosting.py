@@ -72,9 +72,8 @@ def test_regression_is_the_algorithm_of_the_definition():
     X, Y = numbers()
     mean, spread = Y.mean(axis=0), Y.std(axis=0)
     expected = definition(X, (Y - mean) / spread, "squared_error", np.zeros(9))
-    model = small(SketchBoostingRegressor, projection=None, l2_regularization=1, **SETTING).fit(
-        X, Y
-    )
+    alike = {"projection": None, "l2_regularization": 1, "subsample": 1.0}
+    model = small(SketchBoostingRegressor, **alike, **SETTING).fit(X, Y)
     np.testing.assert_allclose((model.predict(X) - mean) / spread, expected, atol=1e-4)
 
 
@@ -98,7 +97,7 @@ def test_one_output_is_boosted_as_in_scikit_learn():
     X, Y = numbers(2000)
     y = Y[:, 0] / Y[:, 0].std()
     common = {"max_iter": 20, "max_leaf_nodes": 8, "l2_regularization": 0.0, "min_samples_leaf": 20}
-    ours = SketchBoostingRegressor(**common, early_stopping=False).fit(X, y)
+    ours = SketchBoostingRegressor(**common, subsample=1.0, early_stopping=False).fit(X, y)
     theirs = HistGradientBoostingRegressor(**common, early_stopping=False).fit(X, y)
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-4)
 

@@ -69,6 +69,23 @@ void by_value(const AnyMatrix& from, OutMatrix<std::uint32_t> by_column,
     code_by_value(x, first, last, by_column.data(), by_row.data());
 }
 
+// Writes the bins of a feature, and returns the lowest and the highest code of each.
+nb::tuple bin_codes_of(Matrix<std::uint32_t> codes, OutMatrix<std::uint8_t> bins,
+                       std::size_t feature, std::uint32_t missing_code,
+                       Vector<std::uint32_t> edges) {
+    require(feature < codes.shape(0) && has_shape(bins, codes.shape(0), codes.shape(1)) &&
+                0 < edges.shape(0) && edges.shape(0) <= 255,
+            "bins have another shape");
+    std::vector<std::uint32_t> lowest(edges.shape(0)), highest(edges.shape(0));
+    const std::size_t n = codes.shape(1);
+    without_gil([&] {
+        bin_codes({codes.data() + feature * n, n}, missing_code, to_span(edges),
+                  bins.data() + feature * n, lowest.data(), highest.data());
+        return 0;
+    });
+    return to_arrays(lowest, highest);
+}
+
 // The fields of Codes.
 template <class T>
 nb::dict encode_csr(Vector<T> values, Vector<std::int32_t> columns, Vector<std::int64_t> row_start,
@@ -125,6 +142,8 @@ void bind_encoding(nb::module_& m) {
     bind_tables<std::uint32_t>(m);
     m.def("code_by_value", &by_value, "x"_a, "by_column"_a.noconvert(), "by_row"_a.noconvert(),
           "first"_a, "last"_a);
+    m.def("bin_codes", &bin_codes_of, "codes"_a.noconvert(), "bins"_a.noconvert(), "feature"_a,
+          "missing_code"_a, "edges"_a);
     m.def("encode_csr", &encode_csr<float>);
     m.def("encode_csr", &encode_csr<double>);
     m.def("learn_bins", &learn, "codes"_a, "most"_a);

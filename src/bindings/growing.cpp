@@ -138,7 +138,8 @@ void bind_growing(nb::module_& m) {
         .def_rw("random_cuts", &GrowParams::random_cuts)
         .def_rw("n_threads", &GrowParams::n_threads)
         .def_rw("shared_rows", &GrowParams::shared_rows)
-        .def_rw("piece_rows", &GrowParams::piece_rows);
+        .def_rw("piece_rows", &GrowParams::piece_rows)
+        .def_rw("binned_rows", &GrowParams::binned_rows);
     nb::class_<ObliqueParams, TreeLimits>(m, "ObliqueParams")
         .def(nb::init<>())
         .def_rw("ridge", &ObliqueParams::ridge)

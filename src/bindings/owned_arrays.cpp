@@ -127,8 +127,18 @@ OwnedCodes::OwnedCodes(const nb::kwargs& given) : OwnedArrays(given) {
     };
     codes.codes = codes.sparse ? coded("codes", {n_entries}) : coded("codes", {p, n});
     codes.row_codes = codes.sparse ? nullptr : coded("row_codes", {n, p});
+    std::size_t n_bins = 0;
+    if (find("bins")) {
+        codes.bins = pointer<std::uint8_t>("bins", {p, n});
+        codes.bin_start = required<std::int64_t>("bin_start", {p + 1}).data();
+        const auto lowest = required<std::uint32_t>("bin_lowest");
+        n_bins = lowest.size();
+        codes.bin_lowest = lowest.data();
+        codes.bin_highest = required<std::uint32_t>("bin_highest", {n_bins}).data();
+    }
     const NativeWork work;
-    check(codes, {n_entries, n_values}, gives_number("n_threads") ? number("n_threads") : 1);
+    check(codes, {n_entries, n_values, n_bins},
+          gives_number("n_threads") ? number("n_threads") : 1);
 }
 
 OwnedLeaves::OwnedLeaves(const nb::kwargs& given, bool is_all) : OwnedArrays(given) {

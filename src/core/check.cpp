@@ -32,6 +32,24 @@ bool are_transposed(const Codes& codes, std::size_t first, std::size_t end) {
     return true;
 }
 
+// Nodes are split by bins and partitioned by codes.
+template <class Code>
+bool are_bins(const Codes& codes, std::size_t feature, const Code* column) {
+    const std::size_t n_bins = codes.n_bins(feature);
+    const std::uint32_t* lowest = codes.bin_lowest + codes.bin_start[feature];
+    const std::uint32_t* highest = codes.bin_highest + codes.bin_start[feature];
+    const std::uint32_t missing = codes.missing_code(feature);
+    for (std::size_t bin = 0; bin < n_bins; ++bin)
+        if (lowest[bin] > highest[bin] || (bin > 0 && highest[bin - 1] >= lowest[bin]))
+            return false;
+    const std::uint8_t* bins = codes.bins + feature * codes.n_rows;
+    return (n_bins == 0 || highest[n_bins - 1] < missing) &&
+           all_of(codes.n_rows, [&](std::size_t i) {
+               if (bins[i] >= n_bins) return bins[i] == n_bins && column[i] == missing;
+               return lowest[bins[i]] <= column[i] && column[i] <= highest[bins[i]];
+           });
+}
+
 // Codes of a feature: ranks of its values, and one more that says missing. By value: floats. An
 // entry of sparse X is no zero: the rows of a node that have none are told from its zeros by that.
 template <class Code>
@@ -57,7 +75,7 @@ bool are_codes(const Codes& codes, std::size_t n_entries, Team& team) {
                                     (column[i] == missing);
                          })
                 : all_of(codes.n_rows, [&](std::size_t i) { return column[i] <= missing; });
-        if (!are_right) is_wrong = true;
+        if (!are_right || (codes.bins && !are_bins(codes, feature, column))) is_wrong = true;
     });
     if (!codes.row_codes) return !is_wrong;
     constexpr std::size_t piece_rows = 4096;
@@ -136,8 +154,13 @@ void check(const Codes& codes, const CodesExtent& extent, std::size_t n_threads)
                        }),
                 reason);
     }
+    if (codes.bins) {
+        require(are_starts({codes.bin_start, codes.n_features + 1}, extent.n_bins), reason);
+        require(all_of(codes.n_features, [&](std::size_t i) { return codes.n_bins(i) <= 255; }),
+                "a feature must have at most 255 bins");
+    }
     if (codes.sparse) {
-        require(!codes.by_value, reason);
+        require(!codes.by_value && !codes.bins, reason);
         require(are_starts({codes.row_start, codes.n_rows + 1}, extent.n_entries),
                 "features do not add up");
         const std::span columns(codes.columns, extent.n_entries);

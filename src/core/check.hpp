@@ -63,6 +63,7 @@ void check_labels(std::span<const std::int64_t> row_start, std::span<const std::
 struct CodesExtent {
     std::size_t n_entries = 0;  // of sparse X
     std::size_t n_values = 0;
+    std::size_t n_bins = 0;
 };
 void check(const Codes& codes, const CodesExtent& extent, std::size_t n_threads = 1);
 

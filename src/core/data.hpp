@@ -54,6 +54,18 @@ struct Codes {
 
     bool by_value = false;
 
+    // Dense codes of 4 bytes may also have bins of neighboring codes, to search large nodes. Those
+    // of feature f have the numbers 0, 1, ..., and their lowest and highest codes start at
+    // bin_start[f]; missing values are in the bin after them.
+    const std::uint8_t* bins = nullptr;  // by column
+    const std::int64_t* bin_start = nullptr;
+    const std::uint32_t* bin_lowest = nullptr;
+    const std::uint32_t* bin_highest = nullptr;
+
+    std::size_t n_bins(std::size_t feature) const {
+        return static_cast<std::size_t>(bin_start[feature + 1] - bin_start[feature]);
+    }
+
     // Whether to read the dense codes of a node row by row, as its rows lie far apart in a column.
     // This pays off earlier if a row has no more cache lines than there are features to read, and
     // if a column has more lines than the node has rows.
@@ -138,6 +150,8 @@ struct GrowParams : TreeLimits {
     // They share the features of nodes of so many rows or more.
     std::uint32_t shared_rows = std::numeric_limits<std::uint32_t>::max();
     std::uint32_t piece_rows = 0;  // that a thread takes at a time; 0: all of a node
+    // Nodes of so many rows or more are searched in bins, if X has them.
+    std::uint32_t binned_rows = std::numeric_limits<std::uint32_t>::max();
 };
 
 // An inner node. A child >= 0 is an inner node, a child < 0 is leaf number -1 - child.

@@ -70,4 +70,10 @@ SparseCodes<T> encode_sparse(std::span<const T> values, std::span<const std::int
                              std::span<const std::int64_t> row_start, std::size_t n_features,
                              Stop& stop);
 
+// The numbers of the bins of one column of codes: a bin reaches up to its edge, the last one up to
+// the highest code. `edges` are ascending. Writes the lowest and the highest code of each bin.
+void bin_codes(std::span<const std::uint32_t> codes, std::uint32_t missing_code,
+               std::span<const std::uint32_t> edges, std::uint8_t* bins, std::uint32_t* lowest,
+               std::uint32_t* highest);
+
 }  // namespace sketchforest

@@ -88,6 +88,32 @@ template void transpose_codes(const std::uint16_t*, std::size_t, std::size_t, st
 template void transpose_codes(const std::uint32_t*, std::size_t, std::size_t, std::size_t,
                               std::size_t, std::uint32_t*);
 
+void bin_codes(std::span<const std::uint32_t> codes, std::uint32_t missing_code,
+               std::span<const std::uint32_t> edges, std::uint8_t* bins, std::uint32_t* lowest,
+               std::uint32_t* highest) {
+    const std::size_t n_bins = edges.size();
+    std::copy(edges.begin(), edges.end(), lowest);
+    std::copy(edges.begin(), edges.end(), highest);
+    for (std::size_t i = 0; i < codes.size(); ++i) {
+        const std::uint32_t code = codes[i];
+        if (code == missing_code) {
+            bins[i] = static_cast<std::uint8_t>(n_bins);
+            continue;
+        }
+        // Among all edges but the last, without branches.
+        const std::uint32_t* first = edges.data();
+        for (std::size_t n = n_bins - 1; n > 0;) {
+            const std::size_t half = (n + 1) / 2;
+            first += first[half - 1] < code ? half : 0;
+            n -= half;
+        }
+        const auto bin = static_cast<std::uint8_t>(first - edges.data());
+        bins[i] = bin;
+        lowest[bin] = std::min(lowest[bin], code);
+        highest[bin] = std::max(highest[bin], code);
+    }
+}
+
 // Whatever the order of X, one of the two is accessed across its rows: in tiles of a few rows,
 // which stay in the L1 cache.
 void code_by_value(const NumberMatrix& x, std::size_t first, std::size_t last,

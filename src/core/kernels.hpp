@@ -218,7 +218,8 @@ struct BinScan {
     std::size_t stride;
     double min_rows;  // of a child
     double l2;
-    double* left;  // scratch of `stride` numbers, where there are more than 16
+    double* left;           // scratch of `stride` numbers, where there are more than 16
+    double min_weight = 0;  // of a child
 };
 // Bins up to `bin` go left. A score of -infinity: there is no cut.
 struct BinCut {

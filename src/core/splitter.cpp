@@ -73,6 +73,10 @@ Outcome Splitter::search_drawn(std::span<const std::uint32_t> drawn) {
             own_.random_cuts.search(search_, drawn, criterion_.dense_node(), pieces);
         if (outcome != Outcome::unsuited) return outcome;
     }
+    if (codes_.bins && !params_.random_cuts && search_.node.size() >= params_.binned_rows) {
+        const Outcome outcome = search_in_bins(drawn);
+        if (outcome != Outcome::unsuited) return outcome;
+    }
     const Gathered gathered = reader_.gather(*search_.subset, search_.node, drawn, *search_.pieces);
     if (!params_.random_cuts && !first_is_best) {
         const Outcome outcome = search_small_node(search_, criterion_, gathered);
@@ -102,10 +106,7 @@ Outcome Splitter::search_two_rows(std::span<const std::uint32_t> drawn) {
 // Each thread takes one feature after the other. Features are compared in their order, and each is
 // searched by itself even on one thread, since scores within a rounding error have no order.
 Outcome Splitter::search_side_by_side(std::span<const std::uint32_t> features) {
-    while (scanners_.size() + 1 < team_.size()) {
-        scanners_.push_back(criterion_.another_scanner());
-        searchers_.emplace_back(*scanners_.back(), params_, right_.size() - 1);
-    }
+    make_searchers();
     found_.assign(features.size(), {});
     if (params_.random_cuts) {
         each_varying(features, [&](Searcher&, std::size_t i, const FeatureEntries& entries) {
@@ -135,19 +136,52 @@ Outcome Splitter::search_side_by_side(std::span<const std::uint32_t> features) {
     return varies ? Outcome::searched : Outcome::constant;
 }
 
+// All features by the bins of their codes; by the codes themselves where all bins are alike.
+Outcome Splitter::search_in_bins(std::span<const std::uint32_t> features) {
+    const DenseNode outputs = criterion_.dense_node();
+    if (!outputs.z) return Outcome::unsuited;
+    make_searchers();
+    std::vector<Split> splits(features.size());
+    const std::size_t n_groups =
+        std::max(std::min(team_.size(), features.size()),
+                 (features.size() + BinnedCuts::most_features - 1) / BinnedCuts::most_features);
+    take_turns(n_groups, [&](Searcher& own, std::size_t group) {
+        const std::size_t first = group * features.size() / n_groups;
+        const std::size_t end = (group + 1) * features.size() / n_groups;
+        own.binned_cuts.search(search_, outputs, features.subspan(first, end - first),
+                               splits.data() + first);
+    });
+    for (const Split& split : splits)
+        if (split.found && split.score > search_.best.score) search_.best = split;
+    return search_.best.found ? Outcome::searched : Outcome::unsuited;
+}
+
+void Splitter::make_searchers() {
+    while (scanners_.size() + 1 < team_.size()) {
+        scanners_.push_back(criterion_.another_scanner());
+        searchers_.emplace_back(*scanners_.back(), params_, right_.size() - 1);
+    }
+}
+
+// work(searcher, task) for each task, on any thread.
+template <class Work>
+void Splitter::take_turns(std::size_t n_tasks, Work work) {
+    std::atomic<std::size_t> next = 0;
+    team_.run(team_.size(), [&](std::size_t number) {
+        Searcher& own = number == 0 ? own_ : searchers_[number - 1];
+        for (std::size_t task = next++; task < n_tasks; task = next++) work(own, task);
+    });
+}
+
 // work(searcher, i, entries) for each of the gathered features that varies in the node, on any
 // thread.
 template <class Work>
 void Splitter::each_varying(std::span<const std::uint32_t> features, Work work) {
-    std::atomic<std::size_t> next = 0;
-    team_.run(team_.size(), [&](std::size_t number) {
-        Searcher& own = number == 0 ? own_ : searchers_[number - 1];
-        for (std::size_t i = next++; i < features.size(); i = next++) {
-            const Column column = reader_.read_gathered(
-                i, search_.depth, *search_.subset, search_.node, features[i], own.entries.data());
-            if (const auto entries = varying(features[i], column, own.entries.data()))
-                work(own, i, *entries);
-        }
+    take_turns(features.size(), [&](Searcher& own, std::size_t i) {
+        const Column column = reader_.read_gathered(i, search_.depth, *search_.subset, search_.node,
+                                                    features[i], own.entries.data());
+        if (const auto entries = varying(features[i], column, own.entries.data()))
+            work(own, i, *entries);
     });
 }
 

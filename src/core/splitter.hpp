@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "best_cuts.hpp"
+#include "binned_cuts.hpp"
 #include "criterion.hpp"
 #include "data.hpp"
 #include "feature_reader.hpp"
@@ -33,7 +34,11 @@ class Splitter {
     std::uint32_t draw_from(std::span<std::uint32_t> features, std::size_t i);
     Outcome search_drawn(std::span<const std::uint32_t> drawn);
     Outcome search_two_rows(std::span<const std::uint32_t> drawn);
+    Outcome search_in_bins(std::span<const std::uint32_t> features);
     Outcome search_side_by_side(std::span<const std::uint32_t> features);
+    void make_searchers();
+    template <class Work>
+    void take_turns(std::size_t n_tasks, Work work);
     template <class Work>
     void each_varying(std::span<const std::uint32_t> features, Work work);
     void search_undrawn();
@@ -53,6 +58,7 @@ class Splitter {
 
         BestCuts best_cuts;
         RandomCuts random_cuts;
+        BinnedCuts binned_cuts;
         std::vector<Entry> entries;  // of the feature under search
     };
 

@@ -170,6 +170,7 @@ class GrowParams(TreeLimits):
     n_threads: int
     shared_rows: int
     piece_rows: int
+    binned_rows: int
 
 class ObliqueParams(TreeLimits):
     ridge: float
@@ -264,6 +265,13 @@ def code_by_value(
     first: int,
     last: int,
 ) -> None: ...
+def bin_codes(
+    codes: NDArray[np.uint32],
+    bins: NDArray[np.uint8],
+    feature: int,
+    missing_code: int,
+    edges: NDArray[np.uint32],
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]: ...
 def encode_csr(
     values: _Floats,
     columns: NDArray[np.int32],

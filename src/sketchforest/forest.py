@@ -4,8 +4,8 @@ import os
 from typing import TYPE_CHECKING
 
 from sketchforest._estimators.constructors import (
+    BestCutParameters,
     Calibrate,
-    CartParameters,
     ClassificationCriterion,
     ClassWeight,
     ForestParameters,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @estimator
-class RandomForestClassifier(CartParameters, ForestParameters, ForestMixin, TreesClassifier):
+class RandomForestClassifier(BestCutParameters, ForestParameters, ForestMixin, TreesClassifier):
     """A random forest for multi-label or multi-class problems.
 
     Splits are searched on a random projection ``Z = Y P`` of the outputs. Leaves keep training
@@ -57,7 +57,7 @@ class RandomForestClassifier(CartParameters, ForestParameters, ForestMixin, Tree
 
 @estimator
 class RandomForestRegressor(
-    CartParameters, ForestParameters, RegressionParameters, ForestMixin, TreesRegressor
+    BestCutParameters, ForestParameters, RegressionParameters, ForestMixin, TreesRegressor
 ):
     """A random forest for one or many real outputs.
 

@@ -9,7 +9,7 @@ from sklearn.utils import Bunch
 
 from sketchforest._estimators.base import TreesEstimator
 from sketchforest._estimators.constructors import (
-    CartParameters,
+    BestCutParameters,
     ClassificationCriterion,
     ClassWeight,
     MaxFeatures,
@@ -80,7 +80,7 @@ class SingleTreeMixin(TreesEstimator):
 
 
 @estimator
-class DecisionTreeClassifier(CartParameters, SingleTreeMixin, TreesClassifier):
+class DecisionTreeClassifier(BestCutParameters, SingleTreeMixin, TreesClassifier):
     """A single CART tree for multi-label or multi-class problems, on a projection of the outputs.
 
     Examples
@@ -101,7 +101,9 @@ class DecisionTreeClassifier(CartParameters, SingleTreeMixin, TreesClassifier):
 
 
 @estimator
-class DecisionTreeRegressor(CartParameters, RegressionParameters, SingleTreeMixin, TreesRegressor):
+class DecisionTreeRegressor(
+    BestCutParameters, RegressionParameters, SingleTreeMixin, TreesRegressor
+):
     """A single CART tree for one or many real outputs, on a projection of the outputs.
 
     Examples

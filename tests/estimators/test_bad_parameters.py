@@ -15,7 +15,7 @@ from bad_input import (
 )
 from every_kind import CLASSIFIERS, ESTIMATORS, FORESTS, REGRESSORS
 
-from sketchforest import DecisionTreeClassifier, DecisionTreeRegressor
+from sketchforest import DecisionTreeClassifier, DecisionTreeRegressor, RandomForestClassifier
 from sketchforest.projection import Projection
 
 RULES = {
@@ -61,6 +61,12 @@ def test_a_bad_parameter_of_a_forest_is_named_with_its_rule_and_value(kind, name
     values, rule = FOREST_RULES[name]
     for value in values:
         refuse_to_fit(kind, f"^{name} must be {rule}.*; got {value!r}", **{name: value})
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, DecisionTreeRegressor])
+def test_bad_numbers_of_bins_are_refused(kind):
+    for value in (1, 256, 2.5, "x", True):
+        refuse_to_fit(kind, "^max_bins must be an int from 2 to 255 or None; got", max_bins=value)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in ESTIMATORS if "Sketch" not in kind.__name__])

@@ -57,6 +57,8 @@ void scan_side(const BinScan& scan, bool missing_left, BinCut& best) {
         const double weight = left[0][0], n_left = left[0][1];
         if (n_left < scan.min_rows) continue;
         if (scan.total[1] - n_left < scan.min_rows) break;
+        if (weight < scan.min_weight) continue;
+        if (scan.total[0] - weight < scan.min_weight) break;
         const Doubles<L> rest = load<double, L>(scan.total) - left[0];
         Doubles<L> inside = left[0] * left[0] * gradients_alone;
         Doubles<L> outside = rest * rest * gradients_alone;

@@ -74,6 +74,13 @@ class CartParameters(TreeParameters):
 
 
 @declared
+class BestCutParameters(CartParameters):
+    """Parameters of trees that search all thresholds of a feature."""
+
+    max_bins: int | None = None
+
+
+@declared
 class ForestParameters(TreeParameters):
     n_estimators: int | Literal["auto"] = field(default=100, kw_only=False)
     bootstrap: bool = False

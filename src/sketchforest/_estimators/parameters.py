@@ -22,6 +22,7 @@ from sketchforest._estimators.constructors import (
 )
 from sketchforest._estimators.predicting.decisions import DEFAULT, is_threshold
 from sketchforest._trees.criterion import VARIANCE, Criterion
+from sketchforest._trees.encoding import MOST_BINS
 from sketchforest.projection import ProjectionLike
 
 
@@ -63,6 +64,7 @@ class Parameters:
     label_correlations: bool = False
     device: Device = None
     ccp_alpha: float = 0.0
+    max_bins: int | None = None
     criterion: str = "gini"
     split_criterion: Criterion = VARIANCE  # what `criterion` names
 
@@ -174,6 +176,10 @@ RULES: dict[str, Rule] = {
     "max_leaf_nodes": _or_none(_at_least(2)),
     "min_impurity_decrease": _NOT_NEGATIVE,
     "ccp_alpha": _NOT_NEGATIVE,
+    "max_bins": Rule(
+        "an int from 2 to 255 or None",
+        lambda v: v is None or (is_int(v) and _is_between(v, 2, MOST_BINS)),
+    ),
     "monotonic_cst": Rule(
         "None, since monotonicity constraints are not supported", lambda v: v is None
     ),

@@ -284,6 +284,8 @@ def _settings_to_json(settings: GrowSettings) -> dict[str, Json]:
     del values["shared_projection"]
     if values["first_tree"] == 0:
         del values["first_tree"]
+    if values["max_bins"] is None:
+        del values["max_bins"]
     oblique = values.pop("oblique")
     if oblique is None:
         return {name: v for name, v in values.items() if not name.startswith("out_of_bag")}

@@ -1,7 +1,7 @@
 """Encoding of X: each value becomes its rank among the distinct values of its feature.
 
-Codes are exact: if 16 bits are too few, they have 32, and nothing is binned. Codes are small, and
-the search for splits sorts and compares integers.
+Codes are exact: if 16 bits are too few, they have 32. Codes are small, and the search for splits
+sorts and compares integers. Codes of 32 bits may have bins beside them, for nodes of many rows.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,6 +29,12 @@ COLUMN_BLOCKS = 16
 # Rows are encoded in whole tiles, whose codes share cache lines.
 ROW_TILE = 32
 ROW_BLOCK_CELLS = 1 << 22
+# Bins are bytes, one of which is of missing values.
+MOST_BINS = 255
+# Nodes of fewer rows are searched exactly.
+BINNED_ROWS = 1 << 14
+# Rows whose quantiles are the edges of bins.
+QUANTILE_ROWS = 1 << 17
 # Nodes store the index of their feature in 31 bits.
 MOST_FEATURES = np.iinfo(np.int32).max
 
@@ -39,16 +45,23 @@ class EncodedX(OwnedArrays, _core.Codes):
     `codes` is None if X is sparse and each feature has only one value besides zero. `row_codes` is
     a row-major copy of dense codes, which small nodes read. `column_size` counts the entries of
     each feature. If `values` is None, X is encoded by value: codes are the values themselves, as
-    integers that sort like them. `n_threads` validate the arrays, and are not kept.
+    integers that sort like them. `bins` of codes, of all features one after the other, have the
+    codes from `bin_lowest` to `bin_highest`. `n_threads` validate the arrays, and are not kept.
     """
 
     FIELDS = (
         *("n_rows", "n_features", "codes", "row_codes", "values", "value_start"),
         *("row_start", "columns", "column_size", "zero_code"),
+        *("bins", "bin_start", "bin_lowest", "bin_highest"),
     )
 
 
-def encode(X: Matrix, random_cuts: bool = False, n_jobs: int | None = None) -> EncodedX:
+def encode(
+    X: Matrix,
+    random_cuts: bool = False,
+    n_jobs: int | None = None,
+    max_bins: int | None = None,
+) -> EncodedX:
     """Encode X (n_rows, n_features), a numeric array or a scipy CSR or CSC matrix.
 
     Whether codes are dense or sparse depends on the share of non-zeros, not on the type of X.
@@ -67,10 +80,11 @@ def encode(X: Matrix, random_cuts: bool = False, n_jobs: int | None = None) -> E
     # Each stored entry has a column number beside its value. With this many entries, dense X takes
     # less than twice the memory, and dense codes are searched faster.
     dense = X if isinstance(X, np.ndarray) else X.toarray()
+    max_bins = None if random_cuts else max_bins
     if float_type(X.dtype) is np.float64:
-        return encode_ranks(dense, n_jobs)
+        return encode_ranks(dense, n_jobs, max_bins=max_bins)
     by_rank = None if random_cuts else _encode_ranks(dense, n_jobs, np.uint16)
-    return _code_by_value(dense, n_jobs) if by_rank is None else by_rank
+    return _code_by_value(dense, n_jobs, max_bins) if by_rank is None else by_rank
 
 
 def is_worth_sparse(X: Matrix) -> bool:
@@ -109,10 +123,16 @@ def csr_arrays(X: Matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     )
 
 
-def encode_ranks(X: np.ndarray, n_jobs: int | None, by_row: bool = True) -> EncodedX:
-    """Encode dense X by rank, whatever its share of zeros."""
-    narrow = _encode_ranks(X, n_jobs, np.uint16, by_row)
-    coded = _encode_ranks(X, n_jobs, np.uint32, by_row) if narrow is None else narrow
+def encode_ranks(
+    X: np.ndarray,
+    n_jobs: int | None,
+    by_row: bool = True,
+    max_bins: int | None = None,
+    is_wide: bool = False,
+) -> EncodedX:
+    """Encode dense X by rank, whatever its share of zeros; `is_wide`: in 32 bits at once."""
+    narrow = None if is_wide else _encode_ranks(X, n_jobs, np.uint16, by_row)
+    coded = _encode_ranks(X, n_jobs, np.uint32, by_row, max_bins) if narrow is None else narrow
     assert coded is not None  # 32 bits hold the ranks of all rows
     return coded
 
@@ -122,16 +142,17 @@ def _encode_ranks(
     n_jobs: int | None,
     code_type: type[np.unsignedinteger],
     by_row: bool = True,
+    max_bins: int | None = None,
 ) -> EncodedX | None:
     """Return None if the type is too narrow: 16 bits hold 65,535 values and a code for missing.
 
     X may fill most of the memory, so nothing is stored twice.
     """
     n_rows, n_features = X.shape
-    width = max(1, min(COLUMN_BLOCK_BYTES // (8 * n_rows), n_features // COLUMN_BLOCKS))
     codes: np.ndarray = np.empty((n_features, n_rows), code_type)
     try:
-        blocks = _by_blocks(partial(_core.rank_columns, X, codes), n_features, width, n_jobs)
+        rank = partial(_core.rank_columns, X, codes)
+        blocks = by_column_blocks(rank, n_rows, n_features, n_jobs)
     except OverflowError:
         return None
     counts = np.concatenate([counts for _, counts in blocks])
@@ -153,11 +174,12 @@ def _encode_ranks(
         row_codes=row_codes,
         values=values,
         value_start=starts_of(counts),
+        **_bins(codes, counts, max_bins, n_jobs),
         n_threads=count_threads(n_jobs),
     )
 
 
-def _code_by_value(X: np.ndarray, n_jobs: int | None) -> EncodedX:
+def _code_by_value(X: np.ndarray, n_jobs: int | None, max_bins: int | None) -> EncodedX:
     n_rows, n_features = X.shape
     codes = np.empty((n_features, n_rows), np.uint32)
     row_codes = np.empty((n_rows, n_features), np.uint32)
@@ -167,8 +189,51 @@ def _code_by_value(X: np.ndarray, n_jobs: int | None) -> EncodedX:
         n_features=n_features,
         codes=codes,
         row_codes=row_codes,
+        **_bins(codes, np.full(n_features, np.iinfo(np.uint32).max), max_bins, n_jobs),
         n_threads=count_threads(n_jobs),
     )
+
+
+def _bins(
+    codes: np.ndarray, missing: np.ndarray, max_bins: int | None, n_jobs: int | None
+) -> dict[str, np.ndarray]:
+    """Bins of about equally many rows; of each value, if a feature has few. None for few rows."""
+    n_features, n_rows = codes.shape
+    if max_bins is None or n_rows < BINNED_ROWS:
+        return {}
+    bins: np.ndarray = np.empty(codes.shape, np.uint8)
+    rows: np.ndarray | slice = slice(None)
+    if n_rows > QUANTILE_ROWS:
+        rows = np.sort(np.random.default_rng(0).choice(n_rows, QUANTILE_ROWS, replace=False))
+
+    def bin_feature(feature: int) -> tuple[np.ndarray, np.ndarray]:
+        known = np.sort(codes[feature, rows])
+        known = known[: np.searchsorted(known, missing[feature])]
+        is_last = np.append(known[1:] != known[:-1], True)[: len(known)]
+        if np.count_nonzero(is_last) <= max_bins:
+            edges = known[is_last]
+        else:
+            edges = np.unique(known[np.arange(1, max_bins + 1) * len(known) // max_bins - 1])
+        if not len(edges):
+            edges = np.array([missing[feature] - 1], np.uint32)
+        return _core.bin_codes(codes, bins, feature, int(missing[feature]), edges)
+
+    of_features = run_blocks(bin_feature, range(n_features), n_jobs=n_jobs)
+    lowest, highest = zip(*of_features, strict=True)
+    return {
+        "bins": bins,
+        "bin_start": starts_of([len(each) for each in lowest]),
+        "bin_lowest": np.concatenate(lowest),
+        "bin_highest": np.concatenate(highest),
+    }
+
+
+def by_column_blocks(
+    work: Callable[[int, int], Result], n_rows: int, n_features: int, n_jobs: int | None
+) -> list[Result]:
+    """Call work(first, last) for blocks of columns, on threads."""
+    width = max(1, min(COLUMN_BLOCK_BYTES // (8 * n_rows), n_features // COLUMN_BLOCKS))
+    return _by_blocks(work, n_features, width, n_jobs)
 
 
 def by_row_blocks(

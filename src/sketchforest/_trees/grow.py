@@ -14,6 +14,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from sketchforest import _core
+from sketchforest._trees import encoding
 from sketchforest._trees.bag import draw_bag, native_weights
 from sketchforest._trees.memory import n_threads_that_fit, tree_bytes
 from sketchforest._trees.model import Directions, Labels, SparseRows, Tree
@@ -196,6 +197,7 @@ def _grow_part(
     params.piece_rows = part.piece_rows
     if isinstance(params, _core.GrowParams):
         params.shared_rows = part.shared_rows
+        params.binned_rows = encoding.BINNED_ROWS
     grow: Callable[..., _core._Grown | None] = _core.grow_oblique if bag.is_oblique else _core.grow
     X = data.oblique_rows if bag.is_oblique else data.X
     grown = grow(X, of_part.outputs, of_part.rows, of_part.weights, params, stop)

@@ -14,11 +14,13 @@ from scipy import sparse
 
 from sketchforest import _core
 from sketchforest._trees.encoding import (
+    by_column_blocks,
     by_row_blocks,
     canonical,
     encode_ranks,
     float_type,
     is_worth_sparse,
+    starts_of,
 )
 from sketchforest._trees.owned_arrays import OwnedArrays
 from sketchforest._utils.typing import Matrix
@@ -61,9 +63,7 @@ class FeatureMap:
                 return cls(X.shape[1], mean=np.zeros(shape), spread=np.full(shape, scale))
             if by_value:
                 return cls(X.shape[1], **_mean_and_spread(dense))
-            codes = encode_ranks(dense, n_jobs, by_row=False)
-            start, bounds, levels = _core.learn_bins(codes, MOST_LEVELS)
-            return cls(X.shape[1], level_start=start, bounds=bounds, levels=levels)
+            return cls(X.shape[1], **_levels(dense, n_jobs))
         rows = sparse.csr_array(canonical(sparse.csr_array(X)))
         values = rows.data[~np.isnan(rows.data)]
         if (values < 0).any() or (values != np.round(values)).any():
@@ -136,6 +136,25 @@ def is_embedding(X: np.ndarray) -> bool:
             return False
         of_mean = np.square(X.mean(axis=0, dtype=np.float64)).sum()
         return bool(of_mean < (1 - LEAST_VARIANCE) * squares.mean())
+
+
+def _levels(X: np.ndarray, n_jobs: int | None) -> dict[str, np.ndarray]:
+    """Bins of the ranks of each feature."""
+
+    # Of many rows, some feature usually has more values than 16 bits.
+    is_wide = len(X) > np.iinfo(np.uint16).max
+
+    def learn(first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        codes = encode_ranks(X[:, first:last], 1, by_row=False, is_wide=is_wide)
+        return _core.learn_bins(codes, MOST_LEVELS)
+
+    starts, bounds, levels = zip(*by_column_blocks(learn, len(X), X.shape[1], n_jobs), strict=True)
+    sizes = np.concatenate([np.diff(start) for start in starts])
+    return {
+        "level_start": starts_of(sizes),
+        "bounds": np.concatenate(bounds),
+        "levels": np.concatenate(levels),
+    }
 
 
 def _mean_and_spread(X: np.ndarray) -> dict[str, np.ndarray]:

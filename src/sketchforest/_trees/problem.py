@@ -89,6 +89,7 @@ class GrowSettings:
     out_of_bag_trees: float | None = None
     out_of_bag_rows: int = 0
     first_tree: int = 0  # number of the first tree in the random streams
+    max_bins: int | None = None
 
     def is_oblique(self, tree: int) -> bool:
         return self.oblique is not None and self.oblique.has(tree)

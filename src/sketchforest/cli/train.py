@@ -99,6 +99,10 @@ class ForestOptions:
     min_weight_fraction_leaf: str = _forest("Minimum fraction of the total weight per leaf.", "0.0")
     max_leaf_nodes: str | None = _by_estimator("Maximum number of leaves per tree.")
     min_impurity_decrease: str = _forest("Minimum impurity decrease per split.", "0.0")
+    max_bins: str = _forest(
+        "Bins per feature in nodes of many rows: a number up to 255, or none for all thresholds.",
+        "none",
+    )
     bootstrap: str | None = _by_estimator("Grow each tree on a bootstrap sample: true or false.")
     max_samples: str = _forest(
         "Rows drawn per tree: a number, a fraction, or none for all.", "none"

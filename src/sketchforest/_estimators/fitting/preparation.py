@@ -166,7 +166,7 @@ def _encoded(
         standardizes=settings.oblique is not None,
     )
     return TrainingData(
-        X=None if is_all_oblique else encode(X, settings.random_cuts, n_jobs),
+        X=None if is_all_oblique else encode(X, settings.random_cuts, n_jobs, settings.max_bins),
         labels=outputs.labels,
         label_exponent=outputs.exponent,
         criterion=targets.criterion,

@@ -85,6 +85,7 @@ def grow_settings(
         oblique=oblique,
         out_of_bag_trees=OUT_OF_BAG_TREES if n_left_out else None,
         out_of_bag_rows=n_left_out,
+        max_bins=None if params.max_bins is None else int(params.max_bins),
     )
     return settings if earlier is None else keep_choices(settings, earlier.settings, chosen)
 

@@ -32,6 +32,7 @@ N_PRODUCTS = 2  # with X and its transpose, to find the directions
 MOST_WEIGHTS = 1 << 23
 # Sums are added up over so many rows at a time, or over so many blocks of rows of a fold.
 BLOCK_ROWS, MOST_BLOCKS = 2048, 16
+SCORED_ROWS = 256  # at a time: their scores stay in the cache
 # Sums over blocks of rows that are held at a time, at most. Each thread may hold two.
 MOST_SUM_BYTES = 1 << 28
 
@@ -213,7 +214,11 @@ class Ridge:
             scores = self._block(rows[places]) @ weights + intercept
             found[places] = convert(scores * self._scale)
 
-        blocks = [block for number in folds for block in _blocks(np.flatnonzero(of_row == number))]
+        blocks = [
+            block
+            for number in folds
+            for block in _blocks(np.flatnonzero(of_row == number), SCORED_ROWS)
+        ]
         run_blocks(fill, blocks, n_jobs=self._n_jobs)
         return found
 
@@ -284,7 +289,7 @@ def _added_up(sums: dict[int, Moments], more: dict[int, Moments]) -> dict[int, M
     }
 
 
-def _blocks(rows: np.ndarray, most: int = BLOCK_ROWS) -> Sequence[np.ndarray]:
+def _blocks(rows: np.ndarray, most: int) -> Sequence[np.ndarray]:
     """Even blocks of at most so many rows."""
     return np.array_split(rows, -(-len(rows) // most)) if len(rows) else []
 

@@ -118,7 +118,8 @@ class Moments(NamedTuple):
     def solve(self) -> tuple[np.ndarray, np.ndarray]:
         """(p, d) weights and (d,) intercepts of the ridge regression."""
         mean, mean_output = self.features / self.total, self.outputs / self.total
-        scatter = self.products - np.outer(self.features, mean)
+        scatter = np.outer(self.features, mean)
+        np.subtract(self.products, scatter, out=scatter)
         penalty = PENALTY * np.trace(scatter) / self.total
         if penalty <= np.finfo(np.float32).tiny:  # features are constant
             return np.zeros_like(self.with_outputs), mean_output
@@ -179,12 +180,12 @@ class Ridge:
         self._folds = folds
         self._of_folds = self._moments()
         self._all = reduce(Moments.with_rows, self._of_folds)
-        self._solved: list[tuple[np.ndarray, np.ndarray]] | None = None
+        self._solved = dict[int, tuple[np.ndarray, np.ndarray]]()
 
     @one_blas_thread()
     def fit(self) -> LinearModel:
         """The model of all rows."""
-        weights, intercept = self._all.solve()
+        weights, intercept = self._without_folds([-1])[-1]
         basis = self._basis
         if basis is not None and len(basis) * weights.shape[1] <= basis.size + weights.size:
             weights, basis = basis @ weights, None
@@ -204,13 +205,12 @@ class Ridge:
         dtype: type[np.floating] = np.float64,
     ) -> np.ndarray:
         """(len(rows), n_outputs) scores of each row, converted, by a model without its fold."""
-        found, folds = np.empty((len(rows), len(self._scale)), dtype), range(-1, self._folds.n)
-        if self._solved is None:
-            self._solved = run_blocks(self._without_fold, folds, n_jobs=self._n_jobs)
-        of_folds, of_row = self._solved, self._folds.of_row[rows]
+        found, of_row = np.empty((len(rows), len(self._scale)), dtype), self._folds.of_row[rows]
+        folds = np.unique(of_row).tolist()
+        solved = self._without_folds(folds)
 
         def fill(places: np.ndarray) -> None:
-            weights, intercept = of_folds[1 + of_row[places[0]]]
+            weights, intercept = solved[int(of_row[places[0]])]
             scores = self._block(rows[places]) @ weights + intercept
             found[places] = convert(scores * self._scale)
 
@@ -222,10 +222,17 @@ class Ridge:
         run_blocks(fill, blocks, n_jobs=self._n_jobs)
         return found
 
-    def _without_fold(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """The solution without a fold; for -1, from the rows of all folds."""
-        kept = self._all if number < 0 else self._all.without_rows(self._of_folds[number])
-        return kept.solve()
+    def _without_folds(self, folds: Sequence[int]) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+        """The solutions without each of these folds; for -1, from the rows of all folds."""
+
+        def solve(number: int) -> tuple[np.ndarray, np.ndarray]:
+            kept = self._all if number < 0 else self._all.without_rows(self._of_folds[number])
+            return kept.solve()
+
+        unsolved = [number for number in folds if number not in self._solved]
+        solved = run_blocks(solve, unsolved, n_jobs=self._n_jobs)
+        self._solved |= dict(zip(unsolved, solved, strict=True))
+        return self._solved
 
     def _block(self, rows: np.ndarray) -> np.ndarray | sparse.csr_array:
         found = self._features[rows]

@@ -156,8 +156,8 @@ def test_the_features_that_push_a_row_share_an_oblique_step(is_sparse):
             tree, node = model.fitted_.forest.tree(index), 0
             row = tree.directions.feature_map.transform(rows[[i]])
             seen = np.zeros(7)
-            seen[np.arange(7) if row.columns is None else row.columns] = row.values.ravel()[
-                : 7 if row.columns is None else None
+            seen[np.arange(7) if row.indices is None else row.indices] = row.data.ravel()[
+                : 7 if row.indices is None else None
             ]
             while node >= 0:
                 entries = slice(tree.directions.start[node], tree.directions.start[node + 1])

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sketchforest._estimators.boosting import BoostingEstimator, BoostingParameters
-from sketchforest._estimators.constructors import Threshold
+from sketchforest._estimators.constructors import ClassWeight, Threshold
 from sketchforest._estimators.predicting.labels import PredictsLabels
 from sketchforest._estimators.predicting.numbers import PredictsNumbers
 from sketchforest._estimators.shared_docs import estimator
@@ -33,6 +33,7 @@ class SketchBoostingClassifier(BoostingParameters, PredictsLabels, BoostingEstim
     """
 
     threshold: Threshold = 0.5
+    class_weight: ClassWeight = None
 
     def staged_predict_proba(self, X: MatrixLike) -> Iterator[np.ndarray | list[np.ndarray]]:
         """Predict probabilities after each tree.

@@ -202,6 +202,20 @@ def test_rows_of_weight_zero_are_left_out(kind):
     )
 
 
+def test_class_weights_are_weights_of_rows():
+    X, y = classes()
+    n = len(y)
+    found, size = np.unique(y, return_counts=True)
+    balanced = dict(zip(found, n / (len(found) * size), strict=True))
+    for given, of_class in (("balanced", balanced), ({"a": 3, "b": 1, "c": 1, "d": 1}, None)):
+        weights = np.array([(of_class or given)[name] for name in y])
+        model = small(SketchBoostingClassifier, class_weight=given).fit(X, y)
+        expected = small(SketchBoostingClassifier).fit(X, y, sample_weight=weights)
+        np.testing.assert_allclose(model.predict_proba(X), expected.predict_proba(X), rtol=1e-5)
+    with pytest.raises(ValueError, match=r"got 'balanced'\. Use a forest"):
+        small(SketchBoostingClassifier, class_weight="balanced").fit(*labels())
+
+
 def test_outputs_may_be_of_any_unit():
     X, Y = numbers()
     model = small(SketchBoostingRegressor).fit(X, Y)

@@ -98,6 +98,21 @@ def test_all_commands_take_a_boosted_model(command, table, tmp_path):
     )
 
 
+def test_real_outputs_are_boosted_on_the_command_line(command, tmp_path):
+    rows = np.random.default_rng(0).normal(size=(80, 2))
+    lines = [f"{a},{b},{a - b},{a + b}" for a, b in rows]
+    table, model = tmp_path / "numbers.csv", tmp_path / "model.sf"
+    table.write_text("\n".join(["a,b,y,z", *lines, ""]))
+    code, out, errors = command(
+        *("train", table, "--out", model, "--forest", "boosting-regressor", "--quiet", "--json"),
+        *("--label-columns", "y,z", "--holdout", 0.25),
+    )
+    assert code == 0, errors
+    assert json.loads(out)["test"]["r2"] > 0.5
+    assert command("predict", model, table)[0] == 0
+    assert command("report", model, table, "--out", tmp_path / "report.html", "-q")[0] == 0
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -18,6 +18,8 @@ from sketchforest._boosting.model import (
 )
 from sketchforest._boosting.scores import Scores, check_scores_fit, initial_output
 from sketchforest._boosting.settings import BoostSettings
+from sketchforest._estimators.constructors import ClassWeight
+from sketchforest._estimators.fitting.class_weight import check_class_weight, weigh_classes
 from sketchforest._estimators.fitting.preparation import check_targets
 from sketchforest._estimators.fitting.settings import draw_seed
 from sketchforest._estimators.fitting.validation import (
@@ -84,6 +86,7 @@ def _prepare(
     weights = check_sample_weight(sample_weight, checked.shape[0])
     if is_classifier(estimator):
         _check_threshold(estimator.threshold, targets)
+        weights = _times_class_weights(estimator.class_weight, targets, weights)
     rows = None if weights is None else np.flatnonzero(weights)
     if rows is not None and len(rows) < checked.shape[0]:
         assert weights is not None
@@ -102,6 +105,18 @@ def _rows_of(labels: Labels, rows: np.ndarray) -> Labels:
     if isinstance(labels, np.ndarray):
         return labels[rows]
     return SparseRows.from_csr(labels.to_csr()[rows])
+
+
+def _times_class_weights(
+    class_weight: ClassWeight, targets: Targets, weights: np.ndarray | None
+) -> np.ndarray | None:
+    check_class_weight(class_weight, is_tree=True)
+    if isinstance(class_weight, str) and targets.is_indicator:
+        raise ValueError(
+            "class_weight must be None or dicts for many labels in boosting, where a row has one "
+            f"weight for all of them; got {class_weight!r}. Use a forest, or lower thresholds."
+        )
+    return weigh_classes(class_weight, targets, weights, is_tree=False)
 
 
 def _check_threshold(threshold: Any, targets: Targets) -> None:

@@ -124,7 +124,7 @@ def test_the_split_is_the_best_of_all_on_sparse_outputs(kind, has_values):
         if has_values:
             Z *= rng.normal(size=Z.shape).astype(np.float32)
         outputs = sparse_rows(Z)
-        assert (outputs.values is not None) == has_values
+        assert (outputs.data is not None) == has_values
         weights = some_weights(rng, n, seed)
         tree = grow(X, outputs, weights, max_depth=1)
         n_split += check_root(tree, X, Z, weights)

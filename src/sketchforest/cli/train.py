@@ -124,7 +124,9 @@ class BoostingOptions:
     l2_regularization: str | None = _boosting(
         "L2 penalty of leaf values.", show_default="set by the estimator"
     )
-    subsample: str = _boosting("Fraction of rows drawn per tree.", "1.0")
+    subsample: str | None = _boosting(
+        "Fraction of rows drawn per tree.", show_default="set by the estimator"
+    )
     early_stopping: str = _boosting(
         "Stop when the loss on held-out rows stops improving: true, false or auto.", "auto"
     )

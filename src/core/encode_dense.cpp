@@ -11,6 +11,8 @@ namespace {
 // Rows that are copied together: codes of so many rows fill whole cache lines of a column.
 constexpr std::size_t tile_rows = 32;
 
+constexpr std::uint32_t most_bins = 256;  // one of missing values
+
 // Columns [first, last) of X, converted, one after the other. By rows where those lie together, so
 // that each piece of memory is fetched once.
 template <class T>
@@ -94,23 +96,27 @@ void bin_codes(std::span<const std::uint32_t> codes, std::uint32_t missing_code,
     const std::size_t n_bins = edges.size();
     std::copy(edges.begin(), edges.end(), lowest);
     std::copy(edges.begin(), edges.end(), highest);
-    for (std::size_t i = 0; i < codes.size(); ++i) {
-        const std::uint32_t code = codes[i];
-        if (code == missing_code) {
-            bins[i] = static_cast<std::uint8_t>(n_bins);
-            continue;
+    // All edges but the last; a binary search takes the same steps for each code.
+    std::uint32_t table[most_bins];
+    std::fill_n(table, most_bins, ~0u);
+    std::copy_n(edges.begin(), n_bins - 1, table);
+    constexpr std::size_t block = 16;  // searches side by side, none waiting for another
+    for (std::size_t first = 0; first < codes.size(); first += block) {
+        const std::size_t n = std::min(block, codes.size() - first);
+        std::uint32_t code[block]{}, bin[block]{};
+        std::copy_n(codes.begin() + first, n, code);
+        for (std::uint32_t half = most_bins / 2; half > 0; half /= 2)
+            for (std::size_t i = 0; i < block; ++i)
+                bin[i] += table[bin[i] + half - 1] < code[i] ? half : 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (code[i] == missing_code) {
+                bins[first + i] = static_cast<std::uint8_t>(n_bins);
+                continue;
+            }
+            bins[first + i] = static_cast<std::uint8_t>(bin[i]);
+            lowest[bin[i]] = std::min(lowest[bin[i]], code[i]);
+            highest[bin[i]] = std::max(highest[bin[i]], code[i]);
         }
-        // Among all edges but the last, without branches.
-        const std::uint32_t* first = edges.data();
-        for (std::size_t n = n_bins - 1; n > 0;) {
-            const std::size_t half = (n + 1) / 2;
-            first += first[half - 1] < code ? half : 0;
-            n -= half;
-        }
-        const auto bin = static_cast<std::uint8_t>(first - edges.data());
-        bins[i] = bin;
-        lowest[bin] = std::min(lowest[bin], code);
-        highest[bin] = std::max(highest[bin], code);
     }
 }
 

@@ -10,6 +10,8 @@ from every_kind import (
 )
 from scipy import sparse
 
+from sketchforest._estimators.fitting.warm_start import BLOCK_ROWS, fingerprint
+
 
 @pytest.mark.parametrize("kind", FORESTS)
 def test_a_forest_grown_in_steps_is_the_forest_grown_at_once(kind, X, Y, X_new, outputs):
@@ -53,6 +55,21 @@ def test_a_warm_start_knows_its_rows_in_any_storage(kind, X, Y, X_new, outputs, 
     ]:
         in_steps.set_params(n_estimators=n_estimators).fit(again, y, sample_weight=weights)
     assert np.array_equal(in_steps.apply(X_new), at_once.apply(X_new))
+
+
+@pytest.mark.parametrize("density", [0.1, 0.9])
+def test_the_fingerprint_depends_on_rows_and_their_order_alone(density):
+    rng = np.random.default_rng(0)
+    rows = np.where(rng.random((2 * BLOCK_ROWS + 5, 3)) < density, rng.normal(size=3), 0)
+    known = fingerprint(rows, None)
+    for same in (np.asfortranarray(rows), rows[::-1][::-1], sparse.csr_array(rows)):
+        assert {fingerprint(same, None, n_jobs) for n_jobs in (1, 4)} == {known}
+    swapped = rows[np.argsort(np.arange(len(rows)) % 2, kind="stable")]
+    changed = rows.copy()
+    changed[-1, 0] = np.nextafter(changed[-1, 0], 2)
+    for other in (swapped, changed, rows[:-1], rows.reshape(3, -1)):
+        assert fingerprint(other, None) != known
+    assert fingerprint(rows, np.ones(len(rows))) != known
 
 
 @pytest.mark.parametrize("kind", FORESTS)

@@ -144,11 +144,11 @@ def _measure_simple(method: FitAndScore, options: Options, data: TrainTestSplit)
 
 
 def _dense(data: TrainTestSplit) -> TrainTestSplit:
-    """Dense features on one scale, and texts as rows of an SVD."""
+    """Dense features on one scale, missing ones at their mean, and texts as rows of an SVD."""
     if not isinstance(data.X_train, np.ndarray):
         return embedded(data, N_DIMENSIONS)
     scaler = StandardScaler().fit(data.X_train)
-    X_train, X_test = scaler.transform(data.X_train), scaler.transform(data.X_test)
+    X_train, X_test = (np.nan_to_num(scaler.transform(X)) for X in (data.X_train, data.X_test))
     return TrainTestSplit(X_train, data.Y_train, X_test, data.Y_test)
 
 

@@ -182,7 +182,10 @@ def _tuned(results: pd.DataFrame) -> list[str]:
     """Compare tuned methods with the defaults on the same splits."""
     if not results["method"].isin(TUNED).any():
         return []
-    scores, seconds = (_compared_with_tuned(results, name) for name in ("lrap", "fit_seconds"))
+    tuned = results[results["method"].isin(TUNED)]
+    methods = [*TUNED, *(default for defaults in DEFAULTS.values() for default in defaults)]
+    is_shown = results["dataset"].isin(tuned["dataset"]) & results["method"].isin(methods)
+    scores = on_common_splits(by_method(results[is_shown], "lrap"))
     return [
         "## Tuned within the time of ten fits: LRAP",
         "",
@@ -194,17 +197,7 @@ def _tuned(results: pd.DataFrame) -> list[str]:
             for tuned, defaults in DEFAULTS.items()
             for default in defaults
         ),
-        "## Tuned within the time of ten fits: processor seconds of the fit or the search",
-        "",
-        _means(seconds, 1, 2),
     ]
-
-
-def _compared_with_tuned(results: pd.DataFrame, column: str) -> pd.DataFrame:
-    tuned = results[results["method"].isin(TUNED)]
-    methods = [*TUNED, *(default for defaults in DEFAULTS.values() for default in defaults)]
-    is_shown = results["dataset"].isin(tuned["dataset"]) & results["method"].isin(methods)
-    return on_common_splits(by_method(results[is_shown], column))
 
 
 def _gain(scores: pd.DataFrame, ours: str, other: str) -> str:

@@ -79,16 +79,22 @@ SplitPoint scan(const Scan& scan, const Limits& limits, const DenseNode& node, c
     Doubles<L> fixed[V ? V : 1];
     Doubles<L>* side = fixed;
     if constexpr (V == 0) side = reinterpret_cast<Doubles<L>*>(node.side);
-    for (std::size_t v = 0; v < n_vectors; ++v)
-        side[v] = node.before ? widen<double, L>(node.before + v * L) : Doubles<L>{};
+    for (std::size_t v = 0; v < n_vectors; ++v) side[v] = Doubles<L>{};
+    if (node.before)
+        for (std::size_t v = 0; v < n_vectors; ++v) side[v] = widen<double, L>(node.before + v * L);
 
     WaitingCuts<L> cuts(limits, best);
     double weight = node.weight_before;
     const Entry* entries = scan.entries;
     const std::size_t n = scan.n_entries;
-    const std::size_t most = limits.n_rows - limits.min_rows;  // rows that side A may have
+    // Of these entries, how many side A has in the first and in the last cut.
+    const std::size_t before = scan.n_before, most = limits.n_rows - limits.min_rows;
+    const std::size_t least = limits.min_rows > before ? limits.min_rows - before : 0;
+    const std::size_t prefix = scan.n_prefix, beyond = prefix + (scan.score_prefix ? 0 : 1);
+    const std::size_t first = least > beyond ? least : beyond;
+    const std::size_t last = most > before ? smaller(n, most - before) : 0;
     constexpr std::size_t ahead = 8;
-    for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t i = 0; i < last; ++i) {
         const std::uint32_t row = entries[i].row;
         // Rows lie far apart in a large node, so the next ones are prefetched.
         if (i + ahead < n) {
@@ -101,18 +107,16 @@ SplitPoint scan(const Scan& scan, const Limits& limits, const DenseNode& node, c
         weight += w;
         for (std::size_t v = 0; v < n_vectors; ++v) side[v] += w * widen<T, L>(z_row + v * L);
 
-        const std::size_t next = i + 1, taken = scan.n_before + next;
-        if (next < scan.n_prefix || (next == scan.n_prefix && !scan.score_prefix)) continue;
-        if (next > scan.n_prefix && next < n && entries[next].code == entries[i].code) continue;
-        if (taken < limits.min_rows) continue;
-        if (taken > most) break;
+        const std::size_t next = i + 1;
+        if (next < first) continue;
+        if (next > prefix && next < n && entries[next].code == entries[i].code) continue;
         Doubles<L> inside{}, outside{};
         for (std::size_t v = 0; v < n_vectors; ++v) {
             const Doubles<L> rest = widen<double, L>(node.total + v * L) - side[v];
             inside += side[v] * side[v];
             outside += rest * rest;
         }
-        cuts.push(inside, outside, taken, weight);
+        cuts.push(inside, outside, before + next, weight);
     }
     return cuts.find_best();
 }

@@ -17,7 +17,10 @@ STYLES = {
     "histogram gradient boosting": (GREY, "^:"),
     "sketch forest": (GREEN, "s--"),
 }
-X_AXES = {"n_trees": "number of trees (per output)", "cpu_seconds": "processor seconds of the fit"}
+X_AXES = {
+    "n_trees": "rounds of boosting, trees of a forest",
+    "cpu_seconds": "processor seconds of the fit",
+}
 
 rows = read_rows("study/boosting-curves.csv")
 figure, grid = plt.subplots(2, 2, figsize=(9, 7.5), sharey="col", layout="constrained")

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from scipy import sparse
@@ -26,6 +27,7 @@ from sketchforest import (
     _core,
 )
 from sketchforest._boosting.binning import BinnedX
+from sketchforest._trees import encoding
 from sketchforest._trees.encoding import EncodedX
 from sketchforest._trees.model import SparseRows
 from sketchforest._trees.oblique_features import ObliqueX
@@ -36,6 +38,7 @@ PARAMS = {
     "GrowParams": (
         *("impurity", "max_features", "random_cuts", "max_depth", "min_samples_split"),
         *("min_samples_leaf", "min_weight_leaf", "min_gain", "max_leaf_nodes", "parts", "key"),
+        *("shared_rows", "n_threads", "binned_rows"),
     ),
     "ObliqueParams": (
         *("max_depth", "min_samples_split", "min_samples_leaf", "min_weight_leaf", "min_gain"),
@@ -121,6 +124,14 @@ def recording(calls: dict[str, list[list[Any]]]) -> Iterator[None]:
             setattr(_core, name, function)
 
 
+_encode_ranks = encoding._encode_ranks
+
+
+def _wide(X, n_jobs, code_type, *args):
+    """As if X had more than 65,535 distinct values: fewer have no bins."""
+    return None if code_type is np.uint16 else _encode_ranks(X, n_jobs, code_type, *args)
+
+
 def _fit_and_use() -> Iterator[None]:
     """One kind of fit after the other, and what predicts, scores and saves it."""
     rng = np.random.default_rng(0)
@@ -175,6 +186,9 @@ def _fit_and_use() -> Iterator[None]:
         tree = estimator.tree_ if hasattr(estimator, "tree_") else estimator.estimators_[0].tree_
         _ = tree.value, tree.impurity
         yield
+    with patch.object(encoding, "BINNED_ROWS", 20), patch.object(encoding, "_encode_ranks", _wide):
+        RandomForestClassifier(**small, max_bins=9).fit(with_missing, labels)
+    yield
     best = RandomForestClassifier(**small).fit(binary, many)
     best.predict_topk(binary[rows], 3)
     best.predict_topk(X[:, :1].repeat(40, axis=1)[rows], 3)

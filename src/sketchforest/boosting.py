@@ -18,8 +18,8 @@ class SketchBoostingClassifier(BoostingParameters, PredictsLabels, BoostingEstim
 
     Each tree is grown on a random sketch ``Z = G P`` of the gradients of all outputs, on binned
     features, the leaf of largest gain first. Its leaves are then fitted to all outputs by a Newton
-    step. So a tree costs about as much as a tree of a few outputs. See :doc:`/guide/boosting` for
-    when to boost and when to grow a forest.
+    step. A tree therefore costs about as much as one for a few outputs. See :doc:`/guide/boosting`
+    for when to boost and when to grow a forest.
 
     Examples
     --------

@@ -92,7 +92,7 @@ def load_forest(
     path : str or path
         A file written by `save`, or a folder written by `sketchforest.dask.fit_partitioned`.
     mmap : bool, default=True
-        Map the arrays into memory, where processes share them, instead of reading them. Meanwhile
+        Memory-map the arrays, so that processes share them, instead of reading them. While mapped,
         the file may be replaced or deleted, as `save` does, but must not be changed in place: its
         arrays are only validated here, and truncating it kills the process.
 

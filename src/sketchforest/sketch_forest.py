@@ -19,7 +19,7 @@ class SketchForestMixin(ForestMixin):
 
     @property
     def linear_(self) -> float:
-        """Weight of the linear part in the scores: from 0 to 1, or more for numbers."""
+        """Weight of the linear part: from 0 to 1 in classifiers; may exceed 1 in regressors."""
         blend = self.fitted_.blend
         return 0.0 if blend is None else blend.weight
 
@@ -29,19 +29,19 @@ class SketchForestClassifier(MixedForestParameters, SketchForestMixin, TreesClas
     """The most accurate forest for multi-label or multi-class problems, without tuning.
 
     It combines two types of trees that make different errors: extra-trees, and oblique trees, which
-    split along a direction in the space of all features. A short ridge regression on the leading
-    direction of the node's sketch ``Z = Y P`` finds it. Leaves keep training rows, so trees predict
-    averages of the original outputs.
+    split along a direction in the space of all features. This direction is found by a short ridge
+    regression on the leading direction of the node's sketch ``Z = Y P``. Leaves keep training rows,
+    so trees predict averages of the original outputs.
 
-    Beside the trees there is a linear part, a ridge regression on all features, and the score of
-    each label is corrected by the scores of others. Both kinds of trees and the linear part are
-    weighted by how they score rows that they were not fitted to.
+    In addition to the trees, there is a linear part, a ridge regression on all features, and the
+    score of each label is corrected by the scores of others. Both kinds of trees and the linear
+    part are weighted by their scores on held-out rows.
 
     Oblique splits need features on comparable scales. Dense features are replaced by their ranks,
-    unless all rows have the same length, as embeddings do: these keep their scale. Sparse counts
-    are replaced by log(1 + x) times the inverse document frequency with rows scaled to unit length,
-    and other sparse features are scaled together. A missing value gets the middle rank, or zero if
-    X is sparse.
+    unless all rows have the same norm, as embeddings often do; these keep their scale. Sparse
+    counts are replaced by log(1 + x) times the inverse document frequency with rows scaled to unit
+    length, and other sparse features are scaled together. A missing value gets the middle rank, or
+    zero if X is sparse.
 
     Examples
     --------
@@ -68,12 +68,12 @@ class SketchForestRegressor(MixedForestParameters, SketchForestMixin, TreesRegre
     """A forest of oblique trees and extra-trees for one or many real outputs, without tuning.
 
     It differs from `SketchForestClassifier` in how trees are grown. Outputs are standardized before
-    splits are searched, so that each counts alike, whatever its unit. Dense features enter oblique
-    splits by their standardized values, since real outputs are often nearly linear in some
-    features, and a node may be split at a single feature instead, if that separates its rows about
-    as well. Nodes of fewer than 30 rows always are. Each tree sees 80% of the rows. The
-    others show how much each kind of trees and the linear part should count, and how far
-    predictions should be shrunk to the mean.
+    splits are searched, so that all count equally, whatever their units. Dense features are
+    standardized for oblique splits, since real outputs are often nearly linear in some features,
+    and a node may be split at a single feature instead, if that separates its rows about as well.
+    Nodes of fewer than 30 rows are always split at one feature. Each tree sees 80% of the rows. The
+    other rows determine the weights of each kind of tree and of the linear part, and how far
+    predictions are shrunk towards the mean.
 
     Examples
     --------

@@ -67,7 +67,7 @@ class Tagger(BaseEstimator):
     tag_separator : str or None, default=None
         Separator of tags that are given as strings, such as ";".
     min_label_count : int, default=1
-        Leave out tags of fewer rows.
+        Leave out tags that occur in fewer rows.
     keep_texts : bool, default=False
         Store the texts in the model, to show the training texts behind a prediction. Anyone who
         has the model can read them.
@@ -75,8 +75,8 @@ class Tagger(BaseEstimator):
     Attributes
     ----------
     estimator_ : estimator
-        The fitted forest, with features as columns and labels as outputs. The tagger has its other
-        fitted attributes, too, such as `oob_score_`.
+        The fitted forest, with features as columns and labels as outputs. Its other fitted
+        attributes, such as `oob_score_`, are also available on the tagger.
     label_names_ : (n_labels,) array of str
         The tags, in the order of the columns of `predict_proba`.
     feature_names_in_ : (n_columns,) array of str
@@ -199,7 +199,7 @@ class Tagger(BaseEstimator):
         return found
 
     def predict_sparse(self, texts: Any, k: int | None = None) -> sparse.csr_array:
-        """Predict the probability of each tag without zeros, or only the k largest per text.
+        """Predict probabilities of tags as a sparse matrix, or only the k largest per text.
 
         Returns
         -------

@@ -136,7 +136,7 @@ def evaluate(
     Y : (n_samples, n_labels) indicators, dense or sparse, or (n_samples,) classes
         For a `Tagger`, tags in any form that its `fit` takes.
     cv : int, splitter of scikit-learn, or iterable of (train, test) row numbers, default=None
-        A number of folds, of shuffled rows. None means 5.
+        An int is a number of shuffled folds. None means 5.
     metrics : sequence of str or dict of callables, optional
         Names such as "lrap", "precision_at_5", "psp_at_3" and "macro_f1", or functions
         (Y_true, Y_score) -> float by name. By default, all ranking metrics, F1, and

@@ -85,7 +85,7 @@ class _EvaluationDisplay(_Display):
 
     @classmethod
     def from_evaluation(cls, evaluation: Evaluation, *, ax: "Axes | None" = None) -> Self:
-        """Plot an evaluation, which may be plotted in several ways.
+        """Plot an existing evaluation, without predicting again.
 
         Parameters
         ----------

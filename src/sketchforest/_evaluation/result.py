@@ -52,8 +52,8 @@ class Evaluation(Table):
     n_unknown : int
         Number of labels in the file that the model does not know.
     basis : str
-        The rows behind the scores: "new rows"; "held-out rows", if other rows were given that the
-        model was trained on; "out-of-bag", if all given rows were; or "training rows included".
+        The rows behind the scores: "new rows"; "held-out rows", if training rows were also given
+        and left out; "out-of-bag", if all given rows were; or "training rows included".
     n_trained_on : int
         Number of given rows that the model was trained on, as far as it recognizes them.
 

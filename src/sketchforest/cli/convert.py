@@ -19,7 +19,7 @@ def convert(
         str | None,
         typer.Option(
             "--to",
-            help="Output format: npz, meka, xc, svmlight or csv. Defaults to the suffix of OUT.",
+            help="Output format: npz, meka, xc, svmlight or csv. By default, that of OUT's suffix.",
         ),
     ] = None,
     json: options.JsonOption = False,

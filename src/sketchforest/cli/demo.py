@@ -18,10 +18,10 @@ def demo(
     ] = 2,
     random_state: options.SeedOption = 0,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Use 2,000 rows instead of 16,105: a few seconds.")
+        bool, typer.Option("--quick", help="Use 2,000 rows instead of 16,105; takes a few seconds.")
     ] = False,
 ) -> None:
-    """Compare forests with scikit-learn's and tag texts, in under two minutes.
+    """Compare sketchforest with scikit-learn and tag texts, in under two minutes.
 
     Generates a tagging problem with 983 labels, prints a table of fit times, model sizes and
     ranking quality, and draws a picture. In a checkout, it also suggests tags for texts of

@@ -77,7 +77,7 @@ class ForestOptions:
         "Correct scores of a sketch forest by those of other labels: true or false.", "true"
     )
     calibrate: str = _forest("Calibrate probabilities: sigmoid, isotonic or none.", "none")
-    device: str = _forest("Where oblique trees are grown: cpu or cuda.", "cpu")
+    device: str = _forest("Device for growing oblique trees: cpu or cuda.", "cpu")
     projection: str = _forest(
         f"Projection of the labels: {', '.join(PROJECTIONS)} or none.", "gaussian"
     )
@@ -100,7 +100,7 @@ class ForestOptions:
     max_leaf_nodes: str | None = _by_estimator("Maximum number of leaves per tree.")
     min_impurity_decrease: str = _forest("Minimum impurity decrease per split.", "0.0")
     max_bins: str = _forest(
-        "Bins per feature in nodes of many rows: a number up to 255, or none for all thresholds.",
+        "Bins per feature in large nodes: up to 255, or none to try all thresholds.",
         "none",
     )
     bootstrap: str | None = _by_estimator("Grow each tree on a bootstrap sample: true or false.")
@@ -119,7 +119,7 @@ class ForestOptions:
 class BoostingOptions:
     """Parameters of --forest boosting. Only those that are given are passed on."""
 
-    learning_rate: str = _boosting("Factor of the leaf values of each tree.", "0.1")
+    learning_rate: str = _boosting("Factor that shrinks the leaf values of each tree.", "0.1")
     max_iter: str = _boosting("Maximum number of trees.", "100")
     l2_regularization: str | None = _boosting(
         "L2 penalty of leaf values.", show_default="set by the estimator"
@@ -130,8 +130,8 @@ class BoostingOptions:
     early_stopping: str = _boosting(
         "Stop when the loss on held-out rows stops improving: true, false or auto.", "auto"
     )
-    validation_fraction: str = _boosting("Fraction of rows to hold out for that.", "0.1")
-    n_iter_no_change: str = _boosting("Trees without improvement before stopping.", "10")
+    validation_fraction: str = _boosting("Fraction of rows to hold out for early stopping.", "0.1")
+    n_iter_no_change: str = _boosting("Stop after this many trees without improvement.", "10")
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def train(
     boosting: BoostingOptions,
     cluster: ClusterOptions,
     min_label_count: Annotated[
-        int, typer.Option(min=1, help="Leave out labels of fewer rows.")
+        int, typer.Option(min=1, help="Leave out labels that occur in fewer rows.")
     ] = 1,
     compact: Annotated[
         bool, typer.Option("--compact", help="Leave out feature importances to save space.")

@@ -12,7 +12,9 @@ PARAMETERS = {
     "Y_pred": Described(_INDICATOR, "Predicted labels, as zeros and ones."),
     "Y_train": Described(_INDICATOR, "Labels of the training samples, as zeros and ones."),
     "k": Described("int", "Number of top-scored labels."),
-    "sample_weight": Described("(n_samples,) array or None", "Sample weights; None is equal ones."),
+    "sample_weight": Described(
+        "(n_samples,) array or None", "Sample weights; None means equal weights."
+    ),
     "A": Described("float", "How strongly propensities depend on the label's frequency."),
     "B": Described("float", "Number of samples added to each label's count."),
     "ontology": Described("Ontology", "Label hierarchy."),

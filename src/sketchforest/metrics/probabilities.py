@@ -69,8 +69,8 @@ def log_loss(
     Y_score : (n_samples, n_labels) array or scipy sparse matrix
         Probabilities. Entries not stored are 0.
     eps : float, default=0.001
-        Probabilities are clipped to [eps, 1 - eps], since a true label of probability 0 would cost
-        infinitely much. Losses with different values of `eps` cannot be compared.
+        Probabilities are clipped to [eps, 1 - eps], since a true label of probability 0 would have
+        infinite loss. Losses with different values of `eps` cannot be compared.
 
     Examples
     --------

@@ -132,7 +132,7 @@ def precision_at_k(
 ) -> float:
     """Mean share of true labels among the k top-scored ones, in [0, 1]; higher is better.
 
-    The share is always of k, and a row without true labels counts as 0.
+    The denominator is always k, and a row without true labels counts as 0.
 
     Examples
     --------
@@ -242,7 +242,7 @@ def propensities(Y_train: MatrixLike, A: float = 0.55, B: float = 1.5) -> np.nda
 def top_k(Y_score: MatrixLike, k: int) -> tuple[Array, Array]:
     """The k top-scored labels of each row and their scores, best first.
 
-    Ties are broken by the lower label number.
+    Ties go to the lower label number.
 
     Returns
     -------

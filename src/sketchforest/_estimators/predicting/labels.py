@@ -98,8 +98,8 @@ class PredictsLabels(ClassifierMixin, HasFittedModel):
         -------
         (n_samples, n_labels) indicators, sparse if fitted on sparse Y, or (n_samples,) classes
             If the threshold was chosen by F1, a row in which no label exceeds it gets its most
-            probable label, unless most such training rows had no label; and a text without a known
-            word gets no label. Of equally probable classes, the first is predicted.
+            probable label, unless most similar training rows have none; and a text without a
+            known word gets no label. Of equally probable classes, the first is predicted.
         """
         return self._predicted(self.fitted_, X, ontology)
 

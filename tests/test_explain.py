@@ -272,13 +272,13 @@ def test_a_vectorizer_makes_the_features_of_the_fit():
     features = vectorizer.fit_transform(texts)
     labels = np.eye(2, dtype=int)[[0, 1] * 20]
     model = SketchForestClassifier(5, random_state=0).fit(features, labels)
-    with pytest.raises(ValueError, match=r"must make the 5 features .* it makes 2\. Attach"):
+    with pytest.raises(ValueError, match=r"must produce the 5 features .* it produces 2\. Attach"):
         model.attach(vectorizer=TfidfVectorizer().fit(texts[:1]))
     model.attach(vectorizer=vectorizer)
     assert model.predict_proba(texts[:2]).shape == (2, 2)
     vectorizer.fit(texts[:1])
     for method in (model.predict, model.predict_proba, model.suggest, model.apply):
-        with pytest.raises(ValueError, match=r"must make the 5 features .* it makes 2"):
+        with pytest.raises(ValueError, match=r"must produce the 5 features .* it produces 2"):
             method(texts[:2])
 
 

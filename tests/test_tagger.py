@@ -240,7 +240,7 @@ def test_unknown_tags_are_counted_in_an_evaluation(texts, tags, tagger):
     found = tagger.evaluate(texts, more)
     assert found.n_unknown == 1
     assert found.scores == tagger.evaluate(texts, tags).scores
-    with pytest.raises(ValueError, match="tags that the model knows, such as bread, egg"):
+    with pytest.raises(ValueError, match="one that the model knows, such as bread, egg"):
         tagger.evaluate(texts, [["new"]] * len(texts))
 
 

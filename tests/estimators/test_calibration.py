@@ -151,7 +151,7 @@ def test_out_of_bag_scores_are_calibrated_too():
 
 
 def test_calibration_needs_labels_and_rows_left_out():
-    with pytest.raises(ValueError, match="calibrate must be None for classes; got 'sigmoid'"):
+    with pytest.raises(ValueError, match="calibrate must be None for multi-class Y; got 'sigmoid'"):
         RandomForestClassifier(5, calibrate="sigmoid").fit(*load_iris(return_X_y=True))
     with pytest.raises(ValueError, match="calibrate must be None if bootstrap=False"):
         ExtraTreesClassifier(5, calibrate="sigmoid").fit(X, Y)

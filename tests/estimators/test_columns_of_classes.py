@@ -175,10 +175,10 @@ def test_what_is_for_one_column_says_so():
     with pytest.raises(ValueError, match="2 columns of classes"):
         to_onnx(forest)
     for params, message in (
-        ({"oob_score": True}, "oob_score must be False or a callable .* for several columns"),
-        ({"oob_score": "lrap"}, "oob_score must be False or a callable .* for several columns"),
+        ({"oob_score": True}, "oob_score must be False or a callable .* if Y has several"),
+        ({"oob_score": "lrap"}, "oob_score must be False or a callable .* if Y has several"),
         ({"oob_score": f1_score}, "oob_score must be a callable .*; got <function f1_score"),
-        ({"threshold": 0.3}, "threshold must be left out for classes"),
+        ({"threshold": 0.3}, "threshold must keep its default for multi-class Y"),
         ({"class_weight": {"red": 2.0}}, "must be a list of dicts or 'balanced'"),
         ({"class_weight": [{"red": 2.0}]}, "it must be 2; got 1"),
     ):

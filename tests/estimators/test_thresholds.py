@@ -262,7 +262,7 @@ def test_out_of_bag_thresholds_need_a_bootstrap():
 
 
 def test_thresholds_are_for_many_labels():
-    with pytest.raises(ValueError, match="threshold must be left out for classes"):
+    with pytest.raises(ValueError, match="threshold must keep its default for multi-class Y"):
         RandomForestClassifier(2, threshold="top-2").fit(X, LABELS[:, 0])
 
 

@@ -57,7 +57,7 @@ def test_only_filled_matrices_are_taken(metric, Y, S, message):
         ([1.0, -2.0], "sample_weight must be finite and 0 or more; got -2.0"),
         ([1.0, np.nan], "sample_weight must be finite and 0 or more; got nan"),
         ([1.0, np.inf], "sample_weight must be finite and 0 or more; got inf"),
-        ([0.0, 0.0], "sample_weight must have a positive weight; got only zeros"),
+        ([0.0, 0.0], "sample_weight must have at least one positive weight; got only zeros"),
     ],
 )
 def test_bad_weights_are_refused(metric, weight, message):

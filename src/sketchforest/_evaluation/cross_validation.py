@@ -185,9 +185,9 @@ def _warn_if_fitted(estimator: BaseEstimator) -> None:
     except NotFittedError:
         return
     warn(
-        "evaluate fits the estimator anew on parts of these rows, although it is fitted. Use "
-        "sketchforest.evaluation.evaluate, or evaluate of a Tagger, to score it as it is, or cv=5 "
-        "to cross-validate it."
+        "The estimator is already fitted; evaluate refits clones of it on parts of these rows. To "
+        "score it as it is, use sketchforest.evaluation.evaluate or Tagger.evaluate; to keep "
+        "cross-validation, pass cv=5."
     )
 
 

@@ -36,7 +36,10 @@ def tag_targets(
 def tag_lists(tags: Any, separator: str | None = None) -> list[list[str]]:
     """Return the tags of each row; a row without tags may be an empty list, None or NaN."""
     if isinstance(tags, str):
-        raise ValueError(f"tags must be a list with the tags of each row; got {tags[:20]!r}.")
+        raise ValueError(
+            f"tags must be a list with an entry for each row; got the string {tags[:20]!r}. Use "
+            "[[tag]] for one row."
+        )
     return [_tags_of(cell, at, separator) for at, cell in enumerate(cells_of(tags))]
 
 
@@ -98,7 +101,8 @@ def known_targets(
     found, unknown = aligned(Y, given, known)
     if len(given) - len(unknown) < min_known:
         raise ValueError(
-            f"tags must include tags that the model knows, such as {', '.join(known[:SHOWN_NAMES])}"
+            "tags must include at least one that the model knows, such as "
+            f"{', '.join(known[:SHOWN_NAMES])}"
             f"; got {', '.join(given[:SHOWN_NAMES]) or 'none'}."
         )
     return found, unknown

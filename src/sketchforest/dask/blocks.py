@@ -29,7 +29,7 @@ def check_source(X: Any, Y: Any) -> None:
     """Raise unless rows can be read block by block."""
     if are_files(X):
         if not X:
-            raise ValueError("X must name at least one file; got none.")
+            raise ValueError("X must list at least one file; got an empty list.")
         if Y is not None:
             raise ValueError(
                 "Y must be None if X is a list of files; the labels are read from the files."

@@ -141,7 +141,7 @@ def reporting_bad_compression(path: AnyPath, line: Callable[[], int]) -> Iterato
 
 def _standard_input() -> io.BufferedReader:
     if sys.stdin is None:
-        raise ValueError("standard input must be open to be read; it is closed. Pass a file name.")
+        raise ValueError("standard input is closed. Pass a file name instead of '-'.")
     return cast(io.BufferedReader, sys.stdin.buffer)
 
 

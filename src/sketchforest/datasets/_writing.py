@@ -62,5 +62,8 @@ def number_texts(values: np.ndarray, missing: str) -> list[str]:
 
 def _bounds(matrix: sparse.csr_array) -> Iterator[tuple[int, int]]:
     if not matrix.has_canonical_format:
-        raise ValueError("X and Y must have sorted indices without duplicates to be written.")
+        raise ValueError(
+            "X and Y must have sorted indices without duplicates to be written. Call "
+            "sum_duplicates() on each."
+        )
     return pairwise(matrix.indptr.tolist())

@@ -172,7 +172,7 @@ def _label_positions(
         raise ValueError(f"labels and xml must not be passed together; got labels={labels!r}.")
     if isinstance(labels, (int, np.integer)):
         if labels < 1:
-            raise ValueError(f"labels must be at least 1 if it is a number; got {labels}.")
+            raise ValueError(f"labels must be at least 1 if given as a number; got {labels}.")
         return _counted(path, header, -int(labels), "labels")
     if isinstance(labels, (str, Path)):
         xml = labels
@@ -339,5 +339,8 @@ def _quoted(text: str) -> str:
     if _PLAIN_NAME.fullmatch(text):
         return text
     if "\n" in text or "\r" in text:
-        raise ValueError(f"A name in an ARFF file must be on one line; got {text!r}.")
+        raise ValueError(
+            f"Names in an ARFF file must not contain line breaks; got {text!r}. Rename the feature "
+            "or label."
+        )
     return "'" + re.sub(r"(['\\])", r"\\\1", text) + "'"

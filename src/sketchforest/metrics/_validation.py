@@ -21,7 +21,7 @@ def validated(
     is_weight = np.isfinite(weight) & (weight >= 0)
     check_all(is_weight, weight, "sample_weight must be finite and 0 or more")
     if not weight.any():
-        raise ValueError("sample_weight must have a positive weight; got only zeros.")
+        raise ValueError("sample_weight must have at least one positive weight; got only zeros.")
     return Y, S, weight
 
 

@@ -59,14 +59,14 @@ def grow(
 def _check_gpu_fit(params: Parameters, *, is_here: bool) -> None:
     if not is_here:
         raise ValueError(
-            "device must be None or 'cpu' on a Dask cluster, whose workers grow trees on their "
-            "cores; got 'cuda'."
+            "device must be None or 'cpu' on a Dask cluster, where trees are grown on CPUs; got "
+            "'cuda'."
         )
     names = [*params.auto_names, *(["n_estimators"] if params.n_estimators == "auto" else [])]
     if names:
         raise ValueError(
-            f"{names[0]} must be a number for device='cuda', since settings are compared on the "
-            "CPU; got 'auto'. Choose it with device=None, on some of the rows."
+            f"{names[0]} must be a number for device='cuda', since 'auto' compares settings on the "
+            "CPU; got 'auto'. Find a value with device=None, on a sample of the rows."
         )
 
 

@@ -137,8 +137,8 @@ def check_oob_metric(params: Parameters, targets: Targets) -> None:
     if targets.column_classes is not None and params.oob_score and not callable(params.oob_score):
         raise ValueError(
             "The type of target cannot be used to compute OOB estimates: oob_score must be False "
-            "or a callable f(Y_true, Y_pred) for several columns of classes; got "
-            f"{params.oob_score!r}. Or fit one forest per column."
+            "or a callable f(Y_true, Y_pred) if Y has several columns of classes; got "
+            f"{params.oob_score!r}. Alternatively, fit one forest per column."
         )
     if callable(params.oob_score):
         _try_metric(params.oob_score, params, targets)

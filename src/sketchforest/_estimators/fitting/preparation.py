@@ -97,13 +97,13 @@ def prepare(
         np.isscalar(params.threshold) and params.threshold in (DEFAULT, GLOBAL)
     ):
         raise ValueError(
-            "threshold must be left out for classes, since the most probable one is predicted; got "
-            f"{params.threshold!r}. Thresholds apply to indicator matrices Y."
+            "threshold must keep its default for multi-class Y, since the most probable class is "
+            f"predicted; got {params.threshold!r}. Thresholds apply if Y is an indicator matrix."
         )
     if targets.has_classes and params.calibrate is not None:
         raise ValueError(
-            f"calibrate must be None for classes; got {params.calibrate!r}. Use scikit-learn's "
-            "CalibratedClassifierCV."
+            f"calibrate must be None for multi-class Y; got {params.calibrate!r}. Use "
+            "scikit-learn's CalibratedClassifierCV."
         )
     check_same_length(X, targets.labels.shape[0])
     weights = check_sample_weight(sample_weight, X.shape[0])

@@ -180,8 +180,8 @@ def _n_draws(params: Parameters, targets: Targets, n_drawable: int) -> int | Non
         if params.oob_score:
             raise ValueError(
                 "Out of bag estimation only available if bootstrap=True; got bootstrap=False and "
-                f"oob_score={params.oob_score!r}. Or use max_samples=0.8 to leave rows out of "
-                "each tree."
+                f"oob_score={params.oob_score!r}. Set bootstrap=True, or max_samples=0.8 to leave "
+                "rows out of each tree."
             )
         return None
     if params.max_samples is None:

@@ -203,8 +203,8 @@ def check_width(n_made: int, n_features: int) -> None:
     """
     if n_made != n_features:
         raise ValueError(
-            f"vectorizer must make the {n_features} features that the model was fitted on; it "
-            f"makes {n_made}. Attach the one that made X, without fitting it again."
+            f"vectorizer must produce the {n_features} features that the model was fitted on; it "
+            f"produces {n_made}. Attach the one that produced X, without fitting it again."
         )
 
 

@@ -46,8 +46,8 @@ def check_warm_start(
         )
     if earlier.fingerprint is None:
         raise ValueError(
-            "warm_start must be False for a model file of an older version, which does not "
-            "identify its training rows; got True. Fit from scratch."
+            "warm_start must be False for a model file from an older version, which cannot "
+            "recognize its training rows; got True. Fit from scratch."
         )
     # Leaves refer to rows by number: with other labels, or rows in another order, old trees change.
     is_other = [] if row_fingerprint == earlier.fingerprint else ["X or sample_weight"]

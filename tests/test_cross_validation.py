@@ -118,7 +118,7 @@ def test_a_result_is_shown_and_exported(tmp_path):
 
 def test_a_fitted_estimator_is_fitted_anew_with_a_warning_unless_that_was_asked_for():
     fitted = clone(FOREST).fit(X, Y)
-    with pytest.warns(UserWarning, match=r"Use sketchforest\.evaluation\.evaluate"):
+    with pytest.warns(UserWarning, match=r"use sketchforest\.evaluation\.evaluate"):
         found = evaluate(fitted, X, Y, metrics=["lrap"], random_state=0)
     asked_for = evaluate(fitted, X, Y, cv=5, metrics=["lrap"], random_state=0)
     assert asked_for.mean["lrap"] == found.mean["lrap"]

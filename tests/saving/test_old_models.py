@@ -78,7 +78,7 @@ def test_models_with_oblique_trees_are_read_and_predict_the_same(version):
 
 def test_a_model_that_does_not_say_what_its_rows_were_does_not_grow_on():
     outputs = load_forest(GOLDEN / "outputs-1.sf").set_params(n_estimators=5, warm_start=True)
-    with pytest.raises(ValueError, match="warm_start must be False for a model file of an"):
+    with pytest.raises(ValueError, match="warm_start must be False for a model file from an"):
         outputs.fit(X, X[:, :2], X[:, 2] + 1)
 
 

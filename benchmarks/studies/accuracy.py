@@ -17,7 +17,12 @@ from benchmarks.bench.other_libraries import NapkinXC, Omikuji
 from benchmarks.data import TrainTestSplit
 from benchmarks.measure import processor_timed
 from benchmarks.store import ResultStore
-from benchmarks.studies.accuracy_page import accuracy_page, save_picture, save_tables
+from benchmarks.studies.accuracy_page import (
+    N_DIMENSIONS,
+    accuracy_page,
+    save_picture,
+    save_tables,
+)
 from benchmarks.studies.embeddings import FitAndScore, embedded, neighbors, ridge
 from benchmarks.studies.study import Study
 from sketchforest import ExtraTreesClassifier, RandomForestClassifier, SketchForestClassifier
@@ -40,7 +45,6 @@ TUNED = {
     "tuned forest": ("random_forest", "extra_trees"),
     "tuned sketch forest": ("sketch_forest",),
 }
-N_DIMENSIONS = 512  # of texts for the simple methods
 SIMPLE = {"ridge": ridge, "k-NN": neighbors}
 OTHERS: dict[str, Callable[[TrainTestSplit, Options], ModelAdapter]] = {
     "napkinXC": NapkinXC,

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
 from benchmarks.significance import compare_methods, verdict
+from benchmarks.studies.embeddings import N_NEIGHBORS
 from benchmarks.studies.study import (
     by_method,
     differences,
@@ -18,6 +19,7 @@ from benchmarks.studies.study import (
 from sketchforest._utils.pictures import picture_bytes
 from sketchforest._utils.tables import latex_table
 from sketchforest.datasets import catalogue
+from sketchforest.metrics.probabilities import EPS
 
 FLAGSHIP = "sketch forest"
 # The default methods to compare each tuned method with.
@@ -39,6 +41,7 @@ _STYLES = {
     "ridge": ("D", "#0072b2"),
     "k-NN": ("X", "#e69f00"),
 }
+N_DIMENSIONS = 512  # of texts for ridge regression and nearest neighbours
 # Data sets of the picture: many labels, text, and many rows.
 SHOWN = ("delicious", "bibtex", "stackex_cooking")
 PUBLISHED = {"delicious": "69.6 / 64.1 / 59.3", "mediamill": "84.2 / 67.3 / 53.0"}
@@ -48,7 +51,7 @@ _COLUMNS = (
     ("p5", "P@5, %", 1),
     ("ndcg5", "nDCG@5, %", 1),
     ("psp5", "PSP@5, %", 1),
-    ("log_loss", "Log loss per label, probabilities clipped to [.001, .999]", 4),
+    ("log_loss", f"Log loss per label, probabilities clipped to [{EPS:g}, {1 - EPS:g}]", 4),
     ("fit_seconds", "Processor seconds to fit", 2),
     ("predict_seconds", "Processor seconds to predict all test rows", 2),
     ("megabytes", "Size of the model, MB", 1),
@@ -63,13 +66,13 @@ def accuracy_page(results: pd.DataFrame, n_estimators: int) -> str:
         "# Accuracy",
         "",
         f"Forests of {n_estimators} trees and label trees of linear models, all with default "
-        "settings; ridge regression, its penalty chosen by leave-one-out errors, and 30 nearest "
-        "neighbours by cosine, both on standardized features or, for text, on 512 dimensions of an "
-        "SVD of TF-IDF weights. Each line is a mean over random splits with the sizes of the "
-        "source's split, or 2/3 and 1/3; the second column has the number of splits, which are the "
-        "same for every method. Made by `python -m benchmarks bench accuracy`, which adds to what "
-        "it finds in "
-        f"accuracy-{n_estimators}-trees.csv.{_where_defaults_come_from(names)}",
+        "settings, are compared with ridge regression (its penalty chosen by leave-one-out errors) "
+        f"and {N_NEIGHBORS} nearest neighbours by cosine. The last two use standardized features "
+        f"or, for text, {N_DIMENSIONS} dimensions of an SVD of TF-IDF weights, and their fit times "
+        "include the prediction. Each line is a mean over random splits with the sizes of the "
+        "source's split, or 2/3 and 1/3; all methods have the same splits, which the second column "
+        "counts. `python -m benchmarks bench accuracy` makes this page, and adds missing results "
+        f"to accuracy-{n_estimators}-trees.csv.{_where_defaults_come_from(names)}",
         "",
         "![Accuracy against the time of a fit](accuracy.svg)",
         "",
@@ -215,8 +218,9 @@ def _where_defaults_come_from(names: Sequence[str]) -> str:
         return ""
     return (
         " The defaults of the sketch forest were chosen on other splits of these data sets: expect "
-        "a smaller lead on your data. [](study/linear.md) has what the linear part and the "
-        "correction by other labels add."
+        "a smaller lead on your data. [](study/linear.md) shows how much the linear part and the "
+        "correction by other labels add. Methods with default settings were measured on 16 cores, "
+        "sixteen fits at a time with one thread each, and tuned forests on another machine."
     )
 
 

@@ -152,8 +152,8 @@ Request = dict[str, Any]
 
 
 def _requests() -> Iterator[tuple[str, list[Request]]]:
-    """Tables with their rows; those of one list differ in the number of trees alone, and end where
-    the time is over."""
+    """Lists of fits to measure, with the table they belong to. Fits of a list differ only in the
+    number of trees; once one takes too long, those with more trees are skipped."""
     for dataset, method in product(CURVES, METHODS):
         curve = [
             {"dataset": dataset, "method": method, "n_trees": n, "n_jobs": 1, "seed": 0}
@@ -170,8 +170,8 @@ def _requests() -> Iterator[tuple[str, list[Request]]]:
 
 
 def run_boosting(folder: Path, out: Path, n_processes: int = 1, limit: float | None = None) -> None:
-    """Measure what is missing in the tables, so many fits at a time; a fit that takes longer than
-    `limit` seconds is given up, with those of more trees."""
+    """Measure what is missing in the tables, `n_processes` fits at a time. A fit that takes longer
+    than `limit` seconds is stopped, and those with more trees are skipped."""
     lock = threading.Lock()
 
     def work(item: tuple[str, list[Request]]) -> None:

@@ -13,6 +13,7 @@ from sketchforest import (
     SketchForestClassifier,
     load_forest,
 )
+from sketchforest._saving.arrays import check_arrays
 from sketchforest._saving.container import CorruptModelError
 from sketchforest._saving.estimators import _calibration
 from sketchforest._trees.calibration import calibrate, fit_isotonic, fit_sigmoid
@@ -172,12 +173,20 @@ def test_calibration_needs_labels_and_rows_left_out():
         {"calibration_scores": np.array([0.0, 1.0])},
         {"calibration_scores": np.array([0.0, 0.4, 0.5, 0.9])},
         {"calibration_scores": np.array([[0.0, 0.4, 0.5, 1.0]])},
-        {"calibration_scores": None},
     ],
 )
 def test_a_curve_that_does_not_ascend_is_damage(changes):
     sound = {f"calibration_{n}": np.array([0, 0.4, 0.5, 1]) for n in ("scores", "probabilities")}
     assert _calibration(sound) is not None
-    damaged = {name: value for name, value in (sound | changes).items() if value is not None}
-    with pytest.raises(CorruptModelError, match=r"must ascend|missing array"):
-        _calibration(damaged)
+    with pytest.raises(CorruptModelError, match="calibration must ascend"):
+        _calibration(sound | changes)
+
+
+def test_a_curve_of_one_array_or_of_another_type_is_damage():
+    curve = np.array([0, 0.4, 0.5, 1])
+    with pytest.raises(CorruptModelError, match="missing array calibration_scores"):
+        _calibration({"calibration_probabilities": curve})
+    name = "more.calibration_scores"
+    check_arrays({name: curve})
+    with pytest.raises(CorruptModelError, match=f"wrong type or shape of {name}"):
+        check_arrays({name: curve.astype(np.float32)})

@@ -1,7 +1,7 @@
 """Encoding of X: each value becomes its rank among the distinct values of its feature.
 
 Codes are exact: if 16 bits are too few, they have 32. Codes are small, and the search for splits
-sorts and compares integers. Codes of 32 bits may have bins beside them, for nodes of many rows.
+sorts and compares integers. Codes of 32 bits may also be binned, for nodes of many rows.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,11 +29,11 @@ COLUMN_BLOCKS = 16
 # Rows are encoded in whole tiles, whose codes share cache lines.
 ROW_TILE = 32
 ROW_BLOCK_CELLS = 1 << 22
-# Bins are bytes, one of which is of missing values.
+# The number of a bin is a byte; one number is for missing values.
 MOST_BINS = 255
 # Nodes of fewer rows are searched exactly.
 BINNED_ROWS = 1 << 14
-# Rows whose quantiles are the edges of bins.
+# Edges of bins are quantiles of at most this many rows.
 QUANTILE_ROWS = 1 << 17
 # Nodes store the index of their feature in 31 bits.
 MOST_FEATURES = np.iinfo(np.int32).max
@@ -45,8 +45,8 @@ class EncodedX(OwnedArrays, _core.Codes):
     `codes` is None if X is sparse and each feature has only one value besides zero. `row_codes` is
     a row-major copy of dense codes, which small nodes read. `column_size` counts the entries of
     each feature. If `values` is None, X is encoded by value: codes are the values themselves, as
-    integers that sort like them. `bins` of codes, of all features one after the other, have the
-    codes from `bin_lowest` to `bin_highest`. `n_threads` validate the arrays, and are not kept.
+    integers that sort like them. A bin holds the codes from `bin_lowest` to `bin_highest`; the bins
+    of all features follow one another. `n_threads` threads validate the arrays.
     """
 
     FIELDS = (
@@ -130,7 +130,7 @@ def encode_ranks(
     max_bins: int | None = None,
     is_wide: bool = False,
 ) -> EncodedX:
-    """Encode dense X by rank, whatever its share of zeros; `is_wide`: in 32 bits at once."""
+    """Encode dense X by rank, whatever its share of zeros, with `is_wide` in 32 bits at once."""
     narrow = None if is_wide else _encode_ranks(X, n_jobs, np.uint16, by_row)
     coded = _encode_ranks(X, n_jobs, np.uint32, by_row, max_bins) if narrow is None else narrow
     assert coded is not None  # 32 bits hold the ranks of all rows
@@ -197,7 +197,10 @@ def _code_by_value(X: np.ndarray, n_jobs: int | None, max_bins: int | None) -> E
 def _bins(
     codes: np.ndarray, missing: np.ndarray, max_bins: int | None, n_jobs: int | None
 ) -> dict[str, np.ndarray]:
-    """Bins of about equally many rows; of each value, if a feature has few. None for few rows."""
+    """Return bins of about equally many rows, or one per value of a feature with few values.
+
+    Too few rows need no bins, so nothing is returned for them.
+    """
     n_features, n_rows = codes.shape
     if max_bins is None or n_rows < BINNED_ROWS:
         return {}
